@@ -10,6 +10,7 @@ export type WebhookEvent = ChannelEvent | PageEvent;
 export const CHANNEL_EVENT_TYPES = [
   "monitor.error",
   "monitor.degraded",
+  "monitor.still_degraded",
   "monitor.recovered",
   "monitor.storm",
   "channel.test",
@@ -48,14 +49,15 @@ export interface ChannelEvent {
 /** What happened to a monitor. */
 export interface MonitorEvent {
   /** What happened. */
-  event: "error" | "degraded" | "recovered" | "test";
+  event: "error" | "degraded" | "still_degraded" | "recovered" | "test";
   /** When it happened. */
   at: string | null;
   /** Name of the workspace. */
   workspace: string;
   /** The monitor as it was then. */
   monitor: EventMonitor;
-  /** Identifier of the incident, `inc_…`; null outside one. The same in `error` and its `recovered`. */
+  /** Identifier of the incident, `inc_…`; null outside one. The same in `error`,
+   * `still_degraded` and `recovered`. */
   incident: string | null;
   /** When what it tells of began. */
   began_at: string | null;

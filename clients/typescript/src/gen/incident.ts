@@ -121,7 +121,7 @@ export interface Told {
   notificationId: string;
   /** What kind of channel, such as `slack`. */
   providerType: ProviderType;
-  /** What it was told: `error` or `recovered`. */
+  /** What it was told: `error`, `still_degraded` or `recovered`. */
   event: DeliveryEvent;
   /**
    * What became of it: `waiting`, `accepted` or `dead`. What was cancelled was told to nobody, and is no

@@ -623,7 +623,7 @@ export interface Delivery {
   /** The incident, `inc_…`. Absent of a test, and of what is told outside an incident. */
   incidentId?: string;
   /**
-   * What is told: `error`, `degraded`, `recovered` or `test`; to a subscriber one of the types of
+   * What is told: `error`, `degraded`, `still_degraded`, `recovered` or `test`; to a subscriber one of the types of
    * webhooks of status pages, such as `page.report.opened`, or that an email asked whose address it is.
    */
   event: DeliveryEvent;

@@ -199,7 +199,7 @@ export const TRIGGERS = ["scheduled", "opinion", "manual"] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 /** What a delivery tells. */
-export const DELIVERY_EVENTS = ["error", "degraded", "recovered", "test"] as const;
+export const DELIVERY_EVENTS = ["error", "degraded", "still_degraded", "recovered", "test"] as const;
 
 /** What a delivery tells. */
 export type DeliveryEvent = (typeof DELIVERY_EVENTS)[number];

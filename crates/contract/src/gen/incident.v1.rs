@@ -835,7 +835,7 @@ pub struct Told {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub provider_type: ::buffa::alloc::string::String,
-    /// What it was told: `error` or `recovered`.
+    /// What it was told: `error`, `still_degraded` or `recovered`.
     ///
     /// Field 4: `event`
     #[serde(
@@ -4300,7 +4300,7 @@ pub mod __buffa {
             ///
             /// Field 3: `provider_type`
             pub provider_type: &'a str,
-            /// What it was told: `error` or `recovered`.
+            /// What it was told: `error`, `still_degraded` or `recovered`.
             ///
             /// Field 4: `event`
             pub event: &'a str,
@@ -4614,7 +4614,7 @@ pub mod __buffa {
             pub fn provider_type(&self) -> &'_ str {
                 self.0.reborrow().provider_type
             }
-            /// What it was told: `error` or `recovered`.
+            /// What it was told: `error`, `still_degraded` or `recovered`.
             ///
             /// Field 4: `event`
             #[must_use]

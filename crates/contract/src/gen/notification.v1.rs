@@ -4646,7 +4646,7 @@ pub struct Delivery {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub incident_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What is told: `error`, `degraded`, `recovered` or `test`; to a subscriber one of the types of
+    /// What is told: `error`, `degraded`, `still_degraded`, `recovered` or `test`; to a subscriber one of the types of
     /// webhooks of status pages, such as `page.report.opened`, or that an email asked whose address it is.
     ///
     /// Field 6: `event`
@@ -16796,7 +16796,7 @@ pub mod __buffa {
             ///
             /// Field 5: `incident_id`
             pub incident_id: ::core::option::Option<&'a str>,
-            /// What is told: `error`, `degraded`, `recovered` or `test`; to a subscriber one of the types of
+            /// What is told: `error`, `degraded`, `still_degraded`, `recovered` or `test`; to a subscriber one of the types of
             /// webhooks of status pages, such as `page.report.opened`, or that an email asked whose address it is.
             ///
             /// Field 6: `event`
@@ -17512,7 +17512,7 @@ pub mod __buffa {
             pub fn incident_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().incident_id
             }
-            /// What is told: `error`, `degraded`, `recovered` or `test`; to a subscriber one of the types of
+            /// What is told: `error`, `degraded`, `still_degraded`, `recovered` or `test`; to a subscriber one of the types of
             /// webhooks of status pages, such as `page.report.opened`, or that an email asked whose address it is.
             ///
             /// Field 6: `event`

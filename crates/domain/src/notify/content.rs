@@ -23,6 +23,16 @@ impl Content {
         }
     }
 
+    /// What it is about, for the log: the monitor or the page, by name and identifier.
+    pub fn about(&self) -> String {
+        match self {
+            Self::Alert(event) => {
+                format!("monitor `{}` ({})", event.monitor.name, event.monitor.id)
+            }
+            Self::News(news) => format!("page `{}` ({})", news.page.title, news.page.id),
+        }
+    }
+
     /// What a channel is told; `None` where it is for subscribers.
     pub fn alert(&self) -> Option<&Event> {
         match self {

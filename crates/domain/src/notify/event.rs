@@ -17,6 +17,9 @@ pub enum EventKind {
     Error,
     /// A monitor is slow or partly failing, and has been for two periods.
     Degraded,
+    /// A monitor that was down is no longer down, and has been degraded for two periods. Follows
+    /// [`EventKind::Error`] of the same incident; its end is told once, as `recovered`.
+    StillDegraded,
     /// What was told before is over.
     Recovered,
     /// Somebody tries whether a channel works.
@@ -36,7 +39,7 @@ pub struct Event {
     pub monitor: Subject,
     /// The incident it belongs to; `None` for `degraded` outside an incident and for tests.
     pub incident: Option<IncidentId>,
-    /// When what it tells of began: with `at`, how long a recovered incident lasted.
+    /// When what it tells of began: with `at`, how long it lasted, a degradation after the incident included.
     pub began_at: Timestamp,
     /// What ended the incident; only with [`EventKind::Recovered`].
     pub closed: Option<Ended>,
@@ -112,7 +115,8 @@ pub enum Notice<'e> {
 
 impl EventKind {
     /// All of them.
-    pub const ALL: &[Self] = &[Self::Error, Self::Degraded, Self::Recovered, Self::Test];
+    pub const ALL: &[Self] =
+        &[Self::Error, Self::Degraded, Self::StillDegraded, Self::Recovered, Self::Test];
 
     /// The kind of this word.
     pub fn parse(word: &str) -> Result<Self, String> {
@@ -125,6 +129,7 @@ impl EventKind {
         match self {
             Self::Error => "error",
             Self::Degraded => "degraded",
+            Self::StillDegraded => "still_degraded",
             Self::Recovered => "recovered",
             Self::Test => "test",
         }

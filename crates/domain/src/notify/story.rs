@@ -94,7 +94,7 @@ impl Tone {
     fn of(event: &Event) -> Self {
         match event.kind {
             EventKind::Error => Self::Down,
-            EventKind::Degraded => Self::Degraded,
+            EventKind::Degraded | EventKind::StillDegraded => Self::Degraded,
             EventKind::Recovered if event.closed == Some(Ended::Degraded) => Self::Degraded,
             EventKind::Recovered => Self::Fine,
             EventKind::Test => Self::Test,
@@ -188,7 +188,7 @@ fn storm(events: &[Event], now: Timestamp) -> Story {
     let count = |kind| events.iter().filter(|event| event.kind == kind).count();
     let counts = [
         (count(EventKind::Error), "down"),
-        (count(EventKind::Degraded), "degraded"),
+        (count(EventKind::Degraded) + count(EventKind::StillDegraded), "degraded"),
         (count(EventKind::Recovered), "recovered"),
         (count(EventKind::Test), "test"),
     ];

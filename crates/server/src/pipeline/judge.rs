@@ -19,7 +19,8 @@ use std::time::Duration;
 
 use domain::cadence::{self, Missed};
 use domain::check::CheckResult;
-use domain::judge::{self, Doubts, Effects, Moment, Unwritten};
+use domain::judge::{self, Doubts, Effects, Moment, Transition, Unwritten};
+use domain::notify::Grounds;
 use rules::{ById, MonitorId, Region, Timestamp};
 use store::Store;
 use tokio::sync::mpsc;
@@ -291,10 +292,6 @@ impl Judge {
             self.ask(monitor, watched.policy.revision, effects.ask.clone());
         }
         if let Some(transition) = effects.transition {
-            info!(
-                monitor.id = %monitor,
-                "monitor `{monitor}` went from {} to {}: {}", transition.from, transition.to, transition.why
-            );
             let mut grounds = watched.grounds(&transition, &self.doubts, transition.at);
             if let Some((failing, hosts)) = watched.suspicion(&self.doubts) {
                 grounds.why = format!(
@@ -303,6 +300,7 @@ impl Judge {
                     grounds.why
                 );
             }
+            log(watched, &transition, &grounds);
             self.pending.add_transition(monitor, transition, grounds);
         }
     }
@@ -326,6 +324,18 @@ impl Judge {
         self.watched.insert(monitor, watched);
         self.follow(monitor, &effects);
     }
+}
+
+/// Says which monitor changed and why: the first failing region's reason where there is one.
+fn log(watched: &Watched, transition: &Transition, grounds: &Grounds) {
+    let Watched { monitor, name, .. } = watched;
+    let Transition { from, to, why, .. } = transition;
+    let cause = Some(&grounds.why).filter(|cause| !cause.is_empty());
+    let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+    info!(
+        monitor.id = %monitor, monitor.name = %name,
+        "monitor `{name}` ({monitor}) went from {from} to {to}, {why}{cause}"
+    );
 }
 
 fn moment<'d>(ctx: &Context, doubts: &'d Doubts, now: Timestamp) -> Moment<'d> {

@@ -79,7 +79,10 @@ async fn replay(
     let key = event_key(delivery.channel, &delivery.event);
     wait_anew(session, &key, now).await?;
     session.outbox.wake(delivery.channel, now);
-    let opens = matches!(delivery.event.kind, EventKind::Error | EventKind::Degraded);
+    let opens = match delivery.event.kind {
+        EventKind::Error | EventKind::Degraded | EventKind::StillDegraded => true,
+        EventKind::Recovered | EventKind::Test => false,
+    };
     if opens && !is_open && delivery.event.reminder == 0 {
         let ended = ended(&mut session.db, monitor, &delivery.event, &hearer, now).await?;
         if let Some(end) = ended {
@@ -120,7 +123,8 @@ async fn ended(
     hearer: &Hearer,
     now: Timestamp,
 ) -> Result<Option<Event>, StoreError> {
-    if let Some(incident) = opening.incident {
+    let is_tail = opening.kind == EventKind::StillDegraded;
+    if let Some(incident) = opening.incident.filter(|_| !is_tail) {
         let row = query("SELECT closed_at, closed_how FROM incidents WHERE id = $1")
             .bind(incident.to_string())
             .fetch_optional(db)
@@ -137,7 +141,8 @@ async fn ended(
          ORDER BY number LIMIT 1",
     )
     .bind(monitor)
-    .bind(opening.began_at.as_millis())
+    // What followed an incident is told later than it began, and the incident's own changes do not end it.
+    .bind(if is_tail { opening.at } else { opening.began_at }.as_millis())
     .fetch_optional(db)
     .await?;
     let Some(change) = change else { return Ok(Some(end_of(opening, now, Ended::Recovered))) };

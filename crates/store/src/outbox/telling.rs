@@ -74,7 +74,7 @@ pub(crate) async fn note_end(session: &mut Session, ending: Ending) -> Result<()
     let told = hearers.values().flat_map(|hearer| &hearer.told);
     let incident = told.filter_map(|told| match told.matter {
         Matter::Incident(id) => Some(id),
-        Matter::Degradation => None,
+        Matter::Tail(_) | Matter::Degradation => None,
     });
     let occasion = Occasion::Over { incident: incident.max(), how: ending.how.into() };
     note(session, ending.monitor, (occasion, time), hearers, Grounds::default()).await
@@ -269,7 +269,7 @@ async fn heard(
 ) -> Result<BTreeMap<ChannelId, Hearer>, StoreError> {
     let rows = query(
         "SELECT d.channel, c.kind, c.wishes, d.number, e.kind, e.incident, e.reminder, e.began_at, \
-         e.at, d.state, d.holds, d.tries, d.due_at \
+         d.state, d.holds, d.tries, d.due_at \
          FROM deliveries d JOIN events e ON e.number = d.event JOIN channels c ON c.id = d.channel \
          WHERE d.monitor = $1 AND d.open ORDER BY d.number",
     )
@@ -322,27 +322,18 @@ pub(super) fn hearer(row: &Row, channel: ChannelId, first: usize) -> Result<Hear
 
 fn told(row: &Row) -> Result<Told, StoreError> {
     let incident = optional(row, 5, IncidentId::parse)?;
-    let (began_at, at) = (instant(row, 7)?, instant(row, 8)?);
-    let kind: &str = row.try_get(4)?;
-    let is_end = kind == EventKind::Recovered.as_str();
-    let (matter, since) = match incident {
-        // An incident that ended as degraded told that, too.
-        Some(_) if is_end => (Matter::Degradation, at),
-        Some(incident) => (Matter::Incident(incident), began_at),
-        None => (Matter::Degradation, began_at),
-    };
     Ok(Told {
         delivery: row.try_get(3)?,
-        matter,
-        since,
+        matter: Matter::of(id(row, 4, EventKind::parse)?, incident),
+        since: instant(row, 7)?,
         reminder: narrow(row, 6)?,
         stands: stands(row)?,
     })
 }
 
 fn stands(row: &Row) -> Result<Stands, StoreError> {
-    let (state, tries) = (id(row, 9, DeliveryState::parse)?, narrow::<u32>(row, 11)?);
-    let (holds, due_at) = (optional(row, 10, Holds::parse)?, instant(row, 12)?);
+    let (state, tries) = (id(row, 8, DeliveryState::parse)?, narrow::<u32>(row, 10)?);
+    let (holds, due_at) = (optional(row, 9, Holds::parse)?, instant(row, 11)?);
     Ok(match (state, holds) {
         (DeliveryState::Waiting, Some(holds)) if tries == 0 => Stands::Held(holds, due_at),
         (DeliveryState::Waiting | DeliveryState::Accepted, _) => Stands::Sent,

@@ -143,7 +143,7 @@ const LISTS: &[List] = &[
     ours(
         "DeliveryEvent",
         "DELIVERY_EVENTS",
-        &["error", "degraded", "recovered", "test"],
+        &["error", "degraded", "still_degraded", "recovered", "test"],
         "What a delivery tells",
         "notification.v1.Delivery.event",
     ),

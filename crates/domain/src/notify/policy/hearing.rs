@@ -35,7 +35,7 @@ pub enum Deaf {
     NotWished,
     /// It never heard that this began.
     OpeningNotHeard,
-    /// It knows already: an incident that ended as `degraded` told so.
+    /// It knows already.
     Known,
 }
 
@@ -55,7 +55,9 @@ pub fn hears(wishes: &Wishes, event: &Event, opening: Opening) -> Hears {
         }
         (EventKind::Error, _) => wished(WishedEvent::Error),
         (EventKind::Degraded, Opening::Heard) => Hears::Not(Deaf::Known),
-        (EventKind::Degraded, Opening::NotHeard) => wished(WishedEvent::Degraded),
+        (EventKind::Degraded, Opening::NotHeard) | (EventKind::StillDegraded, _) => {
+            wished(WishedEvent::Degraded)
+        }
     }
 }
 

@@ -18,7 +18,8 @@ pub fn held_until(hours: &QuietHours, kind: EventKind, now: Timestamp) -> Option
         (EventKind::Test, _) | (EventKind::Error | EventKind::Recovered, Held::AllButErrors) => {
             false
         }
-        (EventKind::Error | EventKind::Recovered, Held::All) | (EventKind::Degraded, _) => true,
+        (EventKind::Error | EventKind::Recovered, Held::All)
+        | (EventKind::Degraded | EventKind::StillDegraded, _) => true,
     };
     let minutes = |time: rules::TimeOfDay| i64::from(time.minutes()) * MINUTE;
     let (from, until) = (minutes(hours.from), minutes(hours.until));

@@ -105,7 +105,10 @@ pub struct Told {
 pub enum Matter {
     /// An incident.
     Incident(IncidentId),
-    /// A degradation, also one that an incident ended as.
+    /// The degradation that an incident ended as: the channel heard of the incident, and hears of
+    /// the end of both in one message.
+    Tail(IncidentId),
+    /// A degradation that followed no incident the channel heard of.
     Degradation,
 }
 
@@ -217,6 +220,17 @@ pub fn tell(occasion: Occasion, scene: &Scene, hearer: &Hearer) -> Telling {
     teller.telling
 }
 
+impl Matter {
+    /// What an opening of this kind is about.
+    pub fn of(kind: EventKind, incident: Option<IncidentId>) -> Self {
+        match (kind, incident) {
+            (EventKind::StillDegraded, Some(incident)) => Self::Tail(incident),
+            (_, Some(incident)) => Self::Incident(incident),
+            (_, None) => Self::Degradation,
+        }
+    }
+}
+
 impl Told {
     /// Whether the channel counts as having heard it.
     fn is_heard(&self) -> bool {
@@ -225,6 +239,11 @@ impl Told {
             Stands::Held(Holds::Lasting | Holds::Maintenance, _) | Stands::Lost => false,
         };
         stands && self.reminder == 0
+    }
+
+    /// Whether it waits, and was not tried.
+    const fn is_held(&self) -> bool {
+        matches!(self.stands, Stands::Held(..))
     }
 
     /// Whether it is never told when what it tells of is over.

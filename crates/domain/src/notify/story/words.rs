@@ -25,6 +25,7 @@ pub(super) fn title(event: &Event) -> String {
             format!("Still degraded after {lasted}: {name}")
         }
         (EventKind::Degraded, _) => format!("Degraded: {name}"),
+        (EventKind::StillDegraded, _) => format!("No longer down, still degraded: {name}"),
         (EventKind::Recovered, None | Some(Ended::Recovered)) => {
             format!("Recovered after {lasted}: {name}")
         }
@@ -52,7 +53,11 @@ pub(super) fn why(event: &Event) -> Option<String> {
             Some("The incident was resolved manually.")
         }
         (
-            EventKind::Error | EventKind::Degraded | EventKind::Recovered | EventKind::Test,
+            EventKind::Error
+            | EventKind::Degraded
+            | EventKind::StillDegraded
+            | EventKind::Recovered
+            | EventKind::Test,
             None | Some(_),
         ) => None,
     };
@@ -71,6 +76,7 @@ pub(super) fn facts(event: &Event) -> Vec<Fact> {
         EventKind::Error | EventKind::Degraded if event.reminder > 0 => {
             vec![began, fact("Duration", lasted), fact("Reminder", event.reminder.to_string())]
         }
+        EventKind::StillDegraded => vec![began, fact("Duration", lasted)],
         EventKind::Error | EventKind::Degraded => vec![began],
         EventKind::Test => Vec::new(),
     };
@@ -167,6 +173,7 @@ mod tests {
             (error, None, 1, "Still down after 12 min: API"),
             (EventKind::Degraded, None, 0, "Degraded: API"),
             (EventKind::Degraded, None, 3, "Still degraded after 12 min: API"),
+            (EventKind::StillDegraded, None, 0, "No longer down, still degraded: API"),
             (recovered, None, 0, "Recovered after 12 min: API"),
             (recovered, Some(Ended::Recovered), 0, "Recovered after 12 min: API"),
             (

@@ -28,17 +28,21 @@ const LINK: &str = "https://status.example.com/incidents/inc_0000000000005";
 pub(crate) fn an_event(kind: EventKind) -> Event {
     let regions = match kind {
         EventKind::Error => vec![failing(Region::FlyAms), failing(Region::FlyIad), fine()],
-        EventKind::Degraded => vec![failing(Region::FlyAms), fine()],
+        EventKind::Degraded | EventKind::StillDegraded => {
+            vec![failing(Region::FlyAms), fine()]
+        }
         EventKind::Recovered | EventKind::Test => Vec::new(),
     };
     let why = match kind {
-        EventKind::Error | EventKind::Degraded => "the status is 503, which is not 200",
+        EventKind::Error | EventKind::Degraded | EventKind::StillDegraded => {
+            "the status is 503, which is not 200"
+        }
         EventKind::Recovered | EventKind::Test => "",
     };
     let lasted = match kind {
         EventKind::Error | EventKind::Test => 0,
         EventKind::Degraded => 60_000,
-        EventKind::Recovered => 720_000,
+        EventKind::StillDegraded | EventKind::Recovered => 720_000,
     };
     Event {
         kind,
@@ -52,7 +56,9 @@ pub(crate) fn an_event(kind: EventKind) -> Event {
             method: Some("GET".to_owned()),
         },
         incident: match kind {
-            EventKind::Error | EventKind::Recovered => Some(IncidentId::from_bits(5)),
+            EventKind::Error | EventKind::StillDegraded | EventKind::Recovered => {
+                Some(IncidentId::from_bits(5))
+            }
             EventKind::Degraded | EventKind::Test => None,
         },
         began_at: NOW - std::time::Duration::from_millis(lasted),

@@ -93,6 +93,7 @@ const fn type_of(kind: EventKind) -> &'static str {
     match kind {
         EventKind::Error => "monitor.error",
         EventKind::Degraded => "monitor.degraded",
+        EventKind::StillDegraded => "monitor.still_degraded",
         EventKind::Recovered => "monitor.recovered",
         EventKind::Test => "channel.test",
     }

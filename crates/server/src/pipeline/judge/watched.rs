@@ -19,6 +19,8 @@ use super::troubles::Troubles;
 pub(in crate::pipeline) struct Watched {
     pub(in crate::pipeline) monitor: MonitorId,
     pub(super) workspace: WorkspaceId,
+    /// Its name, for the log.
+    pub(super) name: Box<str>,
     pub(in crate::pipeline) policy: Policy,
     pub(in crate::pipeline) history: History,
     /// Since when this revision runs in this process.
@@ -36,7 +38,7 @@ pub(in crate::pipeline) struct Watched {
 }
 
 impl Watched {
-    pub(in crate::pipeline) const fn new(
+    pub(in crate::pipeline) fn new(
         monitor: &Monitor,
         policy: Policy,
         history: History,
@@ -46,6 +48,7 @@ impl Watched {
         Self {
             monitor: monitor.id,
             workspace: monitor.workspace,
+            name: monitor.settings.name.as_str().into(),
             policy,
             history,
             runs_since,

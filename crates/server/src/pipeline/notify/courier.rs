@@ -192,8 +192,8 @@ impl Courier {
                 ),
                 Then::Dead => warn!(
                     delivery.id = %id, %addressee, status, tries = due.tries + 1,
-                    "delivery {id} to {addressee} is a dead letter; `aloft notifications \
-                     deliveries` says why"
+                    "delivery {id} to {addressee} about {} is a dead letter; `aloft notifications \
+                     deliveries` says why", due.content.about()
                 ),
             }
             let answer = sent.answer.clone();

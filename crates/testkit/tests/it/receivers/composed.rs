@@ -79,6 +79,7 @@ fn events(name: &str) -> Vec<Event> {
         error,
         everywhere,
         Event { incident: None, ..event(EventKind::Degraded, name) },
+        event(EventKind::StillDegraded, name),
         recovered(None),
         recovered(Some(Ended::Recovered)),
         recovered(Some(Ended::Degraded)),

@@ -18,7 +18,8 @@ pub fn place(
     muted_until: Option<Timestamp>,
     hearer: &Hearer,
 ) -> (Placed, Option<Window>) {
-    let is_muted = matches!(kind, EventKind::Error | EventKind::Degraded);
+    let is_muted =
+        matches!(kind, EventKind::Error | EventKind::Degraded | EventKind::StillDegraded);
     if let Some(due_at) = muted_until.filter(|until| is_muted && *until > now) {
         return (Placed { due_at, holds: Some(Holds::Maintenance) }, None);
     }
@@ -50,6 +51,8 @@ pub fn ripen(
         }
         Holds::Quiet | Holds::Storm => true,
     };
+    // What follows an alert is told to whoever heard that, so that its end is told too.
+    let is_wished = is_wished || event.kind == EventKind::StillDegraded;
     if !is_wished {
         return (None, None);
     }

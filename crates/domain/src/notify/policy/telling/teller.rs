@@ -57,26 +57,31 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// An older incident that is still open when the next one opens ends with that.
+    /// An older incident that is still open when the next one opens ends with that, and so does the
+    /// degradation that one ended as.
     fn end_others(&mut self, incident: IncidentId) {
         let others = self.hearer.told.iter().filter_map(|told| match told.matter {
             Matter::Incident(id) if id != incident => Some(id),
-            Matter::Incident(_) | Matter::Degradation => None,
+            Matter::Incident(_) | Matter::Tail(_) | Matter::Degradation => None,
         });
         for other in others.collect::<BTreeSet<_>>() {
             self.incident_over(other, Ended::Recovered);
+        }
+        for tail in self.tails() {
+            self.close_tail(&tail);
+            self.end_tail(&tail, Ended::Degraded);
         }
     }
 
     /// What it was is over.
     pub(super) fn over(&mut self, incident: Option<IncidentId>, how: Ended) {
-        let is_told = incident.is_some_and(|incident| self.incident_over(incident, how));
         if how == Ended::Degraded {
-            let knows = is_told && self.wants_degraded();
-            if !knows {
-                self.degraded();
-            }
-            return;
+            return self.over_as_degraded(incident);
+        }
+        let mut is_told = incident.is_some_and(|incident| self.incident_over(incident, how));
+        for tail in self.tails() {
+            self.close_tail(&tail);
+            is_told |= self.end_tail(&tail, how);
         }
         self.forget_held();
         let degradations = self.degradations();
@@ -103,8 +108,63 @@ impl<'a> Teller<'a> {
         self.telling.over.extend(over);
     }
 
+    /// It is no longer down, and not yet fine. A channel that hears of degradations hears so if that
+    /// lasts, and of the end of both at once; another one hears now that the incident is over.
+    fn over_as_degraded(&mut self, incident: Option<IncidentId>) {
+        let goes_on = self.hearer.is_linked && self.wants_degraded();
+        match incident {
+            Some(incident) if !goes_on => {
+                self.incident_over(incident, Ended::Degraded);
+            }
+            Some(incident) => match self.close_incident(incident) {
+                Some(since) => self.begin_tail(incident, since),
+                None => self.degraded(),
+            },
+            None => self.degraded(),
+        }
+    }
+
+    /// The channel heard of an incident that ended as a degradation, and hears so if it lasts.
+    fn begin_tail(&mut self, incident: IncidentId, since: Timestamp) {
+        let due_at = degraded_due(self.scene.at, self.scene.period);
+        let event = Event {
+            at: due_at,
+            incident: Some(incident),
+            began_at: since,
+            ..self.event(EventKind::StillDegraded)
+        };
+        let place = Placed { due_at, holds: Some(Holds::Lasting) };
+        self.telling.written.push(Written { event, place, opens: true });
+    }
+
+    /// Degradations that incidents ended as and that are not over for the channel.
+    fn tails(&self) -> Vec<Told> {
+        let is_tail = |told: &&Told| matches!(told.matter, Matter::Tail(_));
+        self.hearer.told.iter().filter(is_tail).copied().collect()
+    }
+
+    fn close_tail(&mut self, tail: &Told) {
+        let numbers =
+            if tail.is_held() { &mut self.telling.cancelled } else { &mut self.telling.over };
+        numbers.push(tail.delivery);
+    }
+
+    /// Tells the end of an incident and of the degradation that followed; says whether it did.
+    fn end_tail(&mut self, tail: &Told, how: Ended) -> bool {
+        let Matter::Tail(incident) = tail.matter else { return false };
+        let end = Event { incident: Some(incident), ..self.end(tail.since, how) };
+        self.tell_end(end)
+    }
+
     /// An incident is over; says whether the channel is told so.
     fn incident_over(&mut self, incident: IncidentId, how: Ended) -> bool {
+        let Some(since) = self.close_incident(incident) else { return false };
+        let end = Event { incident: Some(incident), ..self.end(since, how) };
+        self.tell_end(end)
+    }
+
+    /// What told of an incident is over; since when it lasted, if the channel heard of it.
+    fn close_incident(&mut self, incident: IncidentId) -> Option<Timestamp> {
         let of_it = self.hearer.told.iter().filter(|it| it.matter == Matter::Incident(incident));
         let mut since = None;
         for told in of_it {
@@ -115,9 +175,7 @@ impl<'a> Teller<'a> {
             self.telling.over.push(told.delivery);
             since = since.or(Some(told.since).filter(|_| told.is_heard()));
         }
-        let Some(since) = since else { return false };
-        let end = Event { incident: Some(incident), ..self.end(since, how) };
-        self.tell_end(end)
+        since
     }
 
     /// It is degraded, and the channel may hear so if that lasts.
@@ -128,7 +186,8 @@ impl<'a> Teller<'a> {
         let is_heard = degradations.iter().any(Told::is_heard);
         let opening = if is_heard { Opening::Heard } else { Opening::NotHeard };
         let hears = hears(&self.hearer.wishes, &event, opening);
-        if is_held || !self.hearer.is_linked || hears != Hears::Yes {
+        let is_followed = !self.tails().is_empty();
+        if is_held || is_followed || !self.hearer.is_linked || hears != Hears::Yes {
             return;
         }
         let due_at = degraded_due(self.scene.at, self.scene.period);
@@ -146,8 +205,7 @@ impl<'a> Teller<'a> {
     fn tell_end(&mut self, end: Event) -> bool {
         let is_wished = hears(&self.hearer.wishes, &end, Opening::Heard) == Hears::Yes;
         if is_wished {
-            let knows_more = end.closed == Some(Ended::Degraded) && self.wants_degraded();
-            self.write(end, knows_more);
+            self.write(end, false);
         }
         is_wished
     }

@@ -60,9 +60,22 @@ fn a_channel_hears_of_an_outage_once_and_of_its_end_once() {
         (&[Turn(Unknown), Turn(Active)], ""),
         (
             &[Turn(Error), Turn(Degraded), minutes(9), Turn(Active)],
-            "error, over as degraded, recovered",
+            "error, still_degraded, recovered",
+        ),
+        (&[Turn(Error), minutes(1), Turn(Degraded), Turn(Active)], "error, recovered"),
+        (
+            &[Turn(Error), Turn(Degraded), Turn(Unknown), Turn(Degraded), Turn(Active)],
+            "error, recovered",
         ),
         (&[Turn(Error), Turn(Degraded), Turn(Error)], "error, over as degraded, error"),
+        (
+            &[Turn(Error), Turn(Degraded), minutes(9), Turn(Error)],
+            "error, still_degraded, over as degraded, error",
+        ),
+        (
+            &[Turn(Error), Turn(Degraded), minutes(9), Pause],
+            "error, still_degraded, over as paused",
+        ),
         (&[Turn(Error), minutes(1), Pause], "error, over as paused"),
         (&[Turn(Error), minutes(1), Resolve, Turn(Active)], "error, over as resolved"),
         (&[Turn(Error), Resolve, Turn(Degraded), minutes(2)], "error, over as resolved, degraded"),
@@ -105,7 +118,7 @@ fn a_channel_hears_only_what_it_wants() {
         Turn(Active),
     ];
     for (events, expected) in [
-        (&[][..], "degraded, error, over as degraded, recovered"),
+        (&[][..], "degraded, error, still_degraded, recovered"),
         (&[Wish::Error], "error"),
         (&[Wish::Error, Wish::Recovered], "error, over as degraded"),
         (&[Wish::Degraded], "degraded"),
@@ -207,7 +220,21 @@ fn a_channel_that_left_the_monitor_hears_the_end_and_nothing_new() {
     model.is_linked = false;
     model.all(&[Turn(Degraded), minutes(9), Turn(Active), Turn(Error)]);
     let heard: Vec<_> = model.heard().iter().map(Heard::shown).collect();
-    assert_eq!(heard, ["error", "over as degraded", "recovered"]);
+    assert_eq!(heard, ["error", "over as degraded"]);
+}
+
+#[test]
+fn recovery_is_told_once_with_the_total_duration() {
+    for kind in [ProviderType::Slack, ProviderType::Pagerduty] {
+        for degraded in [Duration::from_secs(30), Duration::from_mins(10)] {
+            let mut model = Model::new(kind, Wishes::default());
+            let steps = [Turn(Error), minutes(5), Turn(Degraded), Pass(degraded), Turn(Active)];
+            model.all(&steps);
+            let lasted: Vec<_> = model.heard().iter().filter_map(Heard::recovered_after).collect();
+            let total = Duration::from_mins(5) + degraded + Duration::from_millis(4);
+            assert_eq!(lasted, [total], "{kind:?}");
+        }
+    }
 }
 
 #[test]

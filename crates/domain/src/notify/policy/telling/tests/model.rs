@@ -77,6 +77,11 @@ pub(super) struct Model {
 }
 
 impl Heard {
+    /// How long what is told to be over lasted.
+    pub(super) fn recovered_after(&self) -> Option<Duration> {
+        (self.0.kind == EventKind::Recovered).then(|| self.0.lasted())
+    }
+
     pub(super) fn shown(&self) -> String {
         let event = &self.0;
         match (event.kind, event.closed, event.reminder) {
@@ -300,12 +305,8 @@ impl Model {
     fn hearer(&self) -> Hearer {
         let open = self.rows.iter().filter(|row| row.open);
         let told = open.map(|row| {
-            let is_end = row.event.kind == EventKind::Recovered;
-            let matter = match row.event.incident {
-                Some(incident) if !is_end => Matter::Incident(incident),
-                Some(_) | None => Matter::Degradation,
-            };
-            let since = if is_end { row.event.at } else { row.event.began_at };
+            let matter = Matter::of(row.event.kind, row.event.incident);
+            let since = row.event.began_at;
             let stands = match (row.state, row.holds) {
                 (State::Waiting, Some(holds)) => Stands::Held(holds, row.due_at),
                 (State::Waiting | State::Arrived, _) => Stands::Sent,
