@@ -154,17 +154,27 @@ fn a_component_shows_a_monitor_exactly_when_its_type_says_so() {
         with(Some("monitor"), Some("")),
         with(Some("monitor"), Some("key_0000000000001")),
         with(Some("monitor"), Some("mon_x")),
+        said(
+            ComponentDraft {
+                kind: text("static"),
+                monitor_id: None,
+                name: text("Mail"),
+                ..a_component()
+            }
+            .parse(),
+        ),
     ];
     insta::assert_snapshot!(cases.join("\n"), @"
     fine
     `monitor_id` must be given when `type` is `monitor`
-    fine
+    `name` must be given when `type` is `static`
     `monitor_id` must not be given when `type` is `static`
     `type` must be given
     `type` must be one of monitor, static (given: `group`)
     `monitor_id` must not be empty
     `monitor_id` must be an identifier of the form mon_… (given: `key_0000000000001`)
     `monitor_id` must be a monitor of this workspace (given: `mon_x`)
+    fine
     ");
 }
 
@@ -193,7 +203,7 @@ fn page_and_type_of_a_component_are_fixed_and_the_page_of_a_group() {
     insta::assert_snapshot!(cases.join("\n"), @"
     fine
     `page_id` must stay page_0000000000001: it stays on its page (given: `page_0000000000002`)
-    `type` must stay monitor: it keeps its type (given: `static`)
+    `type` must stay monitor: it keeps its type (given: `static`); `name` must be given when `type` is `static`
     fine
     `monitor_id` must be given when `type` is `monitor`
     `page_id` must be given; `type` must be given

@@ -3,6 +3,7 @@
 //! page that shows them, with what people would say on it.
 
 mod page;
+mod past;
 mod targets;
 mod told;
 mod zone;
@@ -27,9 +28,12 @@ use crate::pipeline::PipelineError;
 
 /// Slug of the demo's workspace.
 const WORKSPACE: &str = "demo";
-/// Names of monitors that people speak of on the page, too.
+/// Names of the monitors: reports on the page and the seeded past name them too.
 const SLOW_PAGE: &str = "Slow page";
 const FAILING_PAGE: &str = "Failing page";
+const HEALTHY_PAGE: &str = "Healthy page";
+const FLAPPING_PAGE: &str = "Flapping page";
+const TCP_PORT: &str = "TCP port";
 const DNS_RECORDS: &str = "DNS records";
 /// The slow page is above this, in milliseconds.
 const SLOW_ABOVE_MS: i32 = 500;
@@ -77,6 +81,7 @@ pub(crate) async fn fill(
             NewMonitor { id: ctx.new_id(), workspace: workspace.id, settings, idempotency: None };
         let (Created::Now(monitor) | Created::Before(monitor)) =
             store.monitors().create(new, change).await?;
+        past::store(app, &monitor, change.at).await?;
         app.pipeline.changed(&monitor).await?;
         shown.push(monitor);
     }
@@ -168,7 +173,7 @@ fn monitors(targets: &Targets) -> Vec<(&'static str, MonitorDraft)> {
     };
     let tcp = TcpDraft { uri: Some(targets.tcp.to_string()) };
     vec![
-        monitor("Healthy page", "Answers at once", CheckDraft::Http(healthy)),
+        monitor(HEALTHY_PAGE, "Answers at once", CheckDraft::Http(healthy)),
         monitor(
             SLOW_PAGE,
             "Answers after 900 ms, and more than 500 ms is slow",
@@ -176,11 +181,11 @@ fn monitors(targets: &Targets) -> Vec<(&'static str, MonitorDraft)> {
         ),
         monitor(FAILING_PAGE, "Answers 503", CheckDraft::Http(page("/failing"))),
         monitor(
-            "Flapping page",
+            FLAPPING_PAGE,
             "Up for 75 seconds, then down for 75 seconds",
             CheckDraft::Http(page("/flapping")),
         ),
-        monitor("TCP port", "Accepts connections", CheckDraft::Tcp(tcp)),
+        monitor(TCP_PORT, "Accepts connections", CheckDraft::Tcp(tcp)),
         monitor(DNS_RECORDS, "A DNS zone served by the demo", CheckDraft::Dns(records)),
     ]
 }

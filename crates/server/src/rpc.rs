@@ -16,6 +16,7 @@ mod region;
 mod status_page;
 mod status_report;
 mod update;
+mod warning;
 mod whole;
 
 use std::sync::Arc;

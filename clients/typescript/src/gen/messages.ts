@@ -16,18 +16,19 @@ HttpMonitor id? name? url? periodicity? method? body? timeout?:int32 degraded_at
 TcpMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
 DnsMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* record_assertions*:RecordAssertion status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
 Monitor http|kind:HttpMonitor tcp|kind:TcpMonitor dns|kind:DnsMonitor
+Warning field message
 CreateHttpMonitorRequest monitor:HttpMonitor
-CreateHttpMonitorResponse monitor:HttpMonitor
+CreateHttpMonitorResponse monitor:HttpMonitor warnings*:Warning
 CreateTcpMonitorRequest monitor:TcpMonitor
-CreateTcpMonitorResponse monitor:TcpMonitor
+CreateTcpMonitorResponse monitor:TcpMonitor warnings*:Warning
 CreateDnsMonitorRequest monitor:DnsMonitor
-CreateDnsMonitorResponse monitor:DnsMonitor
+CreateDnsMonitorResponse monitor:DnsMonitor warnings*:Warning
 UpdateHttpMonitorRequest monitor:HttpMonitor update_mask:google.protobuf.FieldMask
-UpdateHttpMonitorResponse monitor:HttpMonitor
+UpdateHttpMonitorResponse monitor:HttpMonitor warnings*:Warning
 UpdateTcpMonitorRequest monitor:TcpMonitor update_mask:google.protobuf.FieldMask
-UpdateTcpMonitorResponse monitor:TcpMonitor
+UpdateTcpMonitorResponse monitor:TcpMonitor warnings*:Warning
 UpdateDnsMonitorRequest monitor:DnsMonitor update_mask:google.protobuf.FieldMask
-UpdateDnsMonitorResponse monitor:DnsMonitor
+UpdateDnsMonitorResponse monitor:DnsMonitor warnings*:Warning
 GetMonitorRequest id
 GetMonitorResponse monitor:Monitor
 ListMonitorsRequest limit?:int32 offset?:int32 page_token?
@@ -139,14 +140,15 @@ StatusPage id? title? slug? description? homepage_url? contact_url? icon? custom
 Component id? page_id? type? monitor_id? name? description? order?:int32 group_id? group_order?:int32 created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
 ComponentGroup id? page_id? name? created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
 CreateStatusPageRequest status_page:StatusPage
-CreateStatusPageResponse status_page:StatusPage
+Warning field message
+CreateStatusPageResponse status_page:StatusPage warnings*:Warning
 GetStatusPageRequest id
-GetStatusPageResponse status_page:StatusPage custom_domain_status:CustomDomainStatus
+GetStatusPageResponse status_page:StatusPage custom_domain_status:CustomDomainStatus warnings*:Warning
 CustomDomainStatus domain state reason? expires_at:google.protobuf.Timestamp next_try_at:google.protobuf.Timestamp
 ListStatusPagesRequest limit?:int32 offset?:int32 page_token?
 ListStatusPagesResponse status_pages*:StatusPage total_size:int32 next_page_token
 UpdateStatusPageRequest status_page:StatusPage update_mask:google.protobuf.FieldMask
-UpdateStatusPageResponse status_page:StatusPage
+UpdateStatusPageResponse status_page:StatusPage warnings*:Warning
 DeleteStatusPageRequest id
 DeleteStatusPageResponse
 PublishStatusPageRequest id

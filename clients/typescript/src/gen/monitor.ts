@@ -224,7 +224,10 @@ export interface HttpMonitor {
   followRedirects: boolean;
   /** Whether the monitor runs. Default false. */
   active: boolean;
-  /** Whether it is visible on the public status page. Default false. */
+  /**
+   * Whether status pages show its response times. Default false. A page that has the monitor as a component
+   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   */
   public: boolean;
   /** What it watches, for people: up to 1024 characters. */
   description?: string;
@@ -307,7 +310,10 @@ export interface HttpMonitorInput {
   followRedirects?: boolean | undefined;
   /** Whether the monitor runs. Default false. */
   active?: boolean | undefined;
-  /** Whether it is visible on the public status page. Default false. */
+  /**
+   * Whether status pages show its response times. Default false. A page that has the monitor as a component
+   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   */
   public?: boolean | undefined;
   /** What it watches, for people: up to 1024 characters. */
   description?: string | undefined;
@@ -356,7 +362,10 @@ export interface TcpMonitor {
   retry: number;
   /** Whether the monitor runs. Default false. */
   active: boolean;
-  /** Whether it is visible on the public status page. Default false. */
+  /**
+   * Whether status pages show its response times. Default false. A page that has the monitor as a component
+   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   */
   public: boolean;
   /** What it watches, for people: up to 1024 characters. */
   description?: string;
@@ -412,7 +421,10 @@ export interface TcpMonitorInput {
   retry?: number | undefined;
   /** Whether the monitor runs. Default false. */
   active?: boolean | undefined;
-  /** Whether it is visible on the public status page. Default false. */
+  /**
+   * Whether status pages show its response times. Default false. A page that has the monitor as a component
+   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   */
   public?: boolean | undefined;
   /** What it watches, for people: up to 1024 characters. */
   description?: string | undefined;
@@ -447,7 +459,10 @@ export interface DnsMonitor {
   retry: number;
   /** Whether the monitor runs. Default false. */
   active: boolean;
-  /** Whether it is visible on the public status page. Default false. */
+  /**
+   * Whether status pages show its response times. Default false. A page that has the monitor as a component
+   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   */
   public: boolean;
   /** What it watches, for people: up to 1024 characters. */
   description?: string;
@@ -505,7 +520,10 @@ export interface DnsMonitorInput {
   retry?: number | undefined;
   /** Whether the monitor runs. Default false. */
   active?: boolean | undefined;
-  /** Whether it is visible on the public status page. Default false. */
+  /**
+   * Whether status pages show its response times. Default false. A page that has the monitor as a component
+   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   */
   public?: boolean | undefined;
   /** What it watches, for people: up to 1024 characters. */
   description?: string | undefined;
@@ -527,6 +545,14 @@ export type Monitor =
   | { http?: never; tcp: TcpMonitor; dns?: never }
   | { http?: never; tcp?: never; dns: DnsMonitor };
 
+/** Something that the caller should know of a monitor that was stored all the same. */
+export interface MonitorWarning {
+  /** What it is about, from the request on, such as `monitor.url`. */
+  field: string;
+  /** What is wrong and what to do, in words. */
+  message: string;
+}
+
 /** The arguments of a new HTTP monitor. */
 export interface CreateHttpMonitorRequest {
   /** What to create; its outputs are ignored. Required. */
@@ -537,6 +563,11 @@ export interface CreateHttpMonitorRequest {
 export interface CreateHttpMonitorResponse {
   /** As stored, with its outputs. */
   monitor: HttpMonitor;
+  /**
+   * Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+   * all is well.
+   */
+  warnings: MonitorWarning[];
 }
 
 /** The arguments of a new TCP monitor. */
@@ -549,6 +580,11 @@ export interface CreateTcpMonitorRequest {
 export interface CreateTcpMonitorResponse {
   /** As stored, with its outputs. */
   monitor: TcpMonitor;
+  /**
+   * Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+   * all is well.
+   */
+  warnings: MonitorWarning[];
 }
 
 /** The arguments of a new DNS monitor. */
@@ -561,6 +597,11 @@ export interface CreateDnsMonitorRequest {
 export interface CreateDnsMonitorResponse {
   /** As stored, with its outputs. */
   monitor: DnsMonitor;
+  /**
+   * Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+   * all is well.
+   */
+  warnings: MonitorWarning[];
 }
 
 /** A change of an HTTP monitor. */
@@ -585,6 +626,8 @@ export type UpdateHttpMonitorRequest =
 export interface UpdateHttpMonitorResponse {
   /** As stored, with its outputs. */
   monitor: HttpMonitor;
+  /** As in the response of the create. */
+  warnings: MonitorWarning[];
 }
 
 /** A change of a TCP monitor. */
@@ -605,6 +648,8 @@ export type UpdateTcpMonitorRequest =
 export interface UpdateTcpMonitorResponse {
   /** As stored, with its outputs. */
   monitor: TcpMonitor;
+  /** As in the response of the create. */
+  warnings: MonitorWarning[];
 }
 
 /** A change of a DNS monitor. */
@@ -625,6 +670,8 @@ export type UpdateDnsMonitorRequest =
 export interface UpdateDnsMonitorResponse {
   /** As stored, with its outputs. */
   monitor: DnsMonitor;
+  /** As in the response of the create. */
+  warnings: MonitorWarning[];
 }
 
 /** Which monitor to read. */

@@ -380,10 +380,23 @@ export interface CreateStatusPageRequest {
   statusPage: StatusPageInput;
 }
 
+/** Something that the caller should know of a status page that was stored all the same. */
+export interface StatusPageWarning {
+  /** What it is about, from the request on, such as `statusPage.accessType`. */
+  field: string;
+  /** What is wrong and what to do, in words. */
+  message: string;
+}
+
 /** The new status page. */
 export interface CreateStatusPageResponse {
   /** As stored, with its outputs. */
   statusPage: StatusPage;
+  /**
+   * Why visitors cannot see it, such as links by email on a server that sends none; empty when all is
+   * well.
+   */
+  warnings: StatusPageWarning[];
 }
 
 /** Which status page to read. */
@@ -398,6 +411,8 @@ export interface GetStatusPageResponse {
   statusPage: StatusPage;
   /** How its custom domain is. Absent where it has none. */
   customDomainStatus?: CustomDomainStatus;
+  /** As in CreateStatusPageResponse. */
+  warnings: StatusPageWarning[];
 }
 
 /** How the custom domain of a status page is: whether visitors are answered there in TLS. */
@@ -461,6 +476,8 @@ export type UpdateStatusPageRequest =
 export interface UpdateStatusPageResponse {
   /** As stored, with its outputs. */
   statusPage: StatusPage;
+  /** As in CreateStatusPageResponse. */
+  warnings: StatusPageWarning[];
 }
 
 /** Which status page to delete. */

@@ -836,7 +836,8 @@ pub struct HttpMonitor {
     /// Field 11: `active`
     #[serde(rename = "active", skip_serializing_if = "::core::option::Option::is_none")]
     pub active: ::core::option::Option<bool>,
-    /// Whether it is visible on the public status page. Default false.
+    /// Whether status pages show its response times. Default false. A page that has the monitor as a component
+    /// shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
     ///
     /// Field 12: `public`
     #[serde(rename = "public", skip_serializing_if = "::core::option::Option::is_none")]
@@ -1575,7 +1576,8 @@ pub struct TcpMonitor {
     /// Field 8: `active`
     #[serde(rename = "active", skip_serializing_if = "::core::option::Option::is_none")]
     pub active: ::core::option::Option<bool>,
-    /// Whether it is visible on the public status page. Default false.
+    /// Whether status pages show its response times. Default false. A page that has the monitor as a component
+    /// shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
     ///
     /// Field 9: `public`
     #[serde(rename = "public", skip_serializing_if = "::core::option::Option::is_none")]
@@ -2104,7 +2106,8 @@ pub struct DnsMonitor {
     /// Field 8: `active`
     #[serde(rename = "active", skip_serializing_if = "::core::option::Option::is_none")]
     pub active: ::core::option::Option<bool>,
-    /// Whether it is visible on the public status page. Default false.
+    /// Whether status pages show its response times. Default false. A page that has the monitor as a component
+    /// shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
     ///
     /// Field 9: `public`
     #[serde(rename = "public", skip_serializing_if = "::core::option::Option::is_none")]
@@ -2933,6 +2936,141 @@ pub mod monitor {
     #[doc(inline)]
     pub use super::__buffa::view::oneof::monitor::Kind as KindView;
 }
+/// Something that the caller should know of a monitor that was stored all the same.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct Warning {
+    /// What it is about, from the request on, such as `monitor.url`.
+    ///
+    /// Field 1: `field`
+    #[serde(
+        rename = "field",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub field: ::buffa::alloc::string::String,
+    /// What is wrong and what to do, in words.
+    ///
+    /// Field 2: `message`
+    #[serde(
+        rename = "message",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub message: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for Warning {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("Warning")
+            .field("field", &self.field)
+            .field("message", &self.message)
+            .finish()
+    }
+}
+impl Warning {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.Warning";
+}
+::buffa::impl_default_instance!(Warning);
+impl ::buffa::MessageName for Warning {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "Warning";
+    const FULL_NAME: &'static str = "monitor.v1.Warning";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.Warning";
+}
+impl ::buffa::Message for Warning {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.field.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.field) as u64;
+        }
+        if !self.message.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.message) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.field.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.field, buf);
+        }
+        if !self.message.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.message, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.field, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.message, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.field.clear();
+        self.message.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for Warning {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __WARNING_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.Warning",
+    to_json: ::buffa::type_registry::any_to_json::<Warning>,
+    from_json: ::buffa::type_registry::any_from_json::<Warning>,
+    is_wkt: false,
+};
 /// The arguments of a new HTTP monitor.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
@@ -3072,11 +3210,21 @@ pub struct CreateHttpMonitorResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub monitor: ::buffa::MessageField<HttpMonitor, ::buffa::Inline<HttpMonitor>>,
+    /// Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+    /// all is well.
+    ///
+    /// Field 2: `warnings`
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
 }
 impl ::core::fmt::Debug for CreateHttpMonitorResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("CreateHttpMonitorResponse")
             .field("monitor", &self.monitor)
+            .field("warnings", &self.warnings)
             .finish()
     }
 }
@@ -3115,6 +3263,14 @@ impl ::buffa::Message for CreateHttpMonitorResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -3131,6 +3287,14 @@ impl ::buffa::Message for CreateHttpMonitorResponse {
                 buf,
             );
             self.monitor.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -3155,6 +3319,18 @@ impl ::buffa::Message for CreateHttpMonitorResponse {
                     ctx,
                 )?;
             }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -3163,6 +3339,7 @@ impl ::buffa::Message for CreateHttpMonitorResponse {
     }
     fn clear(&mut self) {
         self.monitor = ::buffa::MessageField::none();
+        self.warnings.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for CreateHttpMonitorResponse {
@@ -3324,11 +3501,21 @@ pub struct CreateTcpMonitorResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub monitor: ::buffa::MessageField<TcpMonitor, ::buffa::Inline<TcpMonitor>>,
+    /// Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+    /// all is well.
+    ///
+    /// Field 2: `warnings`
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
 }
 impl ::core::fmt::Debug for CreateTcpMonitorResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("CreateTcpMonitorResponse")
             .field("monitor", &self.monitor)
+            .field("warnings", &self.warnings)
             .finish()
     }
 }
@@ -3367,6 +3554,14 @@ impl ::buffa::Message for CreateTcpMonitorResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -3383,6 +3578,14 @@ impl ::buffa::Message for CreateTcpMonitorResponse {
                 buf,
             );
             self.monitor.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -3407,6 +3610,18 @@ impl ::buffa::Message for CreateTcpMonitorResponse {
                     ctx,
                 )?;
             }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -3415,6 +3630,7 @@ impl ::buffa::Message for CreateTcpMonitorResponse {
     }
     fn clear(&mut self) {
         self.monitor = ::buffa::MessageField::none();
+        self.warnings.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for CreateTcpMonitorResponse {
@@ -3576,11 +3792,21 @@ pub struct CreateDnsMonitorResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub monitor: ::buffa::MessageField<DnsMonitor, ::buffa::Inline<DnsMonitor>>,
+    /// Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+    /// all is well.
+    ///
+    /// Field 2: `warnings`
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
 }
 impl ::core::fmt::Debug for CreateDnsMonitorResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("CreateDnsMonitorResponse")
             .field("monitor", &self.monitor)
+            .field("warnings", &self.warnings)
             .finish()
     }
 }
@@ -3619,6 +3845,14 @@ impl ::buffa::Message for CreateDnsMonitorResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -3635,6 +3869,14 @@ impl ::buffa::Message for CreateDnsMonitorResponse {
                 buf,
             );
             self.monitor.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -3659,6 +3901,18 @@ impl ::buffa::Message for CreateDnsMonitorResponse {
                     ctx,
                 )?;
             }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -3667,6 +3921,7 @@ impl ::buffa::Message for CreateDnsMonitorResponse {
     }
     fn clear(&mut self) {
         self.monitor = ::buffa::MessageField::none();
+        self.warnings.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for CreateDnsMonitorResponse {
@@ -3871,11 +4126,20 @@ pub struct UpdateHttpMonitorResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub monitor: ::buffa::MessageField<HttpMonitor, ::buffa::Inline<HttpMonitor>>,
+    /// As in the response of the create.
+    ///
+    /// Field 2: `warnings`
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
 }
 impl ::core::fmt::Debug for UpdateHttpMonitorResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateHttpMonitorResponse")
             .field("monitor", &self.monitor)
+            .field("warnings", &self.warnings)
             .finish()
     }
 }
@@ -3914,6 +4178,14 @@ impl ::buffa::Message for UpdateHttpMonitorResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -3930,6 +4202,14 @@ impl ::buffa::Message for UpdateHttpMonitorResponse {
                 buf,
             );
             self.monitor.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -3954,6 +4234,18 @@ impl ::buffa::Message for UpdateHttpMonitorResponse {
                     ctx,
                 )?;
             }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -3962,6 +4254,7 @@ impl ::buffa::Message for UpdateHttpMonitorResponse {
     }
     fn clear(&mut self) {
         self.monitor = ::buffa::MessageField::none();
+        self.warnings.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateHttpMonitorResponse {
@@ -4164,11 +4457,20 @@ pub struct UpdateTcpMonitorResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub monitor: ::buffa::MessageField<TcpMonitor, ::buffa::Inline<TcpMonitor>>,
+    /// As in the response of the create.
+    ///
+    /// Field 2: `warnings`
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
 }
 impl ::core::fmt::Debug for UpdateTcpMonitorResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateTcpMonitorResponse")
             .field("monitor", &self.monitor)
+            .field("warnings", &self.warnings)
             .finish()
     }
 }
@@ -4207,6 +4509,14 @@ impl ::buffa::Message for UpdateTcpMonitorResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -4223,6 +4533,14 @@ impl ::buffa::Message for UpdateTcpMonitorResponse {
                 buf,
             );
             self.monitor.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -4247,6 +4565,18 @@ impl ::buffa::Message for UpdateTcpMonitorResponse {
                     ctx,
                 )?;
             }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -4255,6 +4585,7 @@ impl ::buffa::Message for UpdateTcpMonitorResponse {
     }
     fn clear(&mut self) {
         self.monitor = ::buffa::MessageField::none();
+        self.warnings.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateTcpMonitorResponse {
@@ -4457,11 +4788,20 @@ pub struct UpdateDnsMonitorResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub monitor: ::buffa::MessageField<DnsMonitor, ::buffa::Inline<DnsMonitor>>,
+    /// As in the response of the create.
+    ///
+    /// Field 2: `warnings`
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
 }
 impl ::core::fmt::Debug for UpdateDnsMonitorResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateDnsMonitorResponse")
             .field("monitor", &self.monitor)
+            .field("warnings", &self.warnings)
             .finish()
     }
 }
@@ -4500,6 +4840,14 @@ impl ::buffa::Message for UpdateDnsMonitorResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -4516,6 +4864,14 @@ impl ::buffa::Message for UpdateDnsMonitorResponse {
                 buf,
             );
             self.monitor.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -4540,6 +4896,18 @@ impl ::buffa::Message for UpdateDnsMonitorResponse {
                     ctx,
                 )?;
             }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -4548,6 +4916,7 @@ impl ::buffa::Message for UpdateDnsMonitorResponse {
     }
     fn clear(&mut self) {
         self.monitor = ::buffa::MessageField::none();
+        self.warnings.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateDnsMonitorResponse {
@@ -12362,7 +12731,8 @@ pub mod __buffa {
             ///
             /// Field 11: `active`
             pub active: ::core::option::Option<bool>,
-            /// Whether it is visible on the public status page. Default false.
+            /// Whether status pages show its response times. Default false. A page that has the monitor as a component
+            /// shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
             ///
             /// Field 12: `public`
             pub public: ::core::option::Option<bool>,
@@ -13356,7 +13726,8 @@ pub mod __buffa {
             pub fn active(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().active
             }
-            /// Whether it is visible on the public status page. Default false.
+            /// Whether status pages show its response times. Default false. A page that has the monitor as a component
+            /// shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
             ///
             /// Field 12: `public`
             #[must_use]
@@ -13541,7 +13912,8 @@ pub mod __buffa {
             ///
             /// Field 8: `active`
             pub active: ::core::option::Option<bool>,
-            /// Whether it is visible on the public status page. Default false.
+            /// Whether status pages show its response times. Default false. A page that has the monitor as a component
+            /// shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
             ///
             /// Field 9: `public`
             pub public: ::core::option::Option<bool>,
@@ -14213,7 +14585,8 @@ pub mod __buffa {
             pub fn active(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().active
             }
-            /// Whether it is visible on the public status page. Default false.
+            /// Whether status pages show its response times. Default false. A page that has the monitor as a component
+            /// shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
             ///
             /// Field 9: `public`
             #[must_use]
@@ -14348,7 +14721,8 @@ pub mod __buffa {
             ///
             /// Field 8: `active`
             pub active: ::core::option::Option<bool>,
-            /// Whether it is visible on the public status page. Default false.
+            /// Whether status pages show its response times. Default false. A page that has the monitor as a component
+            /// shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
             ///
             /// Field 9: `public`
             pub public: ::core::option::Option<bool>,
@@ -15071,7 +15445,8 @@ pub mod __buffa {
             pub fn active(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().active
             }
-            /// Whether it is visible on the public status page. Default false.
+            /// Whether status pages show its response times. Default false. A page that has the monitor as a component
+            /// shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
             ///
             /// Field 9: `public`
             #[must_use]
@@ -15616,6 +15991,289 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
+        /// Something that the caller should know of a monitor that was stored all the same.
+        #[derive(Clone, Debug, Default)]
+        pub struct WarningView<'a> {
+            /// What it is about, from the request on, such as `monitor.url`.
+            ///
+            /// Field 1: `field`
+            pub field: &'a str,
+            /// What is wrong and what to do, in words.
+            ///
+            /// Field 2: `message`
+            pub message: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for WarningView<'a> {
+            type Owned = super::super::Warning;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.field = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.message = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<super::super::Warning, ::buffa::DecodeError> {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<super::super::Warning, ::buffa::DecodeError> {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::Warning {
+                    field: self.field.to_string(),
+                    message: self.message.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for WarningView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.field.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.field) as u64;
+                }
+                if !self.message.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.message) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.field.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.field, buf);
+                }
+                if !self.message.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.message, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for WarningView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.field) {
+                    __map.serialize_entry("field", self.field)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.message) {
+                    __map.serialize_entry("message", self.message)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for WarningView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "Warning";
+            const FULL_NAME: &'static str = "monitor.v1.Warning";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.Warning";
+        }
+        ::buffa::impl_default_view_instance!(WarningView);
+        ::buffa::impl_view_reborrow!(WarningView);
+        /** Self-contained, `'static` owned view of a `Warning` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`WarningView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`WarningView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct WarningOwnedView(::buffa::OwnedView<WarningView<'static>>);
+        impl WarningOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    WarningOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    WarningOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::Warning,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    WarningOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`WarningView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &WarningView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::Warning {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// What it is about, from the request on, such as `monitor.url`.
+            ///
+            /// Field 1: `field`
+            #[must_use]
+            pub fn field(&self) -> &'_ str {
+                self.0.reborrow().field
+            }
+            /// What is wrong and what to do, in words.
+            ///
+            /// Field 2: `message`
+            #[must_use]
+            pub fn message(&self) -> &'_ str {
+                self.0.reborrow().message
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<WarningView<'static>>>
+        for WarningOwnedView {
+            fn from(inner: ::buffa::OwnedView<WarningView<'static>>) -> Self {
+                WarningOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<WarningOwnedView>
+        for ::buffa::OwnedView<WarningView<'static>> {
+            fn from(wrapper: WarningOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<WarningView<'static>>>
+        for WarningOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<WarningView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::Warning {
+            type View<'a> = WarningView<'a>;
+            type ViewHandle = WarningOwnedView;
+        }
+        impl ::serde::Serialize for WarningOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
         /// The arguments of a new HTTP monitor.
         #[derive(Clone, Debug, Default)]
         pub struct CreateHttpMonitorRequestView<'a> {
@@ -15937,6 +16595,14 @@ pub mod __buffa {
             pub monitor: ::buffa::MessageFieldView<
                 super::super::__buffa::view::HttpMonitorView<'a>,
             >,
+            /// Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+            /// all is well.
+            ///
+            /// Field 2: `warnings`
+            pub warnings: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::WarningView<'a>,
+            >,
         }
         impl<'a> ::buffa::MessageView<'a> for CreateHttpMonitorResponseView<'a> {
             type Owned = super::super::CreateHttpMonitorResponse;
@@ -15999,6 +16665,26 @@ pub mod __buffa {
                             }
                         }
                     }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::WarningView,
+                            >(),
+                        )?;
+                        view.warnings
+                            .push(
+                                <super::super::__buffa::view::WarningView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -16034,6 +16720,11 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    warnings: self
+                        .warnings
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
                     ..::core::default::Default::default()
                 })
             }
@@ -16047,6 +16738,14 @@ pub mod __buffa {
                 if self.monitor.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.monitor.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.warnings {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -16069,6 +16768,14 @@ pub mod __buffa {
                         buf,
                     );
                     self.monitor.write_to(__cache, buf);
+                }
+                for v in &self.warnings {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
                 }
             }
         }
@@ -16094,6 +16801,9 @@ pub mod __buffa {
                     if let ::core::option::Option::Some(__v) = self.monitor.as_option() {
                         __map.serialize_entry("monitor", __v)?;
                     }
+                }
+                if !self.warnings.is_empty() {
+                    __map.serialize_entry("warnings", &*self.warnings)?;
                 }
                 __map.end()
             }
@@ -16204,6 +16914,19 @@ pub mod __buffa {
                 super::super::__buffa::view::HttpMonitorView<'_>,
             > {
                 &self.0.reborrow().monitor
+            }
+            /// Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+            /// all is well.
+            ///
+            /// Field 2: `warnings`
+            #[must_use]
+            pub fn warnings(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::WarningView<'_>,
+            > {
+                &self.0.reborrow().warnings
             }
         }
         impl ::core::convert::From<
@@ -16563,6 +17286,14 @@ pub mod __buffa {
             pub monitor: ::buffa::MessageFieldView<
                 super::super::__buffa::view::TcpMonitorView<'a>,
             >,
+            /// Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+            /// all is well.
+            ///
+            /// Field 2: `warnings`
+            pub warnings: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::WarningView<'a>,
+            >,
         }
         impl<'a> ::buffa::MessageView<'a> for CreateTcpMonitorResponseView<'a> {
             type Owned = super::super::CreateTcpMonitorResponse;
@@ -16625,6 +17356,26 @@ pub mod __buffa {
                             }
                         }
                     }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::WarningView,
+                            >(),
+                        )?;
+                        view.warnings
+                            .push(
+                                <super::super::__buffa::view::WarningView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -16660,6 +17411,11 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    warnings: self
+                        .warnings
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
                     ..::core::default::Default::default()
                 })
             }
@@ -16673,6 +17429,14 @@ pub mod __buffa {
                 if self.monitor.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.monitor.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.warnings {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -16695,6 +17459,14 @@ pub mod __buffa {
                         buf,
                     );
                     self.monitor.write_to(__cache, buf);
+                }
+                for v in &self.warnings {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
                 }
             }
         }
@@ -16720,6 +17492,9 @@ pub mod __buffa {
                     if let ::core::option::Option::Some(__v) = self.monitor.as_option() {
                         __map.serialize_entry("monitor", __v)?;
                     }
+                }
+                if !self.warnings.is_empty() {
+                    __map.serialize_entry("warnings", &*self.warnings)?;
                 }
                 __map.end()
             }
@@ -16828,6 +17603,19 @@ pub mod __buffa {
                 super::super::__buffa::view::TcpMonitorView<'_>,
             > {
                 &self.0.reborrow().monitor
+            }
+            /// Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+            /// all is well.
+            ///
+            /// Field 2: `warnings`
+            #[must_use]
+            pub fn warnings(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::WarningView<'_>,
+            > {
+                &self.0.reborrow().warnings
             }
         }
         impl ::core::convert::From<
@@ -17187,6 +17975,14 @@ pub mod __buffa {
             pub monitor: ::buffa::MessageFieldView<
                 super::super::__buffa::view::DnsMonitorView<'a>,
             >,
+            /// Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+            /// all is well.
+            ///
+            /// Field 2: `warnings`
+            pub warnings: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::WarningView<'a>,
+            >,
         }
         impl<'a> ::buffa::MessageView<'a> for CreateDnsMonitorResponseView<'a> {
             type Owned = super::super::CreateDnsMonitorResponse;
@@ -17249,6 +18045,26 @@ pub mod __buffa {
                             }
                         }
                     }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::WarningView,
+                            >(),
+                        )?;
+                        view.warnings
+                            .push(
+                                <super::super::__buffa::view::WarningView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -17284,6 +18100,11 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    warnings: self
+                        .warnings
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
                     ..::core::default::Default::default()
                 })
             }
@@ -17297,6 +18118,14 @@ pub mod __buffa {
                 if self.monitor.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.monitor.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.warnings {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -17319,6 +18148,14 @@ pub mod __buffa {
                         buf,
                     );
                     self.monitor.write_to(__cache, buf);
+                }
+                for v in &self.warnings {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
                 }
             }
         }
@@ -17344,6 +18181,9 @@ pub mod __buffa {
                     if let ::core::option::Option::Some(__v) = self.monitor.as_option() {
                         __map.serialize_entry("monitor", __v)?;
                     }
+                }
+                if !self.warnings.is_empty() {
+                    __map.serialize_entry("warnings", &*self.warnings)?;
                 }
                 __map.end()
             }
@@ -17452,6 +18292,19 @@ pub mod __buffa {
                 super::super::__buffa::view::DnsMonitorView<'_>,
             > {
                 &self.0.reborrow().monitor
+            }
+            /// Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
+            /// all is well.
+            ///
+            /// Field 2: `warnings`
+            #[must_use]
+            pub fn warnings(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::WarningView<'_>,
+            > {
+                &self.0.reborrow().warnings
             }
         }
         impl ::core::convert::From<
@@ -17890,6 +18743,13 @@ pub mod __buffa {
             pub monitor: ::buffa::MessageFieldView<
                 super::super::__buffa::view::HttpMonitorView<'a>,
             >,
+            /// As in the response of the create.
+            ///
+            /// Field 2: `warnings`
+            pub warnings: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::WarningView<'a>,
+            >,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateHttpMonitorResponseView<'a> {
             type Owned = super::super::UpdateHttpMonitorResponse;
@@ -17952,6 +18812,26 @@ pub mod __buffa {
                             }
                         }
                     }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::WarningView,
+                            >(),
+                        )?;
+                        view.warnings
+                            .push(
+                                <super::super::__buffa::view::WarningView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -17987,6 +18867,11 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    warnings: self
+                        .warnings
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
                     ..::core::default::Default::default()
                 })
             }
@@ -18000,6 +18885,14 @@ pub mod __buffa {
                 if self.monitor.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.monitor.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.warnings {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -18022,6 +18915,14 @@ pub mod __buffa {
                         buf,
                     );
                     self.monitor.write_to(__cache, buf);
+                }
+                for v in &self.warnings {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
                 }
             }
         }
@@ -18047,6 +18948,9 @@ pub mod __buffa {
                     if let ::core::option::Option::Some(__v) = self.monitor.as_option() {
                         __map.serialize_entry("monitor", __v)?;
                     }
+                }
+                if !self.warnings.is_empty() {
+                    __map.serialize_entry("warnings", &*self.warnings)?;
                 }
                 __map.end()
             }
@@ -18157,6 +19061,18 @@ pub mod __buffa {
                 super::super::__buffa::view::HttpMonitorView<'_>,
             > {
                 &self.0.reborrow().monitor
+            }
+            /// As in the response of the create.
+            ///
+            /// Field 2: `warnings`
+            #[must_use]
+            pub fn warnings(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::WarningView<'_>,
+            > {
+                &self.0.reborrow().warnings
             }
         }
         impl ::core::convert::From<
@@ -18591,6 +19507,13 @@ pub mod __buffa {
             pub monitor: ::buffa::MessageFieldView<
                 super::super::__buffa::view::TcpMonitorView<'a>,
             >,
+            /// As in the response of the create.
+            ///
+            /// Field 2: `warnings`
+            pub warnings: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::WarningView<'a>,
+            >,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateTcpMonitorResponseView<'a> {
             type Owned = super::super::UpdateTcpMonitorResponse;
@@ -18653,6 +19576,26 @@ pub mod __buffa {
                             }
                         }
                     }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::WarningView,
+                            >(),
+                        )?;
+                        view.warnings
+                            .push(
+                                <super::super::__buffa::view::WarningView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -18688,6 +19631,11 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    warnings: self
+                        .warnings
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
                     ..::core::default::Default::default()
                 })
             }
@@ -18701,6 +19649,14 @@ pub mod __buffa {
                 if self.monitor.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.monitor.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.warnings {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -18723,6 +19679,14 @@ pub mod __buffa {
                         buf,
                     );
                     self.monitor.write_to(__cache, buf);
+                }
+                for v in &self.warnings {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
                 }
             }
         }
@@ -18748,6 +19712,9 @@ pub mod __buffa {
                     if let ::core::option::Option::Some(__v) = self.monitor.as_option() {
                         __map.serialize_entry("monitor", __v)?;
                     }
+                }
+                if !self.warnings.is_empty() {
+                    __map.serialize_entry("warnings", &*self.warnings)?;
                 }
                 __map.end()
             }
@@ -18856,6 +19823,18 @@ pub mod __buffa {
                 super::super::__buffa::view::TcpMonitorView<'_>,
             > {
                 &self.0.reborrow().monitor
+            }
+            /// As in the response of the create.
+            ///
+            /// Field 2: `warnings`
+            #[must_use]
+            pub fn warnings(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::WarningView<'_>,
+            > {
+                &self.0.reborrow().warnings
             }
         }
         impl ::core::convert::From<
@@ -19290,6 +20269,13 @@ pub mod __buffa {
             pub monitor: ::buffa::MessageFieldView<
                 super::super::__buffa::view::DnsMonitorView<'a>,
             >,
+            /// As in the response of the create.
+            ///
+            /// Field 2: `warnings`
+            pub warnings: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::WarningView<'a>,
+            >,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateDnsMonitorResponseView<'a> {
             type Owned = super::super::UpdateDnsMonitorResponse;
@@ -19352,6 +20338,26 @@ pub mod __buffa {
                             }
                         }
                     }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::WarningView,
+                            >(),
+                        )?;
+                        view.warnings
+                            .push(
+                                <super::super::__buffa::view::WarningView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -19387,6 +20393,11 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    warnings: self
+                        .warnings
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
                     ..::core::default::Default::default()
                 })
             }
@@ -19400,6 +20411,14 @@ pub mod __buffa {
                 if self.monitor.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.monitor.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.warnings {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -19422,6 +20441,14 @@ pub mod __buffa {
                         buf,
                     );
                     self.monitor.write_to(__cache, buf);
+                }
+                for v in &self.warnings {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
                 }
             }
         }
@@ -19447,6 +20474,9 @@ pub mod __buffa {
                     if let ::core::option::Option::Some(__v) = self.monitor.as_option() {
                         __map.serialize_entry("monitor", __v)?;
                     }
+                }
+                if !self.warnings.is_empty() {
+                    __map.serialize_entry("warnings", &*self.warnings)?;
                 }
                 __map.end()
             }
@@ -19555,6 +20585,18 @@ pub mod __buffa {
                 super::super::__buffa::view::DnsMonitorView<'_>,
             > {
                 &self.0.reborrow().monitor
+            }
+            /// As in the response of the create.
+            ///
+            /// Field 2: `warnings`
+            #[must_use]
+            pub fn warnings(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::WarningView<'_>,
+            > {
+                &self.0.reborrow().warnings
             }
         }
         impl ::core::convert::From<
@@ -31809,6 +32851,10 @@ pub use self::__buffa::view::DnsMonitorOwnedView;
 pub use self::__buffa::view::MonitorView;
 #[doc(inline)]
 pub use self::__buffa::view::MonitorOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::WarningView;
+#[doc(inline)]
+pub use self::__buffa::view::WarningOwnedView;
 #[doc(inline)]
 pub use self::__buffa::view::CreateHttpMonitorRequestView;
 #[doc(inline)]

@@ -1321,6 +1321,141 @@ pub const __CREATE_STATUS_PAGE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAny
     from_json: ::buffa::type_registry::any_from_json::<CreateStatusPageRequest>,
     is_wkt: false,
 };
+/// Something that the caller should know of a status page that was stored all the same.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct Warning {
+    /// What it is about, from the request on, such as `status_page.access_type`.
+    ///
+    /// Field 1: `field`
+    #[serde(
+        rename = "field",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub field: ::buffa::alloc::string::String,
+    /// What is wrong and what to do, in words.
+    ///
+    /// Field 2: `message`
+    #[serde(
+        rename = "message",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub message: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for Warning {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("Warning")
+            .field("field", &self.field)
+            .field("message", &self.message)
+            .finish()
+    }
+}
+impl Warning {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.Warning";
+}
+::buffa::impl_default_instance!(Warning);
+impl ::buffa::MessageName for Warning {
+    const PACKAGE: &'static str = "status_page.v1";
+    const NAME: &'static str = "Warning";
+    const FULL_NAME: &'static str = "status_page.v1.Warning";
+    const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.Warning";
+}
+impl ::buffa::Message for Warning {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.field.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.field) as u64;
+        }
+        if !self.message.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.message) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.field.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.field, buf);
+        }
+        if !self.message.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.message, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.field, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.message, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.field.clear();
+        self.message.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for Warning {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __WARNING_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/status_page.v1.Warning",
+    to_json: ::buffa::type_registry::any_to_json::<Warning>,
+    from_json: ::buffa::type_registry::any_from_json::<Warning>,
+    is_wkt: false,
+};
 /// The new status page.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
@@ -1335,11 +1470,21 @@ pub struct CreateStatusPageResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub status_page: ::buffa::MessageField<StatusPage, ::buffa::Inline<StatusPage>>,
+    /// Why visitors cannot see it, such as links by email on a server that sends none; empty when all is
+    /// well.
+    ///
+    /// Field 2: `warnings`
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
 }
 impl ::core::fmt::Debug for CreateStatusPageResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("CreateStatusPageResponse")
             .field("status_page", &self.status_page)
+            .field("warnings", &self.warnings)
             .finish()
     }
 }
@@ -1378,6 +1523,14 @@ impl ::buffa::Message for CreateStatusPageResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -1394,6 +1547,14 @@ impl ::buffa::Message for CreateStatusPageResponse {
                 buf,
             );
             self.status_page.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -1418,6 +1579,18 @@ impl ::buffa::Message for CreateStatusPageResponse {
                     ctx,
                 )?;
             }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -1426,6 +1599,7 @@ impl ::buffa::Message for CreateStatusPageResponse {
     }
     fn clear(&mut self) {
         self.status_page = ::buffa::MessageField::none();
+        self.warnings.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for CreateStatusPageResponse {
@@ -1584,12 +1758,21 @@ pub struct GetStatusPageResponse {
         CustomDomainStatus,
         ::buffa::Inline<CustomDomainStatus>,
     >,
+    /// As in CreateStatusPageResponse.
+    ///
+    /// Field 3: `warnings`
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
 }
 impl ::core::fmt::Debug for GetStatusPageResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("GetStatusPageResponse")
             .field("status_page", &self.status_page)
             .field("custom_domain_status", &self.custom_domain_status)
+            .field("warnings", &self.warnings)
             .finish()
     }
 }
@@ -1636,6 +1819,14 @@ impl ::buffa::Message for GetStatusPageResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -1660,6 +1851,14 @@ impl ::buffa::Message for GetStatusPageResponse {
                 buf,
             );
             self.custom_domain_status.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                3u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -1695,6 +1894,18 @@ impl ::buffa::Message for GetStatusPageResponse {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -1704,6 +1915,7 @@ impl ::buffa::Message for GetStatusPageResponse {
     fn clear(&mut self) {
         self.status_page = ::buffa::MessageField::none();
         self.custom_domain_status = ::buffa::MessageField::none();
+        self.warnings.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for GetStatusPageResponse {
@@ -2499,11 +2711,20 @@ pub struct UpdateStatusPageResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub status_page: ::buffa::MessageField<StatusPage, ::buffa::Inline<StatusPage>>,
+    /// As in CreateStatusPageResponse.
+    ///
+    /// Field 2: `warnings`
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
 }
 impl ::core::fmt::Debug for UpdateStatusPageResponse {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateStatusPageResponse")
             .field("status_page", &self.status_page)
+            .field("warnings", &self.warnings)
             .finish()
     }
 }
@@ -2542,6 +2763,14 @@ impl ::buffa::Message for UpdateStatusPageResponse {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -2558,6 +2787,14 @@ impl ::buffa::Message for UpdateStatusPageResponse {
                 buf,
             );
             self.status_page.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -2582,6 +2819,18 @@ impl ::buffa::Message for UpdateStatusPageResponse {
                     ctx,
                 )?;
             }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -2590,6 +2839,7 @@ impl ::buffa::Message for UpdateStatusPageResponse {
     }
     fn clear(&mut self) {
         self.status_page = ::buffa::MessageField::none();
+        self.warnings.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateStatusPageResponse {
@@ -12570,6 +12820,289 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
+        /// Something that the caller should know of a status page that was stored all the same.
+        #[derive(Clone, Debug, Default)]
+        pub struct WarningView<'a> {
+            /// What it is about, from the request on, such as `status_page.access_type`.
+            ///
+            /// Field 1: `field`
+            pub field: &'a str,
+            /// What is wrong and what to do, in words.
+            ///
+            /// Field 2: `message`
+            pub message: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for WarningView<'a> {
+            type Owned = super::super::Warning;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.field = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.message = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<super::super::Warning, ::buffa::DecodeError> {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<super::super::Warning, ::buffa::DecodeError> {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::Warning {
+                    field: self.field.to_string(),
+                    message: self.message.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for WarningView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.field.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.field) as u64;
+                }
+                if !self.message.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.message) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                _cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.field.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.field, buf);
+                }
+                if !self.message.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.message, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for WarningView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.field) {
+                    __map.serialize_entry("field", self.field)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.message) {
+                    __map.serialize_entry("message", self.message)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for WarningView<'a> {
+            const PACKAGE: &'static str = "status_page.v1";
+            const NAME: &'static str = "Warning";
+            const FULL_NAME: &'static str = "status_page.v1.Warning";
+            const TYPE_URL: &'static str = "type.googleapis.com/status_page.v1.Warning";
+        }
+        ::buffa::impl_default_view_instance!(WarningView);
+        ::buffa::impl_view_reborrow!(WarningView);
+        /** Self-contained, `'static` owned view of a `Warning` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`WarningView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`WarningView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct WarningOwnedView(::buffa::OwnedView<WarningView<'static>>);
+        impl WarningOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    WarningOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    WarningOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::Warning,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    WarningOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`WarningView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &WarningView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::Warning {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// What it is about, from the request on, such as `status_page.access_type`.
+            ///
+            /// Field 1: `field`
+            #[must_use]
+            pub fn field(&self) -> &'_ str {
+                self.0.reborrow().field
+            }
+            /// What is wrong and what to do, in words.
+            ///
+            /// Field 2: `message`
+            #[must_use]
+            pub fn message(&self) -> &'_ str {
+                self.0.reborrow().message
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<WarningView<'static>>>
+        for WarningOwnedView {
+            fn from(inner: ::buffa::OwnedView<WarningView<'static>>) -> Self {
+                WarningOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<WarningOwnedView>
+        for ::buffa::OwnedView<WarningView<'static>> {
+            fn from(wrapper: WarningOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<WarningView<'static>>>
+        for WarningOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<WarningView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::Warning {
+            type View<'a> = WarningView<'a>;
+            type ViewHandle = WarningOwnedView;
+        }
+        impl ::serde::Serialize for WarningOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
         /// The new status page.
         #[derive(Clone, Debug, Default)]
         pub struct CreateStatusPageResponseView<'a> {
@@ -12578,6 +13111,14 @@ pub mod __buffa {
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusPageView<'a>,
+            >,
+            /// Why visitors cannot see it, such as links by email on a server that sends none; empty when all is
+            /// well.
+            ///
+            /// Field 2: `warnings`
+            pub warnings: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::WarningView<'a>,
             >,
         }
         impl<'a> ::buffa::MessageView<'a> for CreateStatusPageResponseView<'a> {
@@ -12641,6 +13182,26 @@ pub mod __buffa {
                             }
                         }
                     }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::WarningView,
+                            >(),
+                        )?;
+                        view.warnings
+                            .push(
+                                <super::super::__buffa::view::WarningView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -12676,6 +13237,11 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    warnings: self
+                        .warnings
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
                     ..::core::default::Default::default()
                 })
             }
@@ -12689,6 +13255,14 @@ pub mod __buffa {
                 if self.status_page.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.status_page.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.warnings {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -12711,6 +13285,14 @@ pub mod __buffa {
                         buf,
                     );
                     self.status_page.write_to(__cache, buf);
+                }
+                for v in &self.warnings {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
                 }
             }
         }
@@ -12739,6 +13321,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("statusPage", __v)?;
                     }
+                }
+                if !self.warnings.is_empty() {
+                    __map.serialize_entry("warnings", &*self.warnings)?;
                 }
                 __map.end()
             }
@@ -12847,6 +13432,19 @@ pub mod __buffa {
                 super::super::__buffa::view::StatusPageView<'_>,
             > {
                 &self.0.reborrow().status_page
+            }
+            /// Why visitors cannot see it, such as links by email on a server that sends none; empty when all is
+            /// well.
+            ///
+            /// Field 2: `warnings`
+            #[must_use]
+            pub fn warnings(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::WarningView<'_>,
+            > {
+                &self.0.reborrow().warnings
             }
         }
         impl ::core::convert::From<
@@ -13163,6 +13761,13 @@ pub mod __buffa {
             pub custom_domain_status: ::buffa::MessageFieldView<
                 super::super::__buffa::view::CustomDomainStatusView<'a>,
             >,
+            /// As in CreateStatusPageResponse.
+            ///
+            /// Field 3: `warnings`
+            pub warnings: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::WarningView<'a>,
+            >,
         }
         impl<'a> ::buffa::MessageView<'a> for GetStatusPageResponseView<'a> {
             type Owned = super::super::GetStatusPageResponse;
@@ -13250,6 +13855,26 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::WarningView,
+                            >(),
+                        )?;
+                        view.warnings
+                            .push(
+                                <super::super::__buffa::view::WarningView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -13294,6 +13919,11 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    warnings: self
+                        .warnings
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
                     ..::core::default::Default::default()
                 })
             }
@@ -13315,6 +13945,14 @@ pub mod __buffa {
                 if self.custom_domain_status.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.custom_domain_status.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.warnings {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -13345,6 +13983,14 @@ pub mod __buffa {
                         buf,
                     );
                     self.custom_domain_status.write_to(__cache, buf);
+                }
+                for v in &self.warnings {
+                    ::buffa::types::put_len_delimited_header(
+                        3u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
                 }
             }
         }
@@ -13381,6 +14027,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("customDomainStatus", __v)?;
                     }
+                }
+                if !self.warnings.is_empty() {
+                    __map.serialize_entry("warnings", &*self.warnings)?;
                 }
                 __map.end()
             }
@@ -13498,6 +14147,18 @@ pub mod __buffa {
                 super::super::__buffa::view::CustomDomainStatusView<'_>,
             > {
                 &self.0.reborrow().custom_domain_status
+            }
+            /// As in CreateStatusPageResponse.
+            ///
+            /// Field 3: `warnings`
+            #[must_use]
+            pub fn warnings(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::WarningView<'_>,
+            > {
+                &self.0.reborrow().warnings
             }
         }
         impl ::core::convert::From<
@@ -15106,6 +15767,13 @@ pub mod __buffa {
             pub status_page: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusPageView<'a>,
             >,
+            /// As in CreateStatusPageResponse.
+            ///
+            /// Field 2: `warnings`
+            pub warnings: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::WarningView<'a>,
+            >,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateStatusPageResponseView<'a> {
             type Owned = super::super::UpdateStatusPageResponse;
@@ -15168,6 +15836,26 @@ pub mod __buffa {
                             }
                         }
                     }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::WarningView,
+                            >(),
+                        )?;
+                        view.warnings
+                            .push(
+                                <super::super::__buffa::view::WarningView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -15203,6 +15891,11 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    warnings: self
+                        .warnings
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
                     ..::core::default::Default::default()
                 })
             }
@@ -15216,6 +15909,14 @@ pub mod __buffa {
                 if self.status_page.is_set() {
                     let __slot = __cache.reserve();
                     let inner_size = self.status_page.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                for v in &self.warnings {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -15238,6 +15939,14 @@ pub mod __buffa {
                         buf,
                     );
                     self.status_page.write_to(__cache, buf);
+                }
+                for v in &self.warnings {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
                 }
             }
         }
@@ -15266,6 +15975,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("statusPage", __v)?;
                     }
+                }
+                if !self.warnings.is_empty() {
+                    __map.serialize_entry("warnings", &*self.warnings)?;
                 }
                 __map.end()
             }
@@ -15374,6 +16086,18 @@ pub mod __buffa {
                 super::super::__buffa::view::StatusPageView<'_>,
             > {
                 &self.0.reborrow().status_page
+            }
+            /// As in CreateStatusPageResponse.
+            ///
+            /// Field 2: `warnings`
+            #[must_use]
+            pub fn warnings(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::WarningView<'_>,
+            > {
+                &self.0.reborrow().warnings
             }
         }
         impl ::core::convert::From<
@@ -31948,6 +32672,10 @@ pub use self::__buffa::view::ComponentGroupOwnedView;
 pub use self::__buffa::view::CreateStatusPageRequestView;
 #[doc(inline)]
 pub use self::__buffa::view::CreateStatusPageRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::WarningView;
+#[doc(inline)]
+pub use self::__buffa::view::WarningOwnedView;
 #[doc(inline)]
 pub use self::__buffa::view::CreateStatusPageResponseView;
 #[doc(inline)]

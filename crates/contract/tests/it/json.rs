@@ -14,7 +14,7 @@ async fn an_empty_list_answers_its_lists_and_its_total() {
 async fn what_was_written_is_answered_also_where_it_is_zero_false_or_empty() {
     let body = r#"{"monitor":{"name":"API","retry":0,"timeout":0,"active":false,"body":"",
         "headers":[{"key":"X-Team","value":""}],"bodyAssertions":[{"target":"","comparator":"empty"}]}}"#;
-    assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"200 {"monitor":{"id":"mon_ada_none","name":"API","body":"","timeout":0,"retry":0,"active":false,"regions":[],"headers":[{"key":"X-Team","value":""}],"statusCodeAssertions":[],"bodyAssertions":[{"target":"","comparator":"empty"}],"headerAssertions":[],"resolvedRegions":[]}}"#);
+    assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"200 {"monitor":{"id":"mon_ada_none","name":"API","body":"","timeout":0,"retry":0,"active":false,"regions":[],"headers":[{"key":"X-Team","value":""}],"statusCodeAssertions":[],"bodyAssertions":[{"target":"","comparator":"empty"}],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
 }
 
 #[tokio::test]
@@ -41,9 +41,9 @@ async fn a_fraction_is_refused_where_an_integer_is_due() {
 #[tokio::test]
 async fn a_mask_travels_in_the_names_of_the_schema() {
     let body = r#"{"monitor":{"id":"mon_1"},"updateMask":"name,statusCodeAssertions"}"#;
-    assert_snapshot!(call("UpdateHttpMonitor", body).await, @r#"200 {"monitor":{"description":"name|status_code_assertions","regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]}}"#);
-    assert_snapshot!(call("UpdateHttpMonitor", r#"{"updateMask":""}"#).await, @r#"200 {"monitor":{"description":"","regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]}}"#);
-    assert_snapshot!(call("UpdateHttpMonitor", "{}").await, @r#"200 {"monitor":{"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]}}"#);
+    assert_snapshot!(call("UpdateHttpMonitor", body).await, @r#"200 {"monitor":{"description":"name|status_code_assertions","regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
+    assert_snapshot!(call("UpdateHttpMonitor", r#"{"updateMask":""}"#).await, @r#"200 {"monitor":{"description":"","regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
+    assert_snapshot!(call("UpdateHttpMonitor", "{}").await, @r#"200 {"monitor":{"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ impl MonitorService for Echo {
         let key = context.header(rpc::IDEMPOTENCY_KEY_HEADER).and_then(|it| it.to_str().ok());
         monitor.get_or_insert_default().id =
             Some(format!("mon_{}_{}", caller.0, key.unwrap_or("none")));
-        Response::ok(CreateHttpMonitorResponse { monitor })
+        Response::ok(CreateHttpMonitorResponse { monitor, warnings: Vec::new() })
     }
 
     async fn create_tcp_monitor(
@@ -59,7 +59,10 @@ impl MonitorService for Echo {
         _: RequestContext,
         request: ServiceRequest<'_, CreateDnsMonitorRequest>,
     ) -> ServiceResult<CreateDnsMonitorResponse> {
-        Response::ok(CreateDnsMonitorResponse { monitor: request.to_owned_message().monitor })
+        Response::ok(CreateDnsMonitorResponse {
+            monitor: request.to_owned_message().monitor,
+            warnings: Vec::new(),
+        })
     }
 
     async fn update_http_monitor(
@@ -71,7 +74,7 @@ impl MonitorService for Echo {
         let request = request.to_owned_message();
         let mask = contract::monitor::mask(request.update_mask.as_option()).map(|it| it.join("|"));
         let monitor = HttpMonitor { description: mask, ..HttpMonitor::default() };
-        Response::ok(UpdateHttpMonitorResponse { monitor: monitor.into() })
+        Response::ok(UpdateHttpMonitorResponse { monitor: monitor.into(), warnings: Vec::new() })
     }
 
     async fn update_tcp_monitor(

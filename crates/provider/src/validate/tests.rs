@@ -237,7 +237,7 @@ fn parts_that_are_not_known_yet_pass_and_the_rest_is_held() {
         component().with("type", Value::UNKNOWN),
         component().with("type", Value::UNKNOWN).with("monitor_id", "mon_0000000000000"),
         component().with("type", "monitor").with("monitor_id", Value::UNKNOWN),
-        component().with("type", "static").with("page_id", Value::UNKNOWN),
+        component().with("type", "static").with("name", "n").with("page_id", Value::UNKNOWN),
     ] {
         assert_eq!(said(&STATUS_PAGE_COMPONENT, &COMPONENTS, &config), [""; 0]);
     }

@@ -231,7 +231,7 @@ resource "service_status_page_component" "shown" {
 resource "service_status_page_component" "static" {
   page_id     = service_status_page.locked.id
   type        = "static"
-  name        = ""
+  name        = "Static"
   description = ""
 }
 resource "service_status_page_component" "doomed" {

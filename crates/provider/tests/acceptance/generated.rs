@@ -140,11 +140,15 @@ fn channel() -> BoxedStrategy<String> {
 
 /// A component of either type on the page of the same number, in its group or in none.
 fn component() -> BoxedStrategy<String> {
-    let given = ["name", "description", "order", "group_order"];
+    let given = ["description", "order", "group_order"];
+    let name = line(STATUS_PAGE_COMPONENT.field("name"));
     let lines = given.map(|name| line(STATUS_PAGE_COMPONENT.field(name)));
     let shown = prop_oneof![
-        Just("  type = \"static\"\n"),
-        Just("  type = \"monitor\"\n  monitor_id = service_tcp_monitor.{unique}.id\n"),
+        Just("  type = \"static\"\n  name = \"Mail\"\n".to_owned()),
+        name.prop_map(|name| {
+            let monitor = "  type = \"monitor\"\n  monitor_id = service_tcp_monitor.{unique}.id\n";
+            format!("{monitor}{name}")
+        }),
     ];
     let group = prop_oneof![
         Just(""),

@@ -19,7 +19,7 @@ pub struct MonitorDraft {
     pub retry: Option<i32>,
     /// Whether it runs.
     pub active: Option<bool>,
-    /// Whether it is visible on the public status page.
+    /// Whether status pages show its response times.
     pub public: Option<bool>,
     /// Description.
     pub description: Option<String>,

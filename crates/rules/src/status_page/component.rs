@@ -35,7 +35,7 @@ pub struct ComponentSettings {
     pub kind: ComponentType,
     /// The monitor it shows. Of type `monitor`, it is absent only once its monitor was deleted.
     pub monitor_id: Option<MonitorId>,
-    /// Name, at most 256 characters; absent, it is the monitor's.
+    /// Name, at most 256 characters. A static component has one; of a monitor, absent means the monitor's.
     pub name: Option<String>,
     /// Description, at most 1,024 characters.
     pub description: Option<String>,
@@ -138,6 +138,7 @@ fn settings(
     seen: Option<&ComponentSettings>,
 ) -> Option<ComponentSettings> {
     let has_monitor = draft.monitor_id.is_some();
+    let has_name = draft.name.as_ref().is_some_and(|name| !name.trim().is_empty());
     let page_id = reference(reader, "page_id", draft.page_id, A_PAGE);
     let kind: Option<ComponentType> = reader.word("type", draft.kind);
     let monitor_id = reference(reader, "monitor_id", draft.monitor_id, A_MONITOR);
@@ -161,7 +162,11 @@ fn settings(
         }
         Some(kind @ (ComponentType::Monitor | ComponentType::Static)) => reader.hold(
             |field| (field == "type").then_some(kind.as_str()),
-            |field| field == "monitor_id" && has_monitor,
+            |field| match field {
+                "monitor_id" => has_monitor,
+                "name" => has_name,
+                _ => false,
+            },
         ),
         None => {}
     }

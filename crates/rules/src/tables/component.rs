@@ -26,7 +26,7 @@ pub static STATUS_PAGE_COMPONENT: Resource = Resource {
         Field::optional(
             "name",
             Shape::Line { min: 0, max: 256 },
-            "Name on the page, at most 256 characters; left out, it is the monitor's.",
+            "Name on the page, at most 256 characters. Required when type is static; of a monitor, absent means the monitor's name.",
         ),
         Field::optional(
             "description",
@@ -46,7 +46,10 @@ pub static STATUS_PAGE_COMPONENT: Resource = Resource {
     ],
     beyond: &[],
     blocks: &[],
-    rules: &[Rule::RequiredWhen { field: "monitor_id", when: "type", is: "monitor" }],
+    rules: &[
+        Rule::RequiredWhen { field: "monitor_id", when: "type", is: "monitor" },
+        Rule::RequiredWhen { field: "name", when: "type", is: "static" },
+    ],
     import: Some("<page_id>/<component_id>"),
 };
 

@@ -41,7 +41,7 @@ pub static MONITOR_DATA: Resource = Resource {
         Field::output(
             "public",
             Shape::Bool,
-            "Whether the monitor is visible on the public status page.",
+            "Whether status pages show the monitor's response times. Its name, status and uptime are shown wherever it is a component, its address never.",
         ),
         Field::output("description", monitor::DESCRIPTION.shape, "What the monitor watches."),
         Field::output(

@@ -61,7 +61,7 @@ pub(super) const PUBLIC: Field = Field::default(
     "public",
     Shape::Bool,
     Value::Bool(false),
-    "Whether the monitor is visible on the public status page.",
+    "Whether status pages show the monitor's response times. Its name, status and uptime are shown wherever it is a component, its address never.",
 );
 
 pub(super) const DESCRIPTION: Field = Field::optional(

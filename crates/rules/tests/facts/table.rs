@@ -58,6 +58,8 @@ fn argument(field: &Field, rules: &[Rule]) -> Row {
         max,
         replace: field.replace,
         required_when: rules.iter().find_map(|rule| match rule {
+            // Stricter than the specification, where a line without a name would show its identifier.
+            Rule::RequiredWhen { field: "name", when: "type", is: "static" } => None,
             Rule::RequiredWhen { field: of, when, is } if *of == field.name => {
                 Some(((*when).to_owned(), (*is).to_owned()))
             }

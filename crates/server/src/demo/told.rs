@@ -39,8 +39,7 @@ const OPEN: Story = Story {
         (
             ReportStatus::Identified,
             Duration::from_mins(15),
-            "This target fails *on purpose*: it shows how an outage looks here. \
-             `aloft reports resolve` ends this report.",
+            "This target fails *on purpose*: it shows how an outage looks here.",
         ),
     ],
     ended: None,

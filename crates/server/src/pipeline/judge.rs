@@ -330,7 +330,8 @@ impl Judge {
 fn log(watched: &Watched, transition: &Transition, grounds: &Grounds) {
     let Watched { monitor, name, .. } = watched;
     let Transition { from, to, why, .. } = transition;
-    let cause = Some(&grounds.why).filter(|cause| !cause.is_empty());
+    let why = why.to_string();
+    let cause = Some(&grounds.why).filter(|cause| !cause.is_empty() && **cause != why);
     let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
     info!(
         monitor.id = %monitor, monitor.name = %name,

@@ -25,7 +25,7 @@ use tracing::Instrument as _;
 
 use super::answer::{shown_region, shown_result};
 use super::call::{caller, change, given, id, idempotency, named, secrets, wrong};
-use super::{history, list, update};
+use super::{history, list, update, warning};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::pipeline::{PipelineError, RegionView};
@@ -46,7 +46,8 @@ impl MonitorService for Monitors {
         let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateHttpMonitor", given).await?;
         let monitor = self.shown(&stored, caller(&context)).http().into();
-        Response::ok(CreateHttpMonitorResponse { monitor })
+        let warnings = warning::of_new(&self.0, &stored.monitor);
+        Response::ok(CreateHttpMonitorResponse { monitor, warnings })
     }
 
     async fn create_tcp_monitor(
@@ -57,7 +58,8 @@ impl MonitorService for Monitors {
         let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateTcpMonitor", given).await?;
         let monitor = self.shown(&stored, caller(&context)).tcp().into();
-        Response::ok(CreateTcpMonitorResponse { monitor })
+        let warnings = warning::of_new(&self.0, &stored.monitor);
+        Response::ok(CreateTcpMonitorResponse { monitor, warnings })
     }
 
     async fn create_dns_monitor(
@@ -68,7 +70,8 @@ impl MonitorService for Monitors {
         let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateDnsMonitor", given).await?;
         let monitor = self.shown(&stored, caller(&context)).dns().into();
-        Response::ok(CreateDnsMonitorResponse { monitor })
+        let warnings = warning::of_new(&self.0, &stored.monitor);
+        Response::ok(CreateDnsMonitorResponse { monitor, warnings })
     }
 
     async fn update_http_monitor(
@@ -80,7 +83,8 @@ impl MonitorService for Monitors {
         let given = request.monitor.into_option();
         let stored = self.update(&context, given, request.update_mask.as_option()).await?;
         let monitor = self.shown(&stored, caller(&context)).http().into();
-        Response::ok(UpdateHttpMonitorResponse { monitor })
+        let warnings = warning::of(&self.0, &stored.monitor);
+        Response::ok(UpdateHttpMonitorResponse { monitor, warnings })
     }
 
     async fn update_tcp_monitor(
@@ -92,7 +96,8 @@ impl MonitorService for Monitors {
         let given = request.monitor.into_option();
         let stored = self.update(&context, given, request.update_mask.as_option()).await?;
         let monitor = self.shown(&stored, caller(&context)).tcp().into();
-        Response::ok(UpdateTcpMonitorResponse { monitor })
+        let warnings = warning::of(&self.0, &stored.monitor);
+        Response::ok(UpdateTcpMonitorResponse { monitor, warnings })
     }
 
     async fn update_dns_monitor(
@@ -104,7 +109,8 @@ impl MonitorService for Monitors {
         let given = request.monitor.into_option();
         let stored = self.update(&context, given, request.update_mask.as_option()).await?;
         let monitor = self.shown(&stored, caller(&context)).dns().into();
-        Response::ok(UpdateDnsMonitorResponse { monitor })
+        let warnings = warning::of(&self.0, &stored.monitor);
+        Response::ok(UpdateDnsMonitorResponse { monitor, warnings })
     }
 
     async fn get_monitor(

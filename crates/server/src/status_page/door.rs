@@ -65,6 +65,8 @@ enum Asks<'a> {
 struct Door<'a> {
     frame: Frame<'a>,
     sentence: &'a str,
+    /// What else there is to say.
+    about: Option<&'a str>,
     asks: Asks<'a>,
     wrong: Option<&'a str>,
 }
@@ -98,7 +100,8 @@ pub(super) fn sentence(sentence: &str, words: &'static Words) -> String {
         share: None,
         style: html::STYLE,
     };
-    rendered(&Door { frame, sentence, asks: Asks::Nothing, wrong: None })
+    let about = (sentence == words.not_found).then_some(words.not_found_about);
+    rendered(&Door { frame, sentence, about, asks: Asks::Nothing, wrong: None })
 }
 
 /// Holds a password against the page's; who knew it is sent to the page.
@@ -169,13 +172,19 @@ async fn found(
     }
 }
 
+/// What is said to people who would need a link by email where the server sends none.
+pub(super) fn no_mail(page: &StatusPage, words: &'static Words, base: &str) -> String {
+    closed(page, words, base, (words.no_email, Asks::Nothing, None))
+}
+
 fn closed(
     page: &StatusPage,
     words: &'static Words,
     base: &str,
     (sentence, asks, wrong): (&str, Asks<'_>, Option<&str>),
 ) -> String {
-    rendered(&Door { frame: Frame::closed(page, words, base), sentence, asks, wrong })
+    let frame = Frame::closed(page, words, base);
+    rendered(&Door { frame, sentence, about: None, asks, wrong })
 }
 
 fn at_door(text: String, status: StatusCode, headers: &HeaderMap) -> Response {

@@ -1,4 +1,5 @@
-//! Reports, incidents and maintenance as feeds, newest first: Atom (RFC 4287) and RSS 2.0. An entry is the same
+//! Reports, incidents and maintenance as feeds, newest first: Atom (RFC 4287), RSS 2.0 and JSON Feed 1.1
+//! (<https://www.jsonfeed.org/version/1.1/>). An entry is the same
 //! as long as nothing happened to what it tells of, whenever it is asked for.
 
 use std::fmt::Write as _;
@@ -6,6 +7,7 @@ use std::time::Duration;
 
 use domain::page::{IncidentView, MaintenanceView};
 use rules::Timestamp;
+use serde_json::json;
 
 use super::bars::escaped;
 use super::html::{between, incident_time, incident_title};
@@ -85,6 +87,27 @@ pub(super) fn rss(shown: &Shown, words: &Words, url: &str) -> String {
         );
     }
     xml + "</channel></rss>\n"
+}
+
+/// The same as JSON Feed.
+pub(super) fn json(shown: &Shown, words: &Words, url: &str) -> String {
+    let settings = &shown.page.settings;
+    let items = entries(shown, words, url).into_iter().map(|it| {
+        json!({
+            "id": format!("urn:aloft:{}", it.id), "url": it.link, "title": it.title,
+            "content_text": it.text, "date_published": it.published.to_string(),
+            "date_modified": it.changed.to_string(),
+        })
+    });
+    let mut feed = json!({
+        "version": "https://jsonfeed.org/version/1.1", "title": settings.title,
+        "home_page_url": url, "feed_url": format!("{url}/feed.json"), "language": words.lang,
+        "items": items.collect::<Vec<_>>(),
+    });
+    if let Some(about) = &settings.description {
+        feed["description"] = json!(about);
+    }
+    feed.to_string()
 }
 
 /// When anything that feeds and the calendar tell of was last changed: the page, a report, an incident, or

@@ -48,7 +48,7 @@ const PRIVATE: &str = "private, no-store";
 /// A picture loads nothing and runs nothing, also where somebody opens it by itself.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/// The icon of pages that have none: a ring with a tick, in colours that show on light and dark.
+/// The icon of pages that have none: a pulse, in colours that show on light and dark and stand for no status.
 const OURS: &[u8] = include_bytes!("../../templates/status_page/icon.svg");
 
 /// The icons of all pages that were asked for.

@@ -18,7 +18,7 @@ use super::badge::{Subject, Wish};
 use super::gate::Entry;
 use super::shelf::{Asked, Encoding, Form, Said, Shown, Tongue, What, Work};
 use super::words::{Words, choose};
-use super::{badge, door, html, robots, widget};
+use super::{badge, door, html, robots, subscribe, widget};
 use crate::app::App;
 
 /// What browsers of a public page may do without asking again.
@@ -158,6 +158,11 @@ pub(super) async fn find(
         Entry::Password => StatusCode::UNAUTHORIZED,
         Entry::Email => StatusCode::FORBIDDEN,
     };
+    if status == StatusCode::FORBIDDEN && !subscribe::is_offered(app) {
+        let text = door::no_mail(&shown.page, words, &base);
+        let said = Said::of("text/html; charset=utf-8", text);
+        return Err(Box::new(answer(&said, status, access(&shown), headers)));
+    }
     let door = shown.say(Form::Door, tongue(address, headers), Encoding::wanted(headers)).await;
     Err(Box::new(match door {
         Some(said) => answer(&said, status, access(&shown), headers),

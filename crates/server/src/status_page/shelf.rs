@@ -67,6 +67,14 @@ pub(crate) enum Form {
     V2Incidents,
     /// Statuspage's: maintenance.
     V2Maintenances,
+    /// Statuspage's incidents that are not resolved.
+    V2Unresolved,
+    /// Statuspage's maintenance that is on.
+    V2MaintenancesActive,
+    /// Statuspage's maintenance that is to come.
+    V2MaintenancesUpcoming,
+    /// JSON Feed.
+    JsonFeed,
     /// Atom.
     Atom,
     /// RSS.

@@ -6,7 +6,7 @@
 mod component;
 mod event;
 
-use domain::page::{PageView, State};
+use domain::page::{MaintenanceView, PageView, State};
 use rules::Timestamp;
 use serde_json::{Value, json};
 
@@ -21,9 +21,7 @@ const LIST_MAX: usize = 50;
 pub(super) fn summary(shown: &Shown, base: &str) -> String {
     let components = Components::of(shown);
     let events = Events { shown, base, components: &components };
-    let reports = shown.view.open_reports().map(|it| events.report(it));
-    let open: Vec<_> =
-        reports.chain(shown.view.open.iter().map(|it| events.incident(it))).collect();
+    let open = open(shown, &events);
     let planned = shown.view.planned.iter().take(LIST_MAX).map(|it| events.maintenance(it));
     let planned: Vec<_> = planned.collect();
     whole(
@@ -63,6 +61,36 @@ pub(super) fn maintenances(shown: &Shown, base: &str) -> String {
     let events = Events { shown, base, components: &components };
     let past = shown.view.history.iter().flat_map(|day| &day.maintenances);
     let all = shown.view.planned.iter().chain(past);
+    let all = all.take(LIST_MAX).map(|it| events.maintenance(it));
+    whole(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
+}
+
+/// Incidents that are not resolved.
+pub(super) fn unresolved(shown: &Shown, base: &str) -> String {
+    let components = Components::of(shown);
+    let events = Events { shown, base, components: &components };
+    whole(shown, base, json!({ "incidents": open(shown, &events) }))
+}
+
+fn open(shown: &Shown, events: &Events<'_>) -> Vec<Value> {
+    let reports = shown.view.open_reports().map(|it| events.report(it));
+    reports.chain(shown.view.open.iter().map(|it| events.incident(it))).collect()
+}
+
+/// Maintenance that has started and not ended.
+pub(super) fn maintenances_active(shown: &Shown, base: &str) -> String {
+    planned(shown, base, |it| it.is_on)
+}
+
+/// Maintenance that has not started.
+pub(super) fn maintenances_upcoming(shown: &Shown, base: &str) -> String {
+    planned(shown, base, |it| !it.is_on)
+}
+
+fn planned(shown: &Shown, base: &str, is_wanted: fn(&MaintenanceView) -> bool) -> String {
+    let components = Components::of(shown);
+    let events = Events { shown, base, components: &components };
+    let all = shown.view.planned.iter().filter(|it| is_wanted(it));
     let all = all.take(LIST_MAX).map(|it| events.maintenance(it));
     whole(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
 }

@@ -113,6 +113,8 @@ pub(super) struct Words {
     pub(super) link_text: &'static str,
     pub(super) link_unasked: &'static str,
     pub(super) not_found: &'static str,
+    /// What to do where there is no page.
+    pub(super) not_found_about: &'static str,
     pub(super) unavailable: &'static str,
     pub(super) utc: &'static str,
     /// Hours and minutes, short: "3 h", "12 min".

@@ -34,10 +34,15 @@
       bars.append(walk);
     }
   };
-  // Times in the visitor's zone. What says them takes as long to load as a whole page to paint.
+  // Times in the visitor's zone, with UTC beside them. What says them takes as long to load as a whole page to paint.
   const local = () => {
-    const say = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "long" });
-    document.querySelectorAll("time[datetime*=T]").forEach((time) => { time.title = say.format(new Date(time.dateTime)); });
+    const { lang } = document.documentElement;
+    const say = new Intl.DateTimeFormat(navigator.languages.find((it) => it.startsWith(lang)) || lang, { dateStyle: "medium", timeStyle: "short" });
+    document.querySelectorAll("time[datetime*=T]:not([title])").forEach((time) => {
+      const at = new Date(time.dateTime);
+      time.title = time.textContent;
+      if (at.getTimezoneOffset()) time.textContent = `${say.format(at)} (${time.dateTime.slice(11, 16)} UTC)`;
+    });
   };
   const days = () => document.getElementById("days").content.children;
   // A day of a row, with its words: those of what happened stand in the picture.

@@ -29,6 +29,7 @@ pub(crate) fn settings(
         page_id: Some(page.to_string()),
         kind: Some(kind.to_owned()),
         monitor_id: monitor.map(|id| id.to_string()),
+        name: monitor.is_none().then(|| "Mail".to_owned()),
         ..ComponentDraft::default()
     };
     change(&mut draft);

@@ -31,6 +31,7 @@ async fn a_component(home: &Home, number: u64, page: PageId) -> ComponentId {
     let draft = ComponentDraft {
         page_id: Some(page.to_string()),
         kind: Some("static".to_owned()),
+        name: Some("Mail".to_owned()),
         ..ComponentDraft::default()
     };
     let (id, workspace) = (ComponentId::from_bits(number), home.workspace);

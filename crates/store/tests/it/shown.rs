@@ -34,6 +34,7 @@ async fn a_component(
         page_id: Some(page.to_string()),
         kind: Some(if monitor.is_some() { "monitor" } else { "static" }.to_owned()),
         monitor_id: monitor.map(|id| id.to_string()),
+        name: monitor.is_none().then(|| "Mail".to_owned()),
         ..ComponentDraft::default()
     };
     let (id, workspace) = (ComponentId::from_bits(number), home.workspace);

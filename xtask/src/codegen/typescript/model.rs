@@ -12,10 +12,12 @@ use rules::field::{Block, Field, Resource, Rule};
 use rules::tables;
 
 /// Messages that are called otherwise in TypeScript, where all names stand side by side.
-const RENAMED: [(&str, &str); 3] = [
+const RENAMED: [(&str, &str); 5] = [
     ("region.v1.Region", "RegionInfo"),
     ("notification.v1.Header", "WebhookHeader"),
     ("maintenance.v1.Window", "MaintenanceWindow"),
+    ("monitor.v1.Warning", "MonitorWarning"),
+    ("status_page.v1.Warning", "StatusPageWarning"),
 ];
 
 /// Messages and the tables whose fields they have.

@@ -194,6 +194,7 @@ async fn drift_of_each_argument_of_a_page_and_its_parts_is_seen() {
             resource "service_status_page_component" "c" {
               page_id = service_status_page.p.id
               type    = "static"
+              name    = "Mail"
             }
             "#,
         )
@@ -215,7 +216,7 @@ async fn drift_of_each_argument_of_a_page_and_its_parts_is_seen() {
     each_is_seen(&world, "service_status_page.p", of_page, &drifts).await;
     let group = state.value("service_status_page_component_group.g", "id");
     let drifts = [
-        ("name", json!({ "name": "" })),
+        ("name", json!({ "name": "Post" })),
         ("description", json!({ "description": "x" })),
         ("order", json!({ "order": 0 })),
         ("groupId", json!({ "groupId": group })),

@@ -30,6 +30,7 @@ resource "service_status_page" "q" {
 resource "service_status_page_component" "c" {
   page_id = service_status_page.p.id
   type    = "static"
+  name    = "Mail"
 }
 "#;
 

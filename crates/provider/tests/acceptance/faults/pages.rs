@@ -113,7 +113,7 @@ async fn a_component_follows_its_monitor_when_that_is_replaced_in_the_same_apply
 async fn a_component_of_another_page_or_type_is_another_component() {
     let world = World::start().await;
     world.settle(&component("type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id")).await;
-    let plan = world.plan(&component("type = \"static\"")).await;
+    let plan = world.plan(&component("type = \"static\"\n name = \"Mail\"")).await;
     let change = plan.change("service_status_page_component.c");
     assert_eq!((change.action, &change.replace_paths), (Action::Replace, &json!([["type"]])));
 }

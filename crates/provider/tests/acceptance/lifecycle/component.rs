@@ -39,7 +39,7 @@ async fn every_argument_of_a_component_changes_as_it_should_and_leaves_nothing_t
         resource: "service_status_page_component",
         arguments: vec![
             argument("page_id", &["service_status_page.one.id", "service_status_page.two.id"]),
-            argument("type", &["\"monitor\"", "\"static\"\nmonitor_id = null"]),
+            argument("type", &["\"monitor\"", "\"static\"\nmonitor_id = null\nname = \"Mail\""]),
             argument("name", &["", "\"\"", "\"Orders\"", "null"]),
             argument("description", &["", "\"Takes orders.\"", "\"\"", "null"]),
             argument("order", &["", "0", "1", "-2147483648", "2147483647", ""]),

@@ -9,10 +9,10 @@ use contract::status_page::wire::{
     ListStatusPagesResponse, MessageField, PublishStatusPageRequest, PublishStatusPageResponse,
     SetStatusPageIndexingRequest, SetStatusPageIndexingResponse, SetStatusPageThemeRequest,
     SetStatusPageThemeResponse, UnpublishStatusPageRequest, UnpublishStatusPageResponse,
-    UpdateStatusPageRequest, UpdateStatusPageResponse,
+    UpdateStatusPageRequest, UpdateStatusPageResponse, Warning,
 };
 use rules::status_page::{PageDraft, PageSettings, StatusPage};
-use rules::{PageId, Theme, Violation};
+use rules::{AccessType, PageId, ProviderType, Theme, Violation};
 use store::{NewPage, StoreError};
 
 use super::asked;
@@ -43,7 +43,9 @@ pub(super) async fn create(
     let new = NewPage { id, workspace, settings, idempotency };
     let created = app.store.pages().create(new, change(app, caller)).await;
     let page = created.map_err(refused(RESOURCE))?.into_inner();
-    Ok(CreateStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
+    let warnings = warnings(app, &page);
+    let status_page = shown_page(&page, secrets(caller)).into();
+    Ok(CreateStatusPageResponse { status_page, warnings })
 }
 
 pub(super) async fn get(
@@ -60,7 +62,8 @@ pub(super) async fn get(
         None => MessageField::none(),
     };
     let status_page = shown_page(&page, secrets(caller)).into();
-    Ok(GetStatusPageResponse { status_page, custom_domain_status })
+    let warnings = warnings(app, &page);
+    Ok(GetStatusPageResponse { status_page, custom_domain_status, warnings })
 }
 
 pub(super) async fn list(
@@ -89,7 +92,9 @@ pub(super) async fn update(
     let id: PageId = named(RESOURCE, NOUN, given.id.take())?;
     let (draft, mask) = (PageDraft::from(given), mask(request.update_mask.as_option()));
     let page = edited(NOUN, id, || try_update(app, caller, id, (draft.clone(), mask))).await?;
-    Ok(UpdateStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
+    let warnings = warnings(app, &page);
+    let status_page = shown_page(&page, secrets(caller)).into();
+    Ok(UpdateStatusPageResponse { status_page, warnings })
 }
 
 pub(super) async fn delete(
@@ -224,4 +229,20 @@ async fn try_update(
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(refused(RESOURCE)(error)),
     }
+}
+
+/// What the caller should know of a page that is stored all the same.
+fn warnings(app: &App, page: &StatusPage) -> Vec<Warning> {
+    if page.settings.effective_access() != AccessType::EmailDomain {
+        return Vec::new();
+    }
+    let missing = match app.notifier.lacking(ProviderType::Email) {
+        Some(missing) => missing.to_string(),
+        None if !app.notifier.has_address() => "set `public_url` for links in emails".to_owned(),
+        None => return Vec::new(),
+    };
+    let message = format!(
+        "visitors need a link by email to see this page, and this server cannot send one: {missing}"
+    );
+    vec![Warning { field: format!("{RESOURCE}.access_type"), message, ..Warning::default() }]
 }

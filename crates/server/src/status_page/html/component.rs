@@ -7,7 +7,7 @@ use domain::page::{ComponentView, CoursePoint, Day, PERCENTILES, Range, State, u
 use super::super::chart::{Chart, milliseconds};
 use super::super::shelf::Shown;
 use super::super::words::{Depth, Words, clock, iso_date};
-use super::event::incident;
+use super::event::{incident, stamp};
 use super::{Frame, rendered};
 
 #[derive(Template)]
@@ -18,6 +18,7 @@ struct ComponentPage<'a> {
     state: State,
     word: &'static str,
     about: Option<&'a str>,
+    /// HTML.
     since: Option<String>,
     /// Days, and the uptime over them.
     uptimes: Vec<(String, String)>,
@@ -63,7 +64,7 @@ pub(in crate::status_page) fn component_page(
         state: it.state,
         word: words.state(it.state),
         about: it.description.as_deref(),
-        since: it.since.map(|at| words.since.replace("{}", &words.time(at))),
+        since: it.since.map(|at| words.since.replace("{}", &stamp(at, words))),
         uptimes: it.days.as_ref().map(|days| uptimes(days, words)).unwrap_or_default(),
         course: course.map(|(range, points)| Course {
             ranges: ranges(range, words, &format!("{base}/component/{}", it.id)),

@@ -5,6 +5,7 @@ use domain::judge::ClosedAs;
 use domain::page::{HistoryDay, IncidentView, MaintenanceView, Sentence, State};
 use rules::Timestamp;
 
+use super::super::bars::escaped;
 use super::super::words::Words;
 use super::{rendered, report};
 
@@ -14,7 +15,13 @@ struct Event {
     state: State,
     title: String,
     link: Option<String>,
+    /// HTML.
     lines: Vec<String>,
+}
+
+/// An instant with its time for machines, from which the script makes the visitor's own.
+pub(super) fn stamp(at: Timestamp, words: &Words) -> String {
+    format!("<time datetime=\"{at}\">{}</time>", words.time(at))
 }
 
 /// What a day tells, in one list: reports, incidents and maintenance.
@@ -27,7 +34,7 @@ pub(super) fn told(day: &HistoryDay, words: &'static Words, base: &str) -> Vec<S
 
 pub(super) fn incident(it: &IncidentView, words: &'static Words, base: &str) -> String {
     let title = incident_title(it, words);
-    let mut lines = vec![incident_time(it, words)];
+    let mut lines = vec![incident_stamps(it, words)];
     if it.closed.is_none() && it.acknowledged_at.is_some() {
         lines.push(words.being_worked_on.to_owned());
     }
@@ -48,22 +55,32 @@ pub(in crate::status_page) fn incident_title(it: &IncidentView, words: &Words) -
     }
 }
 
-/// When an incident was.
+/// When an incident was, as plain text.
 pub(in crate::status_page) fn incident_time(it: &IncidentView, words: &Words) -> String {
+    when(it, words, |at| words.time(at))
+}
+
+/// When an incident was, as HTML.
+pub(super) fn incident_stamps(it: &IncidentView, words: &Words) -> String {
+    when(it, words, |at| stamp(at, words))
+}
+
+fn when(it: &IncidentView, words: &Words, time: impl Fn(Timestamp) -> String) -> String {
     match it.closed {
-        None => words.since.replace("{}", &words.time(it.opened_at)),
+        None => words.since.replace("{}", &time(it.opened_at)),
         Some((closed, _)) => {
             let long = closed.since(it.opened_at).as_millis() as u64;
-            format!("{} ({})", between(it.opened_at, closed, words), words.long(long))
+            let span = span(words, [time(it.opened_at), time(closed)]);
+            format!("{span} ({})", words.long(long))
         }
     }
 }
 
 pub(super) fn maintenance(it: &MaintenanceView, words: &'static Words) -> String {
-    let mut lines = vec![between(it.window.from, it.window.to, words)];
-    lines.extend(it.description.clone());
+    let mut lines = vec![span(words, [it.window.from, it.window.to].map(|at| stamp(at, words)))];
+    lines.extend(it.description.as_deref().map(escaped));
     if !it.components.is_empty() {
-        lines.push(words.names(&it.names()));
+        lines.push(escaped(&words.names(&it.names())));
     }
     let (state, title) = (State::Maintenance, it.title.clone());
     rendered(&Event { state, title, link: None, lines })
@@ -71,5 +88,9 @@ pub(super) fn maintenance(it: &MaintenanceView, words: &'static Words) -> String
 
 /// A stretch of time in words.
 pub(in crate::status_page) fn between(from: Timestamp, to: Timestamp, words: &Words) -> String {
-    words.from_to.replacen("{}", &words.time(from), 1).replacen("{}", &words.time(to), 1)
+    span(words, [words.time(from), words.time(to)])
+}
+
+fn span(words: &Words, [from, to]: [String; 2]) -> String {
+    words.from_to.replacen("{}", &from, 1).replacen("{}", &to, 1)
 }

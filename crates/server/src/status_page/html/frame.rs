@@ -45,14 +45,14 @@ pub(in crate::status_page) struct Share {
 }
 
 impl<'a> Frame<'a> {
-    /// Around what is said to who may not know of the page what visitors know: its title, and whom to ask.
+    /// Around what is shown to people who may not see the page: its name and nothing else.
     pub(in crate::status_page) fn closed(
         page: &'a StatusPage,
         words: &'static Words,
         base: &'a str,
     ) -> Self {
         let whole = Self::of(page, words, base);
-        Self { about: None, homepage: None, is_open: false, ..whole }
+        Self { about: None, homepage: None, contact: None, is_open: false, ..whole }
     }
 
     pub(in crate::status_page) fn of(

@@ -2,7 +2,9 @@
 //! the last days.
 
 use askama::Template;
-use domain::page::{ComponentView, GroupView, HistoryDay, Section, State};
+use domain::page::{
+    ComponentView, GroupView, HistoryDay, IncidentView, PageView, ReportView, Section, State,
+};
 use rules::Timestamp;
 
 use super::super::bars::{Bars, Drawn, Walk};
@@ -105,15 +107,13 @@ pub(in crate::status_page) fn home(
         width: picture::WIDTH,
         height: picture::HEIGHT,
     });
-    let reports = report::cards(view.open_reports(), words, base);
-    let incidents = view.open.iter().map(|it| incident(it, words, base));
     let home = Home {
         frame,
         state: view.verdict.state,
         checked: knowledge.checked_at.map(|at| checked(at, words)),
         sentence,
         notes,
-        open: reports.into_iter().chain(incidents).collect(),
+        open: ongoing(view, words, base),
         sections: view.sections.iter().map(|section| part(section, words, &bars)).collect(),
         walk: bars.walk(),
         planned: view.planned.iter().map(|it| maintenance(it, words)).collect(),
@@ -124,13 +124,34 @@ pub(in crate::status_page) fn home(
     text
 }
 
-/// The last days, the newest first; those on which nothing happened are one part as long as they follow each
+/// What is open: reports, each with the incidents it tells of, and the incidents nobody wrote about.
+fn ongoing(view: &PageView, words: &'static Words, base: &str) -> Vec<String> {
+    let is_told = |report: &ReportView, it: &IncidentView| {
+        let reported = |id| report.components.iter().any(|component| component.id == id);
+        !it.components.is_empty() && it.components.iter().all(|component| reported(component.id))
+    };
+    let mut untold: Vec<&IncidentView> = view.open.iter().collect();
+    let mut parts = Vec::new();
+    for report in view.open_reports() {
+        let (told, rest): (Vec<_>, Vec<_>) = untold.into_iter().partition(|it| is_told(report, it));
+        parts.push(report::card(report, &told, words, base));
+        untold = rest;
+    }
+    parts.extend(untold.into_iter().map(|it| incident(it, words, base)));
+    parts
+}
+
+/// The last days, the newest first, without what goes on, which stands above; those on which nothing happened are one part as long as they follow each
 /// other.
 fn history(days: &[HistoryDay], words: &'static Words, base: &str) -> Vec<HistoryPart> {
     let mut parts: Vec<HistoryPart> = Vec::new();
     for day in days {
+        let (day, goes_on) = past(day);
         let named = Named { iso: iso_date(day.begins), date: words.date(day.begins) };
-        let events = told(day, words, base);
+        let events = told(&day, words, base);
+        if events.is_empty() && goes_on {
+            continue;
+        }
         match parts.last_mut() {
             Some(quiet) if quiet.events.is_empty() && events.is_empty() => {
                 let newer = std::mem::replace(&mut quiet.first, named);
@@ -140,6 +161,16 @@ fn history(days: &[HistoryDay], words: &'static Words, base: &str) -> Vec<Histor
         }
     }
     parts
+}
+
+/// What is over of a day, and whether something that began on it goes on.
+fn past(day: &HistoryDay) -> (HistoryDay, bool) {
+    let mut past = day.clone();
+    past.reports.retain(|report| !report.is_open());
+    past.incidents.retain(|incident| incident.closed.is_some());
+    let is_less =
+        past.reports.len() + past.incidents.len() < day.reports.len() + day.incidents.len();
+    (past, is_less)
 }
 
 /// The sentence that says when something was checked, around its time.

@@ -8,7 +8,7 @@ use rules::Timestamp;
 
 use super::super::shelf::Shown;
 use super::super::words::{Depth, Words};
-use super::event::{incident_time, incident_title};
+use super::event::{incident_stamps, incident_title};
 use super::{Frame, rendered};
 
 #[derive(Template)]
@@ -17,6 +17,7 @@ struct Incident<'a> {
     frame: Frame<'a>,
     title: String,
     state: State,
+    /// HTML.
     when: String,
     /// Names of components with the paths of their pages.
     components: Vec<(String, &'a str)>,
@@ -54,7 +55,7 @@ pub(in crate::status_page) fn incident_page(
     rendered(&Incident {
         title,
         state,
-        when: incident_time(it, words),
+        when: incident_stamps(it, words),
         components: components.collect(),
         entries: entries(it, regions, words),
         month: format!("{base}/history/{}", domain::page::Month::of(it.opened_at)),

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use askama::Template;
 use domain::markdown;
-use domain::page::{ReportView, State, UpdateView};
+use domain::page::{IncidentView, ReportView, State, UpdateView};
 
 use super::super::report::{affected, status};
 use super::super::shelf::Shown;
 use super::super::words::Words;
+use super::event::incident_stamps;
 use super::{Frame, rendered};
 
 /// Updates that a report that is open tells where it is not alone; the page of its own tells all.
@@ -24,6 +25,8 @@ struct Card<'a> {
     link: String,
     affected: Option<String>,
     updates: Vec<Update>,
+    /// Open incidents that it tells of: the path of each, and when it was, as HTML.
+    incidents: Vec<(String, String)>,
     /// The word for what else there is.
     more: Option<String>,
 }
@@ -55,10 +58,18 @@ pub(super) fn cards<'a>(
     words: &'static Words,
     base: &str,
 ) -> Vec<String> {
-    reports.into_iter().map(|report| card(report, words, base)).collect()
+    reports.into_iter().map(|report| card(report, &[], words, base)).collect()
 }
 
-fn card(report: &ReportView, words: &'static Words, base: &str) -> String {
+/// A report with the open incidents that it tells of.
+pub(super) fn card(
+    report: &ReportView,
+    incidents: &[&IncidentView],
+    words: &'static Words,
+    base: &str,
+) -> String {
+    let incident =
+        |it: &&IncidentView| (format!("{base}/incident/{}", it.id), incident_stamps(it, words));
     let told = if report.is_open() { TOLD_WHILE_OPEN } else { 1 };
     let all = report.updates.len();
     rendered(&Card {
@@ -67,6 +78,7 @@ fn card(report: &ReportView, words: &'static Words, base: &str) -> String {
         link: format!("{base}/report/{}", report.id),
         affected: affected(report, words),
         updates: report.updates.iter().take(told).map(|it| update(it, words)).collect(),
+        incidents: incidents.iter().map(incident).collect(),
         more: (all > told).then(|| words.all_updates.replace("{}", &all.to_string())),
     })
 }

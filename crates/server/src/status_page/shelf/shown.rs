@@ -227,7 +227,17 @@ impl Shown {
             Form::V2Status => ("application/json", statuspage_v2::status(self, url)),
             Form::V2Components => ("application/json", statuspage_v2::components(self, url)),
             Form::V2Incidents => ("application/json", statuspage_v2::incidents(self, url)),
+            Form::V2Unresolved => ("application/json", statuspage_v2::unresolved(self, url)),
             Form::V2Maintenances => ("application/json", statuspage_v2::maintenances(self, url)),
+            Form::V2MaintenancesActive => {
+                ("application/json", statuspage_v2::maintenances_active(self, url))
+            }
+            Form::V2MaintenancesUpcoming => {
+                ("application/json", statuspage_v2::maintenances_upcoming(self, url))
+            }
+            Form::JsonFeed => {
+                ("application/feed+json; charset=utf-8", feed::json(self, words, url))
+            }
             Form::Atom => ("application/atom+xml; charset=utf-8", feed::atom(self, words, url)),
             Form::Rss => ("application/rss+xml; charset=utf-8", feed::rss(self, words, url)),
             Form::Markdown => ("text/markdown; charset=utf-8", markdown::status(self, words, url)),
@@ -243,14 +253,19 @@ impl Shown {
         };
         let said = Said::of(text.0, text.1);
         match form {
-            Form::Atom | Form::Rss | Form::Calendar => said.changed_at(feed::changed(self)),
+            Form::Atom | Form::Rss | Form::JsonFeed | Form::Calendar => {
+                said.changed_at(feed::changed(self))
+            }
             Form::Home
             | Form::Json
             | Form::V2Summary
             | Form::V2Status
             | Form::V2Components
             | Form::V2Incidents
+            | Form::V2Unresolved
             | Form::V2Maintenances
+            | Form::V2MaintenancesActive
+            | Form::V2MaintenancesUpcoming
             | Form::Markdown
             | Form::Picture
             | Form::Widget

@@ -74,6 +74,7 @@ pub(super) const WORDS: Words = Words {
     link_text: "このリンクから {} を表示できます。1回のみ有効で、15分後に期限が切れます。",
     link_unasked: "心当たりがない場合は、このメールを無視してください。",
     not_found: "ページが見つかりません",
+    not_found_about: "このアドレスにステータスページはありません。アドレスを確認するか、教えてくれた人にお問い合わせください。",
     unavailable: "このページは一時的に表示できません",
     utc: "UTC",
     hours: "{}時間",

@@ -74,6 +74,7 @@ pub(super) const WORDS: Words = Words {
     link_text: "使用此链接可查看 {}。链接仅可使用一次，15 分钟后失效。",
     link_unasked: "如果您没有请求此链接，请忽略此邮件。",
     not_found: "页面未找到",
+    not_found_about: "此地址没有状态页面。请检查地址，或向提供该地址的人询问。",
     unavailable: "此页面暂时不可用",
     utc: "UTC",
     hours: "{}小时",

@@ -22,7 +22,7 @@ async fn a_created_monitor_is_answered_with_its_defaults_and_outputs() {
     let server = TestServer::start().await;
     let request = json!({ "monitor": { "name": "API", "url": "https://example.com/health", "periodicity": "30s" } });
     let reply = server.caller(Scope::Write).rpc("CreateHttpMonitor", request).await;
-    assert_snapshot!(reply, @r#"200 {"monitor":{"id":"mon_1jkm030012kv4","name":"API","url":"https://example.com/health","periodicity":"30s","method":"GET","body":"","timeout":45000,"retry":3,"followRedirects":true,"active":false,"public":false,"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"status":"unknown","effectiveDegradedAt":30000,"resolvedRegions":["fly-ams","fly-iad","fly-sin"],"createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z"}}"#);
+    assert_snapshot!(reply, @r#"200 {"monitor":{"id":"mon_1jkm030012kv4","name":"API","url":"https://example.com/health","periodicity":"30s","method":"GET","body":"","timeout":45000,"retry":3,"followRedirects":true,"active":false,"public":false,"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"status":"unknown","effectiveDegradedAt":30000,"resolvedRegions":["fly-ams","fly-iad","fly-sin"],"createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z"},"warnings":[{"field":"monitor.active","message":"the monitor is not checked until `active` is true"}]}"#);
 }
 
 #[tokio::test]
@@ -211,4 +211,35 @@ async fn a_change_writes_an_audit_row_with_the_key_that_made_it() {
     let key = server.key_id(Scope::Write).to_string();
     let due = [("monitor.delete", id.as_str(), key.clone()), ("monitor.create", id.as_str(), key)];
     assert_eq!(shown, due);
+}
+
+// issue 16 point 27: "Warn on creating an inactive monitor or one whose address egress will refuse"
+#[tokio::test]
+async fn monitors_that_cannot_succeed_are_created_with_warnings() {
+    let server = TestServer::start_with(|settings| settings.allow_private_networks = false).await;
+    let owner = server.caller(Scope::Write);
+    for (method, monitor, expected) in [
+        (
+            "CreateHttpMonitor",
+            json!({ "name": "a", "url": "http://127.0.0.1/", "periodicity": "1h", "active": true }),
+            &["monitor.url"][..],
+        ),
+        (
+            "CreateTcpMonitor",
+            json!({ "name": "b", "uri": "10.0.0.1:5432", "periodicity": "1h" }),
+            &["monitor.active", "monitor.uri"],
+        ),
+        (
+            "CreateHttpMonitor",
+            json!({ "name": "c", "url": "https://example.com/", "periodicity": "1h", "active": true }),
+            &[],
+        ),
+    ] {
+        let reply = owner.rpc(method, json!({ "monitor": monitor })).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        let answer = reply.json();
+        let warnings = answer["warnings"].as_array().cloned().unwrap_or_default();
+        let fields: Vec<_> = warnings.iter().map(|it| it["field"].as_str().unwrap()).collect();
+        assert_eq!(fields, expected, "{answer}");
+    }
 }

@@ -45,7 +45,10 @@ async fn monitor(caller: &Caller) -> Value {
 
 /// A new component of this page, with these fields.
 async fn a_component(caller: &Caller, page: &Value, fields: Value) -> Value {
-    let mut component = json!({ "pageId": page["id"], "type": "static" });
+    let mut component = json!({ "pageId": page["id"], "type": "static", "name": "Mail" });
+    if fields["type"] == "monitor" {
+        component.as_object_mut().unwrap().remove("name");
+    }
     merge(&mut component, fields);
     done(caller, "CreateComponent", "component", json!({ "component": component })).await
 }

@@ -49,7 +49,7 @@ async fn an_incident_has_a_page_in_the_words_of_visitors() {
     let page = site.text(&format!("/incident/{incident}")).await;
     for there in [
         "<h1>API &#38; more was down</h1>",
-        "21 Nov 2026, 00:00 UTC to 21 Nov 2026, 00:01 UTC (30 s)",
+        "21 Nov 2026, 00:00 UTC</time> to <time datetime=\"2026-11-21T00:01:00.000Z\">21 Nov 2026, 00:01 UTC</time> (30 s)",
         "Recovered",
         "Duration: 30 s",
         "We are looking into it",
@@ -269,4 +269,33 @@ async fn what_is_known_not_to_be_there_is_said_so_without_asking_the_database() 
         assert_eq!(site.visit(rest, &[]).await.status, StatusCode::NOT_FOUND, "{rest}");
     }
     assert_eq!(site.anybody().get("/status/other").await.status, StatusCode::NOT_FOUND);
+}
+
+// decision 0048: "not its address, headers, assertions, evidence or logs"
+#[tokio::test]
+async fn no_path_shows_what_a_monitor_checks() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    target.on("/", Answer::status(503).body("secret of the house"));
+    site.watched.server.advance(Duration::from_secs(30));
+    site.results(2).await;
+    let monitor = site.monitor.unwrap().to_string();
+    let address = target.url("/");
+    let host = address.trim_start_matches("http://").trim_end_matches('/').to_owned();
+    for public in [false, true] {
+        if public {
+            publish(&site, true).await;
+        }
+        for path in super::gate::everything(&site)
+            .await
+            .iter()
+            .filter(|path| *path != "/events" && *path != "/og.png")
+        {
+            let text = String::from_utf8_lossy(&site.visit(path, &[]).await.body).into_owned();
+            for hidden in ["secret of the house", "status is 503", &host, &monitor] {
+                assert!(!text.contains(hidden), "`{hidden}` is in {path}, public: {public}");
+            }
+        }
+    }
 }

@@ -252,7 +252,7 @@ async fn a_page_is_said_in_markdown_where_nothing_that_owners_wrote_is_markup() 
 
     ## Ongoing
 
-    - **API \& more is down**: since 21 Nov 2026, 00:00 UTC
+    - **API \& more is down**: Since 21 Nov 2026, 00:00 UTC
 
     ## Components
 

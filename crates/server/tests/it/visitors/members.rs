@@ -6,7 +6,7 @@ use http::{Method, StatusCode};
 use serde_json::json;
 use server::config::Settings;
 use testkit::mail::{MailServer, TakenMail};
-use testkit::server::{Reply, TestServer};
+use testkit::server::{Reply, STATUS_PAGES, TestServer};
 
 use super::{Site, well};
 
@@ -153,4 +153,28 @@ async fn a_server_that_sends_no_emails_says_so() {
     let reply = site.anybody().send(Method::POST, "/status/acme/enter", FORM, body).await;
     assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(text(&reply).contains("cannot send emails"), "{reply}");
+}
+
+// issue 16 points 23 and 28: "Warn when an `email-domain` page is created on a server without mail",
+// "hide forms that cannot work"
+#[tokio::test]
+async fn page_for_members_without_mail_warns_and_asks_for_nothing() {
+    let site = Site::open(&well().await).await;
+    let page = json!({
+        "id": site.page["id"], "accessType": "email-domain", "authEmailDomains": ["acme.example"],
+    });
+    let request = json!({ "statusPage": page, "updateMask": "accessType,authEmailDomains" });
+    let reply = site.owner.call(STATUS_PAGES, "UpdateStatusPage", request).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    let get = json!({ "id": site.page["id"] });
+    let got = site.owner.call(STATUS_PAGES, "GetStatusPage", get).await.json();
+    assert_eq!(got["warnings"], reply.json()["warnings"]);
+    let [warning] = got["warnings"].as_array().unwrap().as_slice() else { panic!("{got}") };
+    assert_eq!(warning["field"], "status_page.access_type");
+    assert!(warning["message"].as_str().unwrap().contains("ALOFT_SMTP_URL"), "{warning}");
+    let door = site.visit("", &[]).await;
+    assert_eq!(door.status, StatusCode::FORBIDDEN);
+    let door = String::from_utf8(door.body.to_vec()).unwrap();
+    assert!(!door.contains("<form") && door.contains("Acme"), "{door}");
+    assert!(!door.contains("What we run"), "only its name: {door}");
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::StatusCode;
 use serde_json::{Value, json};
 use testkit::server::STATUS_REPORTS;
+use testkit::target::Answer;
 
 use super::{Site, well};
 
@@ -186,4 +187,33 @@ async fn a_report_of_another_page_or_none_is_not_found() {
     let deleted = site.owner.call(STATUS_REPORTS, "DeleteStatusReport", id).await;
     assert_eq!(deleted.status, 200, "{deleted}");
     assert_eq!(site.visit(&path(&report), &[]).await.status, StatusCode::NOT_FOUND);
+}
+
+// issue 16 point 28: "show an ongoing report and its incident once"
+#[tokio::test]
+async fn ongoing_report_and_its_incident_are_shown_once() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    target.on("/", Answer::status(503));
+    site.watched.server.advance(Duration::from_secs(30));
+    site.results(2).await;
+    let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
+    let incident = json["openIncidents"][0]["id"].as_str().unwrap().to_owned();
+    let link = format!("/incident/{incident}\"");
+    let alone = site.text("").await;
+    assert_eq!(alone.matches(&link).count(), 1, "{alone}");
+    let api = component(&site, "API & more").await;
+    let request = json!({
+        "statusReport": {
+            "pageId": site.page["id"], "title": "API trouble",
+            "components": [{ "componentId": api, "impact": "down" }],
+        },
+        "update": { "status": "investigating", "text": "We are looking into it." },
+    });
+    let report = done(&site, "CreateStatusReport", request).await;
+    let page = site.text("").await;
+    assert_eq!(page.matches(&path(&report)).count(), 1, "{page}");
+    assert_eq!(page.matches(&link).count(), 1, "{page}");
+    assert!(!page.contains("<h3><a href=\"/status/acme/incident/"), "in the report's card: {page}");
 }

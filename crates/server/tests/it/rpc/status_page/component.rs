@@ -35,7 +35,7 @@ async fn what_was_written_is_what_is_read() {
     let bare = a_component(&caller, &page, json!({})).await;
     let mut fields: Vec<_> = bare.as_object().unwrap().keys().map(String::as_str).collect();
     fields.sort_unstable();
-    assert_eq!(fields.join(" "), "createdAt id pageId type updatedAt");
+    assert_eq!(fields.join(" "), "createdAt id name pageId type updatedAt");
 }
 
 #[tokio::test]
@@ -47,7 +47,7 @@ async fn what_a_component_names_must_be_there_and_its_own() {
     let strangers_page = a_page(&stranger, "c").await;
     let elsewhere = a_group(&caller, &other).await;
     let component = |fields: Value| {
-        let mut component = json!({ "pageId": page["id"], "type": "static" });
+        let mut component = json!({ "pageId": page["id"], "type": "static", "name": "Mail" });
         super::merge(&mut component, fields);
         json!({ "component": component })
     };
@@ -134,7 +134,7 @@ async fn page_and_type_are_fixed_and_the_monitor_is_not() {
     assert_snapshot!(told.join("\n"), @"
     400 component.page_id
     400 component.type, component.monitor_id
-    400 component.page_id, component.type
+    400 component.page_id, component.type, component.name
     400 component.page_id
     400 component.monitor_id
     400 component.monitor_id

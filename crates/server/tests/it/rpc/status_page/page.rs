@@ -31,7 +31,7 @@ async fn a_created_page_is_published_in_the_systems_theme() {
     let (_server, caller) = start().await;
     let request = json!({ "statusPage": { "title": "Acme", "slug": "acme" } });
     let reply = call(&caller, "CreateStatusPage", request).await;
-    assert_snapshot!(reply, @r#"200 {"statusPage":{"id":"page_1jkm030012kv4","title":"Acme","slug":"acme","authEmailDomains":[],"published":true,"theme":"system","createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z","allowIndexing":true}}"#);
+    assert_snapshot!(reply, @r#"200 {"statusPage":{"id":"page_1jkm030012kv4","title":"Acme","slug":"acme","authEmailDomains":[],"published":true,"theme":"system","createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z","allowIndexing":true},"warnings":[]}"#);
 }
 
 #[tokio::test]

@@ -253,3 +253,22 @@ async fn links_of_feeds_have_a_host_wherever_the_server_is() {
     let v2 = site.read("/api/v2/summary.json").await;
     assert!(is_whole(v2["page"]["url"].as_str().unwrap()), "{v2}");
 }
+
+// issue 16 point 28: "add a JSON feed"
+#[tokio::test]
+async fn json_feed_has_the_entries_of_the_others() {
+    let (_target, site) = with_two_entries().await;
+    let feed: serde_json::Value = serde_json::from_str(&site.text("/feed.json").await).unwrap();
+    assert_eq!(feed["version"], "https://jsonfeed.org/version/1.1");
+    assert_eq!(feed["feed_url"], "https://up.example/status/acme/feed.json");
+    let items = feed["items"].as_array().unwrap();
+    let titles: Vec<_> = items.iter().map(|item| item["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["Maintenance: Moving & <more>", "API & more was down"]);
+    for item in items {
+        assert!(item["id"].as_str().unwrap().starts_with("urn:aloft:"), "{item}");
+        assert!(item["url"].as_str().unwrap().starts_with("https://up.example/"), "{item}");
+        let published = item["date_published"].as_str().unwrap();
+        assert!(published.parse::<jiff::Timestamp>().is_ok(), "{item}");
+        assert!(!item["content_text"].as_str().unwrap().is_empty(), "{item}");
+    }
+}

@@ -303,3 +303,31 @@ fn what_a_schema_does_not_name_does_not_fit() {
         assert!(!validator.is_valid(&wrong), "{pointer}");
     }
 }
+
+// issue 16 point 23: "Serve the Statuspage-v2 sub-lists"
+#[tokio::test]
+async fn sub_lists_have_what_is_open_on_or_to_come() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    let component = site.component().await;
+    for (title, starts_at) in [("On", "2026-11-21T00:00:00Z"), ("To come", "2026-11-23T06:00:00Z")]
+    {
+        let planned = json!({
+            "title": title, "startsAt": starts_at, "duration": "1h", "componentIds": [component],
+        });
+        site.plan(planned).await;
+    }
+    site.turns(&target, false, 2).await;
+    let list = async |path: &str, key: &str| -> Vec<String> {
+        let answer: Value = serde_json::from_str(&site.text(path).await).unwrap();
+        assert!(answer["page"]["id"].is_string(), "{answer}");
+        let all = answer[key].as_array().unwrap();
+        all.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let unresolved = list("/api/v2/incidents/unresolved.json", "incidents").await;
+    assert_eq!(unresolved, ["API & more is down"]);
+    let key = "scheduled_maintenances";
+    assert_eq!(list("/api/v2/scheduled-maintenances/active.json", key).await, ["On"]);
+    assert_eq!(list("/api/v2/scheduled-maintenances/upcoming.json", key).await, ["To come"]);
+}
