@@ -91,6 +91,8 @@ export interface EventMonitor {
 export interface EventRegion {
   /** Its name, such as `fly-ams`. */
   region: Region;
+  /** The probe, where it stands in for the region or serves several, such as `this server`; else null. */
+  place: string | null;
   /** Whether its check failed. */
   failing: boolean;
   /** Why it was no success. */

@@ -5,11 +5,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use rules::{KeyId, Scope, Timestamp};
 use serde_json::json;
 use server::context::Context;
-use server::control::{CreateKey, CreateWorkspace, KeepResults, KeyRow, WorkspaceRow};
+use server::control::{
+    AuditRow, CreateKey, CreateWorkspace, KeepResults, KeyRow, RenameWorkspace, WorkspaceRow,
+};
 
 use crate::database_args::DatabaseArgs;
 use crate::output;
@@ -25,9 +27,42 @@ pub(crate) enum WorkspaceAction {
         /// Display name
         #[arg(long)]
         name: String,
+        /// Plan, one of the setting `plans` [default: free]
+        #[arg(long)]
+        plan: Option<String>,
     },
     /// List all workspaces
     List,
+    /// Give a workspace another name or slug; addresses of its status pages do not change
+    Rename {
+        /// Slug of the workspace
+        #[arg(long)]
+        slug: String,
+        /// New slug
+        #[arg(long, required_unless_present = "name")]
+        new_slug: Option<String>,
+        /// New display name
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// Give a workspace another plan; what it has beyond the plan stays
+    Plan {
+        /// Slug of the workspace
+        #[arg(long)]
+        slug: String,
+        /// Plan, one of the setting `plans`, or free
+        #[arg(long)]
+        plan: String,
+    },
+    /// Delete a workspace with its keys, monitors, channels and status pages
+    Delete {
+        /// Slug of the workspace
+        #[arg(long)]
+        slug: String,
+        /// Delete it without asking
+        #[arg(long)]
+        yes: bool,
+    },
     /// Set how long a workspace's results are kept
     Keep {
         /// Slug of the workspace
@@ -37,6 +72,17 @@ pub(crate) enum WorkspaceAction {
         #[arg(long)]
         days: Option<u32>,
     },
+}
+
+/// Which changes to print.
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    /// Slug of the workspace
+    #[arg(long)]
+    workspace: String,
+    /// Most changes, 1 to 10000
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    limit: u32,
 }
 
 /// What to do with keys.
@@ -76,10 +122,32 @@ pub(crate) async fn workspaces(
 ) -> Result<ExitCode> {
     let admin = database.open().await?;
     match action {
-        WorkspaceAction::Create { slug, name } => {
-            let made = admin.create_workspace(CreateWorkspace { slug, name }).await?;
+        WorkspaceAction::Create { slug, name, plan } => {
+            let made = admin.create_workspace(CreateWorkspace { slug, name, plan }).await?;
             let words = || format!("made workspace `{}` ({})", made.slug, made.id);
             database.answer(serde_json::to_value(&made)?, words);
+        }
+        WorkspaceAction::Rename { slug, new_slug, name } => {
+            let renamed = RenameWorkspace { workspace: slug, slug: new_slug, name };
+            let row = admin.rename_workspace(renamed).await?;
+            let words = || format!("workspace `{}` is called `{}`", row.slug, row.name);
+            database.answer(serde_json::to_value(&row)?, words);
+        }
+        WorkspaceAction::Plan { slug, plan } => {
+            let row = admin.set_plan(slug, plan).await?;
+            let words = || format!("workspace `{}` has the plan `{}`", row.slug, row.plan);
+            database.answer(serde_json::to_value(&row)?, words);
+        }
+        WorkspaceAction::Delete { slug, yes } => {
+            if !yes {
+                bail!(
+                    "this deletes the keys, monitors, channels and status pages of `{slug}` for good; \
+                     add --yes if you mean it"
+                );
+            }
+            admin.delete_workspace(slug.clone()).await?;
+            let words = || format!("deleted workspace `{slug}`");
+            database.answer(json!({ "slug": slug, "deleted": true }), words);
         }
         WorkspaceAction::List => {
             let all = admin.list_workspaces().await?;
@@ -129,10 +197,29 @@ pub(crate) async fn keys(action: KeyAction, database: DatabaseArgs) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
+/// Prints the newest changes of a workspace.
+pub(crate) async fn audit(asked: AuditArgs, database: DatabaseArgs) -> Result<ExitCode> {
+    let admin = database.open().await?;
+    let rows = admin.audit(asked.workspace, asked.limit).await?;
+    database.answer(serde_json::to_value(&rows)?, || table_of_changes(&rows));
+    admin.close().await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table_of_changes(rows: &[AuditRow]) -> String {
+    let heads = ["WHEN", "WHO", "WHAT", "RESOURCE", "DETAIL"].map(str::to_owned);
+    let row = |row: &AuditRow| {
+        let AuditRow { happened_at, actor, action, resource_id, detail } = row.clone();
+        [output::moment(happened_at), actor, action, resource_id, detail]
+    };
+    output::table(&[heads].into_iter().chain(rows.iter().map(row)).collect::<Vec<_>>())
+}
+
 fn table_of_workspaces(rows: &[WorkspaceRow]) -> String {
-    let heads = ["SLUG", "NAME", "ID", "MADE"].map(str::to_owned);
+    let heads = ["SLUG", "NAME", "PLAN", "ID", "MADE"].map(str::to_owned);
     let row = |row: &WorkspaceRow| {
-        [row.slug.clone(), row.name.clone(), row.id.to_string(), output::moment(row.created_at)]
+        let (slug, name, plan) = (row.slug.clone(), row.name.clone(), row.plan.clone());
+        [slug, name, plan, row.id.to_string(), output::moment(row.created_at)]
     };
     output::table(&[heads].into_iter().chain(rows.iter().map(row)).collect::<Vec<_>>())
 }

@@ -54,8 +54,11 @@ impl DatabaseArgs {
     /// Opens the database through the server that runs on it, or directly. Creates nothing: a
     /// mistyped folder would become a second, empty database.
     pub(crate) async fn open(&self) -> Result<Admin> {
-        let settings = boot::store_settings(&self.settings()?);
-        Ok(control::connect(&Context::system(), settings).await?)
+        let settings = self.settings()?;
+        let place = boot::store_settings(&settings);
+        let admin = control::connect(&Context::system(), place).await?;
+        admin.hold_to(settings.plans);
+        Ok(admin)
     }
 
     /// Loads the settings and prints which database they name.

@@ -82,6 +82,13 @@ enum Command {
         #[command(flatten)]
         database: DatabaseArgs,
     },
+    /// Print who changed what in a workspace, newest first
+    Audit {
+        #[command(flatten)]
+        asked: admin::AuditArgs,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
     /// Back up the embedded database, also while the server runs
     Backup {
         /// File to create; it must not exist
@@ -166,6 +173,7 @@ fn main() -> ExitCode {
         Command::Serve { .. }
         | Command::Keys { .. }
         | Command::Workspaces { .. }
+        | Command::Audit { .. }
         | Command::Backup { .. }
         | Command::Restore { .. }
         | Command::Doctor { .. }
@@ -194,6 +202,9 @@ fn run(command: Command) -> Result<ExitCode> {
         }
         Command::Workspaces { action, database } => {
             runtime(Some(1))?.block_on(admin::workspaces(action, database))
+        }
+        Command::Audit { asked, database } => {
+            runtime(Some(1))?.block_on(admin::audit(asked, database))
         }
         Command::Backup { file, database } => {
             runtime(Some(1))?.block_on(database::back_up(&file, database))

@@ -1,5 +1,5 @@
-//! What the commands print: for people as lines and tables, for programs as JSON with times as
-//! RFC 3339.
+//! What the commands print: for people as lines and tables, for programs as JSON with the contract's
+//! form of field names (`createdAt`) and times as RFC 3339.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -18,6 +18,7 @@ pub(crate) fn say(text: &str) {
 /// Prints for programs: one line.
 pub(crate) fn print(mut value: Value) {
     write_times(&mut value);
+    name_fields(&mut value);
     say(&value.to_string());
 }
 
@@ -72,6 +73,33 @@ fn write_times(value: &mut Value) {
     }
 }
 
+/// Field names as the contract writes them in JSON. Columns of the database keep their own names.
+fn name_fields(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(name_fields),
+        Value::Object(fields) => {
+            for (name, mut field) in std::mem::take(fields) {
+                if name != "columns" {
+                    name_fields(&mut field);
+                }
+                fields.insert(camel(&name), field);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let mut camel = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        camel.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        camel.push_str(letters.as_str());
+    }
+    camel
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -86,6 +114,17 @@ mod tests {
         });
         write_times(&mut value);
         insta::assert_snapshot!(value, @r#"{"created_at":"1970-01-01T00:00:01.500Z","revoked_at":null,"latency_us":7,"hops":[{"certificate":{"not_before":"1970-01-01T00:00:00.000Z","chain_not_after":"1970-01-01T00:01:00.000Z"}}]}"#);
+    }
+
+    // issue 16 point 27: "Use the contract's JSON field names in all output"
+    #[test]
+    fn fields_are_named_as_in_the_contract() {
+        let mut value =
+            json!({ "created_at": 1, "hops": [{ "first_byte_us": 2 }], "columns": { "a_b": 3 } });
+        name_fields(&mut value);
+        let expected =
+            json!({ "createdAt": 1, "hops": [{ "firstByteUs": 2 }], "columns": { "a_b": 3 } });
+        assert_eq!(value, expected);
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod monitor;
 mod nearest;
 pub mod notification;
 mod place;
+pub mod plan;
 mod reader;
 mod reason;
 pub mod report;

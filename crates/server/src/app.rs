@@ -99,7 +99,8 @@ impl App {
 
     /// The operations on workspaces and keys.
     pub fn desk(&self) -> Desk {
-        Desk::new(self.ctx.clone(), self.store.clone(), Some(Arc::clone(&self.auth)))
+        let auth = Some(Arc::clone(&self.auth));
+        Desk::new(self.ctx.clone(), self.store.clone(), auth).with_pipeline(self.pipeline.clone())
     }
 
     fn kept(&self) -> services::Kept {
@@ -126,6 +127,7 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
         StoreError::Taken(violation) => rpc::taken(&violation.into()),
         StoreError::Refused(violation) => rpc::invalid(&violation.into()),
         StoreError::Conflict { .. } => rpc::conflict(error.to_string()),
+        StoreError::PlanLimit { .. } => rpc::failed_precondition(error.to_string()),
         StoreError::Closed => rpc::put_off("the server is stopping; try again"),
         StoreError::NotCommitted { .. }
         | StoreError::Database(_)

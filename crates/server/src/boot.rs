@@ -172,7 +172,16 @@ pub async fn start_demo(
 
 async fn open(settings: &Settings) -> Result<Store, StoreError> {
     prepare(settings);
-    Store::open(store_settings(settings)).await
+    let store = Store::open(store_settings(settings)).await?;
+    hold_to_plans(&store, settings).await?;
+    Ok(store)
+}
+
+/// Holds workspaces to their plans, as they are set now.
+async fn hold_to_plans(store: &Store, settings: &Settings) -> Result<(), StoreError> {
+    store.hold_to(settings.plans.clone());
+    let days = u32::try_from(settings.retention.as_secs() / 86_400).unwrap_or(u32::MAX);
+    store.workspaces().cap_retention(days).await
 }
 
 fn prepare(settings: &Settings) {

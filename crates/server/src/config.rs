@@ -53,11 +53,17 @@ pub static SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "default_regions",
-        "fly-ams,fly-iad,fly-sin",
+        "fly-ams",
         "REGIONS",
         "Regions of monitors that name none, separated by commas.",
     ),
     Setting::new("retention_days", "30", "DAYS", "Retention of results in days, 1 to 3650."),
+    Setting::new(
+        "plans",
+        "",
+        "PLANS",
+        "Plans of workspaces with their limits, joined by commas, such as `team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90`; a limit that is left out is none.",
+    ),
     Setting::new(
         "max_checks_in_flight",
         "0",

@@ -12,8 +12,8 @@ pub use self::connect::{Admin, connect};
 pub use self::database::{Place, migrate, restore};
 pub use self::desk::Desk;
 pub use self::operation::{
-    ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow, UnreadableRow,
-    WorkspaceRow,
+    AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow,
+    RenameWorkspace, UnreadableRow, WorkspaceRow,
 };
 pub(crate) use self::socket::Socket;
 

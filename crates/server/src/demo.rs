@@ -12,9 +12,7 @@ use rules::monitor::{
     CheckDraft, DnsDraft, HttpDraft, MonitorDraft, RecordAssertionDraft, TcpDraft,
     TextAssertionDraft,
 };
-use rules::{
-    KeyId, Periodicity, RecordComparator, RecordKind, Region, Scope, Secret, TextComparator,
-};
+use rules::{KeyId, Periodicity, RecordComparator, RecordKind, Scope, Secret, TextComparator};
 use store::{
     Actor, ApiKey, Change, Created, FREE_PLAN, KeyHash, MonitorWithStatus, NewMonitor, Page, Store,
     StoreError, Workspace,
@@ -203,7 +201,5 @@ fn monitor(
     draft.retry = Some(0);
     draft.active = Some(true);
     draft.public = Some(true);
-    draft.regions =
-        [Region::FlyAms, Region::FlyIad, Region::FlySin].iter().map(ToString::to_string).collect();
     (name, draft)
 }

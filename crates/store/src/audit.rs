@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::check::ProbeId;
 use rules::{KeyId, Timestamp, WorkspaceId};
 
-use crate::db::{Connection, query};
+use crate::db::{Connection, Row, query};
 use crate::{Store, StoreError};
 
 /// A change that is being made: by whom and when. Whatever changes a resource asks for it.
@@ -114,18 +114,17 @@ impl Audit<'_> {
         .bind(i64::from(limit))
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(AuditEntry {
-                    number: row.try_get(0)?,
-                    at: Timestamp::from_millis(row.try_get(1)?),
-                    actor: row.try_get(2)?,
-                    action: row.try_get(3)?,
-                    resource_id: row.try_get(4)?,
-                    detail: row.try_get(5)?,
-                })
+        let read = |row: &Row| {
+            Ok(AuditEntry {
+                number: row.try_get(0)?,
+                at: Timestamp::from_millis(row.try_get(1)?),
+                actor: row.try_get(2)?,
+                action: row.try_get(3)?,
+                resource_id: row.try_get(4)?,
+                detail: row.try_get(5)?,
             })
-            .collect()
+        };
+        self.store.quarantine().sift_all("audit", &rows, read)
     }
 }
 

@@ -3,15 +3,18 @@
 
 use std::fmt::Write as _;
 
-use rules::WorkspaceId;
+use rules::{Timestamp, WorkspaceId};
 use serde_json::{Map, Value, json};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Row, query};
 use crate::history::{Grain, read_block};
 use crate::incidents::IncidentFilter;
+use crate::maintenances::MaintenanceFilter;
 use crate::monitors::Page;
+use crate::reports::ReportFilter;
 use crate::results::{self, TABLE as RECENT};
+use crate::subscribers::SubscriberFilter;
 use crate::writer::Session;
 use crate::{Store, StoreError};
 
@@ -100,6 +103,11 @@ impl Doctor<'_> {
         store.components().list(workspace, None, everything()).await?;
         store.groups().list(workspace, None, everything()).await?;
         store.incidents().list(workspace, IncidentFilter::default(), everything()).await?;
+        store.reports().list(workspace, ReportFilter::default(), everything()).await?;
+        store.report_templates().list(workspace, everything()).await?;
+        let (filter, epoch) = (MaintenanceFilter::default(), Timestamp::from_millis(0));
+        store.maintenances().list(workspace, filter, everything(), epoch).await?;
+        store.subscribers().list(workspace, SubscriberFilter::default(), everything()).await?;
         Ok(())
     }
 
@@ -134,7 +142,8 @@ fn key_column(table: &str) -> Option<&'static str> {
         "certificates" => "domain",
         RECENT | "result_blocks" | "hour_sums" | "day_sums" => "key",
         "workspaces" | "keys" | "monitors" | "channels" | "pages" | "components"
-        | "component_groups" | "incidents" => "id",
+        | "component_groups" | "incidents" | "reports" | "report_templates" | "maintenances"
+        | "subscribers" => "id",
         _ => return None,
     })
 }

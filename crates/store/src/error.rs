@@ -42,6 +42,18 @@ pub enum StoreError {
     /// A field breaks a rule that only the stored things can show, such as naming one that is there.
     #[error("{0}")]
     Refused(Violation),
+    /// The plan of the workspace allows no more of these.
+    #[error(
+        "the plan `{plan}` allows {most} {what}; delete one, or ask the operator of this server for another plan"
+    )]
+    PlanLimit {
+        /// Name of the plan.
+        plan: String,
+        /// How many it allows.
+        most: u32,
+        /// Of what.
+        what: &'static str,
+    },
     /// The idempotency key belongs to another request.
     #[error("this idempotency key was used by another `{method}` request; send a new key")]
     KeyReused {

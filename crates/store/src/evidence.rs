@@ -58,7 +58,7 @@ impl EvidenceStore<'_> {
         .fetch_all(&mut self.store.read().await?)
         .await?;
         let vault = self.store.vault();
-        rows.iter().map(|row| read(vault, monitor, row)).collect()
+        self.store.quarantine().sift_all("evidence", &rows, |row| read(vault, monitor, row))
     }
 }
 

@@ -36,6 +36,7 @@ mod numbers;
 mod opening;
 mod outbox;
 mod pages;
+mod plans;
 mod quarantine;
 mod reports;
 mod restore;
@@ -96,4 +97,4 @@ pub use subscribers::{
 };
 pub use transfer::{Transferred, transfer};
 pub use vault::MasterKeySource;
-pub use workspaces::{FREE_PLAN, Workspace, Workspaces};
+pub use workspaces::{Edit as WorkspaceEdit, FREE_PLAN, Workspace, Workspaces};

@@ -136,8 +136,10 @@ impl Maintenances<'_> {
             .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
             .bind(i64::from(page.limit))
             .bind(i64::from(page.offset));
-        let rows = all(&mut db, part).await?;
-        Ok(Listed { rows, left_out: 0, total: counted(total) })
+        let rows = part.fetch_all(&mut db).await?;
+        let quarantine = self.store.quarantine();
+        let (rows, left_out) = quarantine.sift_groups("maintenances", &rows, assemble)?;
+        Ok(Listed { rows, left_out, total: counted(total) })
     }
 
     /// The spans of time from `from` to `to` that are left out of a monitor's uptime, also of one that
@@ -203,8 +205,12 @@ struct Links {
 
 async fn all(db: &mut Connection, which: Query) -> Result<Vec<PlannedMaintenance>, StoreError> {
     let rows = which.fetch_all(db).await?;
+    assemble(&rows.iter().collect::<Vec<_>>())
+}
+
+fn assemble(rows: &[&Row]) -> Result<Vec<PlannedMaintenance>, StoreError> {
     let (mut heads, mut links): (Vec<&Row>, BTreeMap<&str, Links>) = Default::default();
-    for row in &rows {
+    for row in rows.iter().copied() {
         let (monitor, component): (Option<&str>, Option<&str>) = (row.try_get(1)?, row.try_get(2)?);
         let linked = links.entry(row.try_get(0)?).or_default();
         match (monitor, component) {

@@ -101,6 +101,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0026_unreadable_rows.sql"),
         postgres: include_str!("../migrations/postgres/0026_unreadable_rows.sql"),
     },
+    Migration {
+        version: 27,
+        sqlite: include_str!("../migrations/sqlite/0027_deleted_workspaces.sql"),
+        postgres: include_str!("../migrations/postgres/0027_deleted_workspaces.sql"),
+    },
 ];
 
 impl Migration {

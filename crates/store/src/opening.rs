@@ -107,6 +107,7 @@ impl Store {
             outbox,
             page_changes,
             accesses,
+            plans: std::sync::OnceLock::new(),
             marker,
             quarantine,
         }))

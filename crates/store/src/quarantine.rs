@@ -97,6 +97,28 @@ impl Quarantine {
         sifted.flatten().collect()
     }
 
+    /// What is read of several rows each, which have their key in the first column, and how many of them
+    /// cannot be read.
+    pub(crate) fn sift_groups<T>(
+        &self,
+        table: &'static str,
+        rows: &[Row],
+        read: impl Fn(&[&Row]) -> Result<Vec<T>, StoreError>,
+    ) -> Result<(Vec<T>, usize), StoreError> {
+        let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
+        for row in rows {
+            groups.entry(key_of(row)).or_default().push(row);
+        }
+        let (mut found, mut left_out) = (Vec::with_capacity(groups.len()), 0);
+        for (key, rows) in groups {
+            match self.sift(table, || key, read(&rows))? {
+                Some(read) => found.extend(read),
+                None => left_out += 1,
+            }
+        }
+        Ok((found, left_out))
+    }
+
     /// Remembers rows with bytes.
     pub(crate) fn note_all(&self, rows: &[Damaged]) {
         for row in rows {

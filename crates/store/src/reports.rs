@@ -16,6 +16,7 @@ use rules::report::{ComponentImpact, Impact, Report, ReportState, ReportStatus, 
 use rules::{ComponentId, PageId, ReportId, Timestamp, UpdateId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::{Listed, counted, id, instant};
 use crate::{Page, Store, StoreError, pages};
 
@@ -117,9 +118,9 @@ impl Reports<'_> {
             .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
             .bind(i64::from(page.limit))
             .bind(i64::from(page.offset));
-        let mut rows = all(&mut db, part).await?;
+        let (mut rows, left_out) = sound(&mut db, self.store.quarantine(), part).await?;
         rows.sort_unstable_by_key(|report| report.id);
-        Ok(Listed { rows, left_out: 0, total: counted(total) })
+        Ok(Listed { rows, left_out, total: counted(total) })
     }
 
     /// The components of a page of the workspace.
@@ -136,6 +137,7 @@ impl Reports<'_> {
 /// with all their updates, in any order.
 pub(crate) async fn of_page(
     db: &mut Connection,
+    quarantine: &Quarantine,
     page: PageId,
     since: Timestamp,
 ) -> Result<Vec<Report>, StoreError> {
@@ -144,12 +146,14 @@ pub(crate) async fn of_page(
         "SELECT id FROM reports WHERE page_id = $1 AND (status <> 'resolved' OR latest_at >= $2) \
          ORDER BY latest_at DESC, id DESC LIMIT $3"
     ));
-    all(db, which.bind(page.to_string()).bind(since.as_millis()).bind(OF_PAGE_MAX)).await
+    let which = which.bind(page.to_string()).bind(since.as_millis()).bind(OF_PAGE_MAX);
+    Ok(sound(db, quarantine, which).await?.0)
 }
 
 /// Reports of a page that began in `range`, with all their updates, in any order.
 pub(crate) async fn began(
     db: &mut Connection,
+    quarantine: &Quarantine,
     page: PageId,
     range: Span,
 ) -> Result<Vec<Report>, StoreError> {
@@ -159,7 +163,7 @@ pub(crate) async fn began(
          ORDER BY started_at DESC, id DESC LIMIT $4"
     ));
     let which = which.bind(page.to_string()).bind(range.from.as_millis());
-    all(db, which.bind(range.to.as_millis()).bind(OF_PAGE_MAX)).await
+    Ok(sound(db, quarantine, which.bind(range.to.as_millis()).bind(OF_PAGE_MAX)).await?.0)
 }
 
 /// One report of a page, however old it is; `None` where the page has no such report.
@@ -200,10 +204,23 @@ async fn having(
 
 async fn all(db: &mut Connection, which: Query) -> Result<Vec<Report>, StoreError> {
     let rows = which.fetch_all(db).await?;
+    assemble(&rows.iter().collect::<Vec<_>>())
+}
+
+/// Those that can be read, and how many cannot.
+async fn sound(
+    db: &mut Connection,
+    quarantine: &Quarantine,
+    which: Query,
+) -> Result<(Vec<Report>, usize), StoreError> {
+    quarantine.sift_groups("reports", &which.fetch_all(db).await?, assemble)
+}
+
+fn assemble(rows: &[&Row]) -> Result<Vec<Report>, StoreError> {
     let mut reports = Vec::new();
     let mut updates: BTreeMap<&str, Vec<ReportUpdate>> = BTreeMap::new();
     let mut impacts: BTreeMap<&str, Vec<ComponentImpact>> = BTreeMap::new();
-    for row in &rows {
+    for row in rows {
         let (update, component): (Option<&str>, Option<&str>) = (row.try_get(1)?, row.try_get(2)?);
         match (update, component) {
             (None, _) => reports.push(head(row)?),

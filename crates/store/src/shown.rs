@@ -113,7 +113,8 @@ impl Shown<'_> {
             groups: groups::of_page(&mut db, page_id).await?,
             incidents: incidents_of(&mut db, page_id, now).await?,
             maintenances: maintenances(&mut db, page_id, &places, around).await?,
-            reports: reports::of_page(&mut db, page_id, around.from).await?,
+            reports: reports::of_page(&mut db, self.store.quarantine(), page_id, around.from)
+                .await?,
         })
     }
 }

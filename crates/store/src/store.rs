@@ -2,10 +2,11 @@
 //! each holds and asks stands in the aggregate's file.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rules::WorkspaceId;
+use rules::plan::Plans;
 use tokio::sync::watch;
 
 use crate::accesses::{Access, Accesses};
@@ -56,11 +57,23 @@ pub(crate) struct Inner {
     pub(crate) accesses: Accesses,
     pub(crate) marker: Marker,
     pub(crate) quarantine: Arc<Quarantine>,
+    /// What plans allow; nothing is limited until they are set.
+    pub(crate) plans: OnceLock<Plans>,
 }
 
 impl Store {
     pub(crate) fn new(inner: Inner) -> Self {
         Self { inner: Arc::new(inner) }
+    }
+
+    /// Holds workspaces to these plans from now on. Only the first call counts.
+    pub fn hold_to(&self, plans: Plans) {
+        let _ = self.inner.plans.set(plans);
+    }
+
+    /// What plans allow.
+    pub fn plans(&self) -> Plans {
+        self.inner.plans.get().cloned().unwrap_or_default()
     }
 
     /// Ends everything in order: what waits is committed, the log is copied into the database and

@@ -109,8 +109,14 @@ impl Subscribers<'_> {
         );
         let rows = listed(COLUMNS, workspace, filter, &part).fetch_all(&mut db).await?;
         let (mut found, mut pages) = (Vec::with_capacity(rows.len()), HashMap::new());
+        let mut left_out = 0;
         for row in &rows {
-            let subscriber = read(&mut db, self.store.vault(), row).await?;
+            let read = read(&mut db, self.store.vault(), row).await;
+            let key = || row.try_get::<&str>(0).unwrap_or("?").to_owned();
+            let Some(subscriber) = self.store.quarantine().sift("subscribers", key, read)? else {
+                left_out += 1;
+                continue;
+            };
             let page_id = subscriber.settings.page_id;
             let page = match pages.entry(page_id) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -120,7 +126,7 @@ impl Subscribers<'_> {
             };
             found.push(receiving(self.store.vault(), subscriber, page.clone()));
         }
-        Ok(Listed { rows: found, left_out: 0, total: counted(total) })
+        Ok(Listed { rows: found, left_out, total: counted(total) })
     }
 }
 

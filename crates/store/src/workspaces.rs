@@ -5,6 +5,7 @@ use rules::{Timestamp, WorkspaceId};
 use crate::audit::{self, Note};
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant};
+use crate::writer::Session;
 use crate::{Change, Store, StoreError, signing_secrets};
 
 /// The plan of a workspace that was given none.
@@ -23,6 +24,22 @@ pub struct Workspace {
     pub plan: String,
     /// When it was created.
     pub created_at: Timestamp,
+}
+
+/// A change of a workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// Other names.
+    Rename {
+        /// Its name in addresses; unique.
+        slug: String,
+        /// Its name for people.
+        name: String,
+    },
+    /// Another plan.
+    Plan(String),
+    /// It is gone, with all that it had before: its slug is free.
+    Delete,
 }
 
 /// The handle of the workspaces.
@@ -70,6 +87,48 @@ impl Workspaces<'_> {
             .await
     }
 
+    /// Changes a workspace that was not deleted.
+    pub async fn edit(
+        &self,
+        id: WorkspaceId,
+        edit: Edit,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write_in(id, move |session| {
+                Box::pin(async move { apply(session, id, edit, change).await })
+            })
+            .await
+    }
+
+    /// Holds workspaces to the retention of their plans, where they keep results for longer or for the
+    /// server's time and that is longer: plans are settings, and may be others than before.
+    pub async fn cap_retention(&self, default_days: u32) -> Result<(), StoreError> {
+        let plans = self.store.plans();
+        let capped: Vec<(String, u32)> = plans
+            .iter()
+            .filter_map(|(name, plan)| Some((name.to_owned(), plan.retention_days?)))
+            .collect();
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    for (plan, days) in &capped {
+                        query(
+                            "UPDATE workspaces SET results_kept_days = $1 \
+                             WHERE plan = $2 AND COALESCE(results_kept_days, $3) > $1",
+                        )
+                        .bind(i64::from(*days))
+                        .bind(plan)
+                        .bind(i64::from(default_days))
+                        .execute(&mut session.db)
+                        .await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
+    }
+
     /// The workspace with this identifier.
     pub async fn get(&self, id: WorkspaceId) -> Result<Workspace, StoreError> {
         query("SELECT id, slug, name, plan, created_at FROM workspaces WHERE id = $1")
@@ -83,22 +142,74 @@ impl Workspaces<'_> {
 
     /// The workspace with this slug.
     pub async fn by_slug(&self, slug: &str) -> Result<Workspace, StoreError> {
-        query("SELECT id, slug, name, plan, created_at FROM workspaces WHERE slug = $1")
-            .bind(slug)
-            .fetch_optional(&mut self.store.read().await?)
-            .await?
-            .map(|row| read(&row))
-            .transpose()?
-            .ok_or_else(|| StoreError::not_found("workspace", slug))
+        query(
+            "SELECT id, slug, name, plan, created_at FROM workspaces \
+             WHERE slug = $1 AND deleted_at IS NULL",
+        )
+        .bind(slug)
+        .fetch_optional(&mut self.store.read().await?)
+        .await?
+        .map(|row| read(&row))
+        .transpose()?
+        .ok_or_else(|| StoreError::not_found("workspace", slug))
     }
 
     /// Every workspace, in the order of their creation: for the operator.
     pub async fn list(&self) -> Result<Vec<Workspace>, StoreError> {
-        let rows = query("SELECT id, slug, name, plan, created_at FROM workspaces ORDER BY id")
-            .fetch_all(&mut self.store.read().await?)
-            .await?;
+        let rows = query(
+            "SELECT id, slug, name, plan, created_at FROM workspaces WHERE deleted_at IS NULL \
+             ORDER BY id",
+        )
+        .fetch_all(&mut self.store.read().await?)
+        .await?;
         self.store.quarantine().sift_all("workspaces", &rows, read)
     }
+}
+
+async fn apply(
+    session: &mut Session,
+    id: WorkspaceId,
+    edit: Edit,
+    change: Change,
+) -> Result<(), StoreError> {
+    let (statement, action, detail) = match &edit {
+        Edit::Rename { slug, name } => (
+            query(
+                "UPDATE workspaces SET slug = $2, name = $3 WHERE id = $1 AND deleted_at IS NULL",
+            )
+            .bind(id.to_string())
+            .bind(slug)
+            .bind(name),
+            "workspace.rename",
+            slug.as_str(),
+        ),
+        Edit::Plan(plan) => (
+            query("UPDATE workspaces SET plan = $2 WHERE id = $1 AND deleted_at IS NULL")
+                .bind(id.to_string())
+                .bind(plan),
+            "workspace.plan",
+            plan.as_str(),
+        ),
+        Edit::Delete => (
+            query(
+                "UPDATE workspaces SET slug = id, deleted_at = $2 \
+                 WHERE id = $1 AND deleted_at IS NULL",
+            )
+            .bind(id.to_string())
+            .bind(change.at.as_millis()),
+            "workspace.delete",
+            "",
+        ),
+    };
+    let changed = statement.execute(&mut session.db).await.map_err(|error| {
+        let name = detail.to_owned();
+        StoreError::of_insert(error, StoreError::AlreadyExists { what: "workspace", name }, None)
+    })?;
+    if changed == 0 {
+        return Err(StoreError::not_found("workspace", &id));
+    }
+    let note = Note { workspace: id, change, action, resource_id: id.to_string(), detail };
+    audit::note(&mut session.db, note).await
 }
 
 /// How many workspaces the database has.

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use rules::{KeyId, RecordKind, Scope, Secret, Timestamp, WorkspaceId};
+use rules::{KeyId, RecordKind, Region, Scope, Secret, Timestamp, WorkspaceId};
 use server::boot::{Running, Zones};
 use server::config::{PageHost, Settings};
 use server::context::{Context, ManualClock};
@@ -96,6 +96,8 @@ impl TestServer {
             data: folder.path().join("data"),
             database: database(),
             allow_private_networks: true,
+            // More than the default, so that tests see several regions without naming them.
+            default_regions: vec![Region::FlyAms, Region::FlyIad, Region::FlySin],
             calls_per_second: PLENTY,
             calls_burst: PLENTY,
             failed_calls_per_minute: PLENTY,
@@ -111,7 +113,7 @@ impl TestServer {
         let running = running.expect("the server starts");
         let desk = running.desk();
         let workspace = async |slug: &str, name: &str| {
-            let new = CreateWorkspace { slug: slug.to_owned(), name: name.to_owned() };
+            let new = CreateWorkspace { slug: slug.to_owned(), name: name.to_owned(), plan: None };
             desk.create_workspace(new).await.expect("the workspace is new").id
         };
         let workspaces = [workspace("acme", "Acme").await, workspace("other", "Other").await];

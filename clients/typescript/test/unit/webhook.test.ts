@@ -113,7 +113,7 @@ const MONITOR_EVENT: MonitorEvent = {
   closed: null,
   reminder: 0,
   why: null,
-  regions: [{ region: "fly-ams", failing: true, reason: null, status: null, latency_ms: null }],
+  regions: [{ region: "fly-ams", place: null, failing: true, reason: null, status: null, latency_ms: null }],
 };
 const CHANNEL_EVENT: ChannelEvent = {
   version: 1,

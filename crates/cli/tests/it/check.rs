@@ -16,13 +16,13 @@ fn still(value: &mut Value) {
         Value::Object(fields) => {
             for (name, field) in fields {
                 match name.as_str() {
-                    "latency_us" | "dns_us" | "connect_us" | "tls_us" | "first_byte_us"
-                    | "transfer_us"
+                    "latencyUs" | "dnsUs" | "connectUs" | "tlsUs" | "firstByteUs"
+                    | "transferUs"
                         if field.is_number() =>
                     {
                         *field = "[µs]".into();
                     }
-                    "started_at" | "fingerprint" => *field = format!("[{name}]").into(),
+                    "startedAt" | "fingerprint" => *field = format!("[{name}]").into(),
                     _ => still(field),
                 }
             }
@@ -177,8 +177,8 @@ async fn a_check_as_json_has_all_that_is_kept_of_it() {
       "outcome": "success",
       "attempts": [
         {
-          "started_at": "[started_at]",
-          "latency_us": "[µs]",
+          "startedAt": "[startedAt]",
+          "latencyUs": "[µs]",
           "failure": null,
           "reasons": [],
           "assertions": [],
@@ -187,11 +187,11 @@ async fn a_check_as_json_has_all_that_is_kept_of_it() {
               "url": "http://127.0.0.1:PLAIN/",
               "address": "127.0.0.1:PLAIN",
               "phases": {
-                "dns_us": null,
-                "connect_us": "[µs]",
-                "tls_us": null,
-                "first_byte_us": "[µs]",
-                "transfer_us": null
+                "dnsUs": null,
+                "connectUs": "[µs]",
+                "tlsUs": null,
+                "firstByteUs": "[µs]",
+                "transferUs": null
               },
               "version": "HTTP/1.1",
               "status": 302,
@@ -215,11 +215,11 @@ async fn a_check_as_json_has_all_that_is_kept_of_it() {
               "url": "https://localhost:SECURE/",
               "address": "127.0.0.1:SECURE",
               "phases": {
-                "dns_us": "[µs]",
-                "connect_us": "[µs]",
-                "tls_us": "[µs]",
-                "first_byte_us": "[µs]",
-                "transfer_us": "[µs]"
+                "dnsUs": "[µs]",
+                "connectUs": "[µs]",
+                "tlsUs": "[µs]",
+                "firstByteUs": "[µs]",
+                "transferUs": "[µs]"
               },
               "version": "HTTP/2.0",
               "status": 200,
@@ -236,9 +236,9 @@ async fn a_check_as_json_has_all_that_is_kept_of_it() {
               "certificate": {
                 "subject": "CN=localhost",
                 "issuer": "CN=Example Authority",
-                "not_before": "2020-01-01T00:00:00.000Z",
-                "not_after": "2090-01-01T00:00:00.000Z",
-                "chain_not_after": "2090-01-01T00:00:00.000Z",
+                "notBefore": "2020-01-01T00:00:00.000Z",
+                "notAfter": "2090-01-01T00:00:00.000Z",
+                "chainNotAfter": "2090-01-01T00:00:00.000Z",
                 "chain": [
                   "CN=localhost"
                 ],
@@ -247,7 +247,7 @@ async fn a_check_as_json_has_all_that_is_kept_of_it() {
             }
           ],
           "body": "hello",
-          "body_truncated": false,
+          "bodyTruncated": false,
           "answers": []
         }
       ]

@@ -24,13 +24,13 @@ fn keys_and_workspaces_are_printed_as_json_of_these_shapes() {
     // issue 3, point 5: `{"id":"key_…","key":"…"}`
     let home = Home::with_database();
     let workspace = home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
-    insta::assert_snapshot!(shaped(&workspace), @r#"{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","created_at":"[time]"}"#);
+    insta::assert_snapshot!(shaped(&workspace), @r#"{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","createdAt":"[time]"}"#);
     let made = home.new_key(&["--scope", "read", "--expires", "30d"]);
     insta::assert_snapshot!(shaped(&made), @r#"{"id":"[key id]","key":"[key]"}"#);
     let id = made["id"].as_str().unwrap();
     insta::assert_snapshot!(shaped(&home.json(&["keys", "revoke", id])), @r#"{"id":"[key id]","revoked":true}"#);
-    insta::assert_snapshot!(shaped(&home.json(&["keys", "list"])), @r#"[{"id":"[key id]","workspace":"acme","name":"test","scope":"read","created_at":"[time]","expires_at":"[time]","last_used_at":null,"revoked_at":"[time]"}]"#);
-    insta::assert_snapshot!(shaped(&home.json(&["workspaces", "list"])), @r#"[{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","created_at":"[time]"}]"#);
+    insta::assert_snapshot!(shaped(&home.json(&["keys", "list"])), @r#"[{"id":"[key id]","workspace":"acme","name":"test","scope":"read","createdAt":"[time]","expiresAt":"[time]","lastUsedAt":null,"revokedAt":"[time]"}]"#);
+    insta::assert_snapshot!(shaped(&home.json(&["workspaces", "list"])), @r#"[{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","createdAt":"[time]"}]"#);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_revocation_holds_for_the_next_call() {
     assert_eq!(home.run(&["keys", "revoke", &id]).code, Some(0));
     assert_eq!(server.get("/v1/whoami", Some(&key)).status, 401);
     let rows = home.json(&["keys", "list"]);
-    assert!(rows[0]["revoked_at"].is_string(), "{rows}");
+    assert!(rows[0]["revokedAt"].is_string(), "{rows}");
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn a_key_says_until_when_it_holds() {
     let (home, _) = Home::with_key();
     home.new_key(&["--scope", "read", "--expires", "30d"]);
     let rows = home.json(&["keys", "list"]);
-    let row = rows.as_array().unwrap().iter().find(|row| row["expires_at"].is_string()).unwrap();
+    let row = rows.as_array().unwrap().iter().find(|row| row["expiresAt"].is_string()).unwrap();
     let day = |field: &str| row[field].as_str().unwrap().get(..10).unwrap().to_owned();
-    let until = day("expires_at");
-    assert!(day("created_at") < until, "{row}");
+    let until = day("expiresAt");
+    assert!(day("createdAt") < until, "{row}");
     let listed = home.run(&["keys", "list"]).out;
     assert!(listed.contains(&format!("holds until {until}")), "{listed}");
 }
@@ -155,5 +155,23 @@ fn how_long_results_are_kept_is_said_for_each_workspace_and_within_bounds() {
     }
     assert!(keep("3651").err.contains("results are kept for 1 to 3650 days"));
     let back = home.json(&["workspaces", "keep", "--slug", "acme"]);
-    assert_eq!(back["results_kept_days"], serde_json::Value::Null);
+    assert_eq!(back["resultsKeptDays"], serde_json::Value::Null);
+}
+
+// issue 16 points 20 and 22: operator commands for workspaces, and `aloft audit`
+#[test]
+fn workspaces_change_and_the_audit_tells_it_newest_first() {
+    let home = Home::with_database();
+    home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
+    home.json(&["workspaces", "rename", "--slug", "acme", "--new-slug", "acme-2"]);
+    home.json(&["workspaces", "plan", "--slug", "acme-2", "--plan", "free"]);
+    let rows = home.json(&["audit", "--workspace", "acme-2"]);
+    let actions: Vec<_> =
+        rows.as_array().unwrap().iter().map(|row| row["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["workspace.plan", "workspace.rename", "workspace.create"]);
+    assert_eq!((&rows[0]["actor"], &rows[0]["detail"]), (&"command line".into(), &"free".into()));
+    let unsure = home.run(&["workspaces", "delete", "--slug", "acme-2"]);
+    assert!(unsure.err.contains("add --yes"), "{}", unsure.err);
+    home.json(&["workspaces", "delete", "--slug", "acme-2", "--yes"]);
+    assert_eq!(home.json(&["workspaces", "list"]), Value::Array(Vec::new()));
 }

@@ -98,6 +98,13 @@ pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Ver
     of(MonitorStatus::Active, Why::Fine(failing))
 }
 
+impl Share {
+    /// Whether one probe saw all of it: several regions in its words would claim several places.
+    const fn is_of_one_probe(self) -> bool {
+        self.of_votes == 1
+    }
+}
+
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -105,11 +112,13 @@ impl fmt::Display for Why {
             Self::Paused => f.write_str("the monitor is paused"),
             Self::Deleted => f.write_str("the monitor is deleted"),
             Self::Resolved => f.write_str("somebody resolved the incident"),
+            Self::Failing(share) if share.is_of_one_probe() => f.write_str("the check fails"),
+            Self::Slow(share) if share.is_of_one_probe() => f.write_str("the check is slow"),
             Self::Failing(share) => write!(f, "fails in {share}"),
             Self::Tie(share) => write!(f, "still fails in {share}, after it did in more"),
             Self::RegionFailing(region) => write!(f, "fails in `{region}`, two slots in a row"),
             Self::Slow(share) => write!(f, "is slow in {share}"),
-            Self::Fine(Share { regions: 0, of_regions: 1, .. }) => {
+            Self::Fine(share) if share.regions == 0 && share.is_of_one_probe() => {
                 f.write_str("the check succeeds")
             }
             Self::Fine(Share { regions: 0, of_regions, .. }) => {

@@ -78,6 +78,10 @@ pub struct Grounds {
 pub struct RegionSeen {
     /// The region.
     pub region: Region,
+    /// The probe that served it, where that serves other regions too or stands in for the region:
+    /// regions of one probe are one place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// Whether its check failed.
     pub failing: bool,
     /// Why it was no success.
@@ -133,6 +137,18 @@ impl EventKind {
             Self::Recovered => "recovered",
             Self::Test => "test",
         }
+    }
+}
+
+impl Grounds {
+    /// What each place saw last, failing ones first: of a probe that serves several regions what the
+    /// worst of them saw.
+    pub fn places(&self) -> impl Iterator<Item = &RegionSeen> {
+        self.regions.iter().enumerate().filter_map(|(at, seen)| {
+            let before = &self.regions[..at];
+            let is_told = seen.place.is_some() && before.iter().any(|it| it.place == seen.place);
+            (!is_told).then_some(seen)
+        })
     }
 }
 

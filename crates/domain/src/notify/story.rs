@@ -177,7 +177,7 @@ fn one(event: &Event) -> Story {
         why: why(event),
         target: Some(target).filter(|target| !target.is_empty()),
         facts: facts(event),
-        lines: event.grounds.regions.iter().map(region).collect(),
+        lines: event.grounds.places().map(region).collect(),
         workspace: one_line(&event.workspace),
         at: event.at,
         link: None,

@@ -9,6 +9,7 @@ use base64::Engine as _;
 use domain::notify::Servers;
 use ipnet::IpNet;
 use rules::monitor::TcpCheck;
+use rules::plan::Plans;
 use rules::{HostPort, Region, Secret, limits};
 use store::Database;
 
@@ -58,6 +59,8 @@ pub struct Settings {
     pub calls_burst: NonZeroU32,
     /// Calls per minute with an unknown key for each address.
     pub failed_calls_per_minute: NonZeroU32,
+    /// What workspaces may have, by the names of their plans.
+    pub plans: Plans,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
     /// How log lines are written.
@@ -96,6 +99,7 @@ impl Settings {
             )?,
             default_regions: regions(values.get("default_regions"))?,
             retention: read(values.get("retention_days"), "must be 1 to 3650", days)?,
+            plans: plans(values.get("plans"))?,
             max_checks_in_flight: read(
                 values.get("max_checks_in_flight"),
                 "must be a whole number, or 0",
@@ -210,6 +214,14 @@ fn days(text: &str) -> Option<Duration> {
     allowed.contains(&days).then(|| Duration::from_secs(u64::from(days) * 86_400))
 }
 
+fn plans(value: &Value) -> Result<Plans, ConfigError> {
+    Plans::parse(&value.text).map_err(|why| ConfigError::Invalid {
+        name: value.setting.name,
+        why: format!("is wrong: {why}"),
+        origin: value.origin.clone(),
+    })
+}
+
 fn regions(value: &Value) -> Result<Vec<Region>, ConfigError> {
     let invalid =
         |why| ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() };
@@ -266,7 +278,7 @@ mod tests {
         let settings = Settings::defaults();
         assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
         assert!(!settings.allow_private_networks);
-        assert_eq!(settings.default_regions, [Region::FlyAms, Region::FlyIad, Region::FlySin]);
+        assert_eq!(settings.default_regions, [Region::FlyAms]);
         // The table of settings is text; the numbers are those of `rules`.
         assert_eq!(settings.calls_per_second.get(), limits::CALLS_PER_SECOND_DEFAULT);
         assert_eq!(settings.calls_burst.get(), limits::CALLS_BURST_DEFAULT);

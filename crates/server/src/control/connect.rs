@@ -11,13 +11,14 @@ use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper_util::rt::TokioIo;
 use rules::KeyId;
+use rules::plan::Plans;
 use store::{Settings, Store, StoreError};
 use tokio::net::UnixStream;
 
 use super::operation::{Answer, Operation};
 use super::{
-    ControlError, CreateKey, CreateWorkspace, CreatedKey, Desk, KeepResults, KeyRow, SOCKET_FILE,
-    SocketPath, UnreadableRow, WorkspaceRow,
+    AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, Desk, KeepResults, KeyRow,
+    RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceRow,
 };
 use crate::context::Context;
 
@@ -35,7 +36,7 @@ pub struct Admin(Way);
 #[derive(Debug)]
 enum Way {
     Server(PathBuf),
-    Store(Desk),
+    Store(Box<Desk>),
 }
 
 /// Opens the way to the operations of the data folder: by its server, or else by its store, which
@@ -48,7 +49,9 @@ pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, Control
             return Ok(Admin(Way::Server(folder.to_owned())));
         }
         match Store::open_existing(settings.clone()).await {
-            Ok(store) => return Ok(Admin(Way::Store(Desk::new(ctx.clone(), store, None)))),
+            Ok(store) => {
+                return Ok(Admin(Way::Store(Box::new(Desk::new(ctx.clone(), store, None)))));
+            }
             // A server that is starting holds the folder before it answers.
             Err(StoreError::Locked { .. }) if tries < TRIES => tries += 1,
             Err(error) => return Err(error.into()),
@@ -81,6 +84,60 @@ impl Admin {
             return Err(self.misunderstood());
         };
         Ok(workspaces)
+    }
+
+    /// Gives a workspace other names.
+    pub async fn rename_workspace(
+        &self,
+        renamed: RenameWorkspace,
+    ) -> Result<WorkspaceRow, ControlError> {
+        let renamed = Operation::RenameWorkspace(renamed);
+        let Answer::Workspace(workspace) = self.perform(renamed).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(workspace)
+    }
+
+    /// Gives the workspace with this slug another plan.
+    pub async fn set_plan(
+        &self,
+        workspace: String,
+        plan: String,
+    ) -> Result<WorkspaceRow, ControlError> {
+        let planned = Operation::SetPlan { workspace, plan };
+        let Answer::Workspace(workspace) = self.perform(planned).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(workspace)
+    }
+
+    /// Deletes the workspace with this slug and all that it has.
+    pub async fn delete_workspace(&self, workspace: String) -> Result<(), ControlError> {
+        let Answer::Deleted = self.perform(Operation::DeleteWorkspace { workspace }).await? else {
+            return Err(self.misunderstood());
+        };
+        Ok(())
+    }
+
+    /// The newest changes of the workspace with this slug, newest first.
+    pub async fn audit(
+        &self,
+        workspace: String,
+        limit: u32,
+    ) -> Result<Vec<AuditRow>, ControlError> {
+        let Answer::Audited(rows) = self.perform(Operation::Audit { workspace, limit }).await?
+        else {
+            return Err(self.misunderstood());
+        };
+        Ok(rows)
+    }
+
+    /// Holds the store to these plans; a running server does so by its own settings.
+    pub fn hold_to(&self, plans: Plans) {
+        match &self.0 {
+            Way::Server(_) => {}
+            Way::Store(desk) => desk.hold_to(plans),
+        }
     }
 
     /// Keeps the results of a workspace for so many days, or as the server's setting says.

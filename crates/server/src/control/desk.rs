@@ -4,16 +4,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rules::plan::Plans;
 use rules::{KeyId, Reader, Scope, Violations, WorkspaceId, limits, tables};
-use store::{Actor, ApiKey, Change, DamagedRow, FREE_PLAN, KeyHash, Store, StoreError, Workspace};
+use store::{
+    Actor, ApiKey, AuditEntry, Change, DamagedRow, FREE_PLAN, KeyHash, Page, Store, StoreError,
+    Workspace, WorkspaceEdit,
+};
 
 use super::operation::{Answer, Operation};
 use super::{
-    ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow, UnreadableRow,
-    WorkspaceRow,
+    AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow,
+    RenameWorkspace, UnreadableRow, WorkspaceRow,
 };
 use crate::auth::{Auth, key};
 use crate::context::Context;
+use crate::pipeline::Pipeline;
 
 /// Whoever does the operations: a running server, or a command beside none.
 #[derive(Clone, Debug)]
@@ -21,12 +26,25 @@ pub struct Desk {
     ctx: Context,
     store: Store,
     auth: Option<Arc<Auth>>,
+    /// What checks the monitors, where a server runs.
+    pipeline: Option<Pipeline>,
 }
 
 impl Desk {
     /// A desk on this store. `auth` is the doorkeeper that must forget a revoked key at once.
     pub const fn new(ctx: Context, store: Store, auth: Option<Arc<Auth>>) -> Self {
-        Self { ctx, store, auth }
+        Self { ctx, store, auth, pipeline: None }
+    }
+
+    /// The same, where monitors that are deleted must not be checked any more.
+    #[must_use]
+    pub fn with_pipeline(self, pipeline: Pipeline) -> Self {
+        Self { pipeline: Some(pipeline), ..self }
+    }
+
+    /// Holds the store to these plans, where no server runs that does.
+    pub(super) fn hold_to(&self, plans: Plans) {
+        self.store.hold_to(plans);
     }
 
     /// Creates a workspace.
@@ -43,11 +61,106 @@ impl Desk {
             id: self.ctx.new_id(),
             slug,
             name,
-            plan: FREE_PLAN.to_owned(),
+            plan: new.plan.unwrap_or_else(|| FREE_PLAN.to_owned()),
             created_at: change.at,
         };
+        self.refuse_unknown_plan(&workspace.plan)?;
         self.store.workspaces().create(workspace.clone(), change).await.map_err(refused)?;
+        self.cap(workspace.id, &workspace.plan).await?;
         Ok(workspace.into())
+    }
+
+    /// Gives a workspace other names. Addresses of its status pages do not change.
+    pub async fn rename_workspace(
+        &self,
+        renamed: RenameWorkspace,
+    ) -> Result<WorkspaceRow, ControlError> {
+        let old = self.workspace(&renamed.workspace).await?;
+        let mut reader = Reader::new(&tables::WORKSPACE);
+        let slug = reader.text("slug", Some(renamed.slug.unwrap_or(old.slug)));
+        let name = reader.text("name", Some(renamed.name.unwrap_or(old.name)));
+        let (slug, name) = reader.finish(slug.zip(name))?;
+        self.edit(old.id, WorkspaceEdit::Rename { slug: slug.clone(), name }).await?;
+        self.workspace(&slug).await.map(WorkspaceRow::from)
+    }
+
+    /// Gives a workspace another plan. What it has beyond the plan stays; more is refused.
+    pub async fn set_plan(&self, slug: &str, plan: String) -> Result<WorkspaceRow, ControlError> {
+        let workspace = self.workspace(slug).await?;
+        self.refuse_unknown_plan(&plan)?;
+        self.edit(workspace.id, WorkspaceEdit::Plan(plan.clone())).await?;
+        self.cap(workspace.id, &plan).await?;
+        self.workspace(slug).await.map(WorkspaceRow::from)
+    }
+
+    /// Deletes a workspace with all that it has: keys first, so that nobody adds to it meanwhile.
+    pub async fn delete_workspace(&self, slug: &str) -> Result<(), ControlError> {
+        let id = self.workspace(slug).await?.id;
+        let (store, change) = (&self.store, self.change());
+        for key in store.keys().list(id).await.map_err(refused)? {
+            store.keys().revoke(id, key.id, change).await.map_err(refused)?;
+            if let Some(auth) = &self.auth {
+                auth.forget(key.id);
+            }
+        }
+        for page in store.pages().list(id, everything()).await.map_err(refused)?.rows {
+            store.pages().delete(id, page.id, change).await.map_err(refused)?;
+        }
+        for channel in store.channels().list(id, everything()).await.map_err(refused)?.rows {
+            store.channels().delete(id, channel.id, change).await.map_err(refused)?;
+        }
+        for row in store.monitors().list(id, everything()).await.map_err(refused)?.monitors {
+            let monitor = row.monitor.id;
+            store.monitors().delete(id, monitor, change).await.map_err(refused)?;
+            if let Some(pipeline) = &self.pipeline {
+                let removed = pipeline.removed(monitor).await;
+                removed.map_err(|why| ControlError::Refused(why.to_string()))?;
+            }
+        }
+        self.edit(id, WorkspaceEdit::Delete).await
+    }
+
+    /// The newest changes of a workspace, newest first.
+    pub async fn audit(&self, slug: &str, limit: u32) -> Result<Vec<AuditRow>, ControlError> {
+        let workspace = self.workspace(slug).await?;
+        let entries = self.store.audit().newest(workspace.id, limit).await.map_err(refused)?;
+        Ok(entries.into_iter().map(AuditRow::from).collect())
+    }
+
+    async fn workspace(&self, slug: &str) -> Result<Workspace, ControlError> {
+        self.store.workspaces().by_slug(slug).await.map_err(refused)
+    }
+
+    async fn edit(&self, id: WorkspaceId, edit: WorkspaceEdit) -> Result<(), ControlError> {
+        self.store.workspaces().edit(id, edit, self.change()).await.map_err(refused)?;
+        // What is remembered of a key has its workspace as it was.
+        if let Some(auth) = &self.auth {
+            for key in self.store.keys().list(id).await.map_err(refused)? {
+                auth.forget(key.id);
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_unknown_plan(&self, plan: &str) -> Result<(), ControlError> {
+        let plans = self.store.plans();
+        if plan == FREE_PLAN || plans.has(plan) {
+            return Ok(());
+        }
+        let mut known: Vec<&str> = plans.iter().map(|(name, _)| name).collect();
+        known.push(FREE_PLAN);
+        known.dedup();
+        let known = known.join("`, `");
+        Err(ControlError::Refused(format!(
+            "unknown plan `{plan}`; the setting `plans` has `{known}`"
+        )))
+    }
+
+    /// Holds a workspace to the retention of its plan.
+    async fn cap(&self, id: WorkspaceId, plan: &str) -> Result<(), ControlError> {
+        let Some(days) = self.store.plans().of(plan).retention_days else { return Ok(()) };
+        let kept = self.store.history().keep_results(id, Some(days), self.change()).await;
+        kept.map_err(refused)
     }
 
     /// Every workspace.
@@ -65,7 +178,13 @@ impl Desk {
             );
             return Err(ControlError::Refused(why));
         }
-        let workspace = self.store.workspaces().by_slug(&keep.workspace).await.map_err(refused)?;
+        let workspace = self.workspace(&keep.workspace).await?;
+        let most = self.store.plans().of(&workspace.plan).retention_days;
+        if let Some(most) = most.filter(|most| keep.days.is_none_or(|days| days > *most)) {
+            let plan = &workspace.plan;
+            let why = format!("the plan `{plan}` keeps results for {most} days at most");
+            return Err(ControlError::Refused(why));
+        }
         let history = self.store.history();
         history.keep_results(workspace.id, keep.days, self.change()).await.map_err(refused)
     }
@@ -134,6 +253,19 @@ impl Desk {
         Ok(match operation {
             Operation::CreateWorkspace(new) => Answer::Workspace(self.create_workspace(new).await?),
             Operation::ListWorkspaces => Answer::Workspaces(self.list_workspaces().await?),
+            Operation::RenameWorkspace(renamed) => {
+                Answer::Workspace(self.rename_workspace(renamed).await?)
+            }
+            Operation::SetPlan { workspace, plan } => {
+                Answer::Workspace(self.set_plan(&workspace, plan).await?)
+            }
+            Operation::DeleteWorkspace { workspace } => {
+                self.delete_workspace(&workspace).await?;
+                Answer::Deleted
+            }
+            Operation::Audit { workspace, limit } => {
+                Answer::Audited(self.audit(&workspace, limit).await?)
+            }
             Operation::KeepResults(keep) => {
                 self.keep_results(keep).await?;
                 Answer::Keeps
@@ -198,6 +330,17 @@ impl From<Workspace> for WorkspaceRow {
         let Workspace { id, slug, name, plan, created_at } = workspace;
         Self { id, slug, name, plan, created_at }
     }
+}
+
+impl From<AuditEntry> for AuditRow {
+    fn from(entry: AuditEntry) -> Self {
+        let AuditEntry { number: _, at, actor, action, resource_id, detail } = entry;
+        Self { happened_at: at, actor, action, resource_id, detail }
+    }
+}
+
+const fn everything<Id>() -> Page<Id> {
+    Page { limit: u32::MAX, offset: 0, after: None }
 }
 
 impl From<DamagedRow> for UnreadableRow {

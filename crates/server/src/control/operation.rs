@@ -13,6 +13,35 @@ pub struct CreateWorkspace {
     pub slug: String,
     /// Its name for people.
     pub name: String,
+    /// Its plan; `None` is `free`.
+    #[serde(default)]
+    pub plan: Option<String>,
+}
+
+/// Other names of a workspace.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RenameWorkspace {
+    /// Slug of the workspace.
+    pub workspace: String,
+    /// Its new slug; `None` keeps the old one.
+    pub slug: Option<String>,
+    /// Its new name for people; `None` keeps the old one.
+    pub name: Option<String>,
+}
+
+/// A change that was made, as the audit has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditRow {
+    /// When.
+    pub happened_at: Timestamp,
+    /// Who: the identifier of a key, `command line` or `server`.
+    pub actor: String,
+    /// What was done, such as `monitor.update`.
+    pub action: String,
+    /// Identifier of the resource.
+    pub resource_id: String,
+    /// What changed, in words; empty where the action says it all.
+    pub detail: String,
 }
 
 /// How long a workspace's results are kept.
@@ -102,6 +131,19 @@ pub struct UnreadableRow {
 pub(super) enum Operation {
     CreateWorkspace(CreateWorkspace),
     ListWorkspaces,
+    RenameWorkspace(RenameWorkspace),
+    SetPlan {
+        workspace: String,
+        plan: String,
+    },
+    DeleteWorkspace {
+        workspace: String,
+    },
+    /// The newest changes of a workspace.
+    Audit {
+        workspace: String,
+        limit: u32,
+    },
     KeepResults(KeepResults),
     CreateKey(CreateKey),
     /// The keys of the workspace with this slug, or of all.
@@ -132,6 +174,9 @@ pub(super) enum Operation {
 pub(super) enum Answer {
     Workspace(WorkspaceRow),
     Workspaces(Vec<WorkspaceRow>),
+    /// The workspace is gone.
+    Deleted,
+    Audited(Vec<AuditRow>),
     Created(CreatedKey),
     Keys(Vec<KeyRow>),
     Revoked,

@@ -70,7 +70,7 @@ pub(super) async fn store(app: &App, monitor: &Monitor, now: Timestamp) -> Resul
         TROUBLES.iter().filter(|it| it.monitor == monitor.settings.name).collect();
     let turns = turns(&troubles, now, || app.ctx.new_id());
     let batch = Batch {
-        results: results(monitor, &troubles, now),
+        results: results(app, monitor, &troubles, now),
         transitions: turns.into_iter().map(|turn| (monitor.id, turn)).collect(),
         at: now,
         ..Batch::default()
@@ -101,8 +101,14 @@ fn turns(
     turns
 }
 
-fn results(monitor: &Monitor, troubles: &[&Trouble], now: Timestamp) -> Vec<CheckResult> {
-    let region = monitor.settings.regions.first().copied().unwrap_or(Region::FlyAms);
+fn results(
+    app: &App,
+    monitor: &Monitor,
+    troubles: &[&Trouble],
+    now: Timestamp,
+) -> Vec<CheckResult> {
+    let regions = monitor.settings.resolved_regions(&app.default_regions);
+    let region = regions.first().copied().unwrap_or(Region::FlyAms);
     let count = (DAY * DAYS).as_secs() / EVERY.as_secs();
     (1..=count)
         .rev()

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use domain::cadence::{self, Missed};
 use domain::check::CheckResult;
-use domain::judge::{self, Doubts, Effects, Moment, Transition, Unwritten};
+use domain::judge::{self, Doubts, Effects, Moment, ProbeSlot, Transition, Unwritten};
 use domain::notify::Grounds;
 use rules::{ById, MonitorId, Region, Timestamp};
 use store::Store;
@@ -35,6 +35,7 @@ use self::health::Pulse;
 pub use self::health::{Health, RegionHealth};
 pub(super) use self::watched::Watched;
 use super::cadence::Order;
+use super::probes::Probes;
 use crate::context::Context;
 use crate::lane::{Paced, Report, Taken};
 use crate::observe::metrics::Metrics;
@@ -293,6 +294,7 @@ impl Judge {
         }
         if let Some(transition) = effects.transition {
             let mut grounds = watched.grounds(&transition, &self.doubts, transition.at);
+            name_places(&mut grounds, watched, &self.canaries.probes);
             if let Some((failing, hosts)) = watched.suspicion(&self.doubts) {
                 grounds.why = format!(
                     "{}. {failing} of {hosts} hosts failed within a minute; this server's own \
@@ -323,6 +325,19 @@ impl Judge {
         let effects = judge::revise(&watched.policy, &mut watched.history, moment);
         self.watched.insert(monitor, watched);
         self.follow(monitor, &effects);
+    }
+}
+
+/// Names the probe of each region that it stands in for, or serves together with others.
+fn name_places(grounds: &mut Grounds, watched: &Watched, probes: &Probes) {
+    let slots: Vec<_> =
+        grounds.regions.iter().map(|seen| watched.policy.probe_of(seen.region)).collect();
+    for (seen, slot) in grounds.regions.iter_mut().zip(&slots) {
+        let Some(slot) = *slot else { continue };
+        let shares = slots.iter().filter(|other| **other == Some(slot)).count() > 1;
+        if shares || slot == ProbeSlot::EMBEDDED {
+            seen.place = Some(probes.place(slot).to_owned());
+        }
     }
 }
 

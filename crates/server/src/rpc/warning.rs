@@ -51,7 +51,7 @@ fn literal(host: Option<Host<&str>>) -> Option<IpAddr> {
 }
 
 fn warning(field: &str, message: String) -> Warning {
-    Warning { field: format!("{RESOURCE}.{field}"), message, ..Warning::default() }
+    Warning { field: format!("{RESOURCE}.{field}"), message }
 }
 
 #[cfg(test)]

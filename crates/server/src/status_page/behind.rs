@@ -195,7 +195,10 @@ impl Visit<'_> {
         let told = found
             .await?
             .and_then(|(facts, regions)| Some((self.shown.view.incident(&facts)?, regions)));
+        // One probe that stands in for several regions is one place, which says nothing.
+        let is_one = self.app.pipeline.probes().is_one();
         Ok(told.map(|(it, regions)| {
+            let regions = if is_one { 0 } else { regions };
             self.work(move |shown, words, base| {
                 html::incident_page(shown, words, base, &it, regions)
             })

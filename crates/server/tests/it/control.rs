@@ -69,7 +69,7 @@ async fn without_a_server_the_same_operations_work_on_the_folder() {
     Store::open(embedded(&data)).await.unwrap().close().await.unwrap();
     let admin = connect(&ctx, embedded(&data)).await.unwrap();
     assert!(!admin.is_remote());
-    let new = CreateWorkspace { slug: "acme".to_owned(), name: "Acme".to_owned() };
+    let new = CreateWorkspace { slug: "acme".to_owned(), name: "Acme".to_owned(), plan: None };
     let workspace = admin.create_workspace(new).await.unwrap();
     assert_eq!(admin.list_workspaces().await.unwrap(), [workspace]);
     let created = admin.create_key(a_key("acme")).await.unwrap();
@@ -90,7 +90,7 @@ async fn what_breaks_a_rule_is_refused_the_same_way_by_socket_and_by_folder() {
     let data = folder.path().join("data");
     Store::open(embedded(&data)).await.unwrap().close().await.unwrap();
     let local = connect(&Context::system(), embedded(&data)).await.unwrap();
-    let acme = CreateWorkspace { slug: "acme".to_owned(), name: "Acme".to_owned() };
+    let acme = CreateWorkspace { slug: "acme".to_owned(), name: "Acme".to_owned(), plan: None };
     local.create_workspace(acme.clone()).await.unwrap();
     let mut shown = Vec::new();
     for admin in [&remote, &local] {
@@ -98,6 +98,7 @@ async fn what_breaks_a_rule_is_refused_the_same_way_by_socket_and_by_folder() {
         let new = |slug: &str, name: &str| CreateWorkspace {
             slug: slug.to_owned(),
             name: name.to_owned(),
+            plan: None,
         };
         for new in [acme.clone(), new("No Slug", "x"), new("x", "")] {
             refusals.push(admin.create_workspace(new).await.unwrap_err().to_string());

@@ -19,6 +19,7 @@ mod kept;
 mod limits;
 mod observe;
 mod pipeline;
+mod plans;
 mod protocols;
 mod read_keys;
 mod rpc;

@@ -116,7 +116,8 @@ async fn a_server_whose_database_was_taken_over_ends_and_says_so() {
     let next = Store::open(next).await.unwrap();
     line.mend();
     // Whatever it writes next finds that out.
-    let new = server::control::CreateWorkspace { slug: "acme".into(), name: "Acme".into() };
+    let new =
+        server::control::CreateWorkspace { slug: "acme".into(), name: "Acme".into(), plan: None };
     crate::pipeline::until(async || {
         let refused = desk.create_workspace(new.clone()).await.unwrap_err();
         let told = ["another server took", "closed"];

@@ -11,6 +11,7 @@ use sqlx::AssertSqlSafe;
 use super::{Channels, one, provider_of, wishes_json};
 use crate::audit::{self, Note};
 use crate::db::{Connection, Query, query};
+use crate::plans::{self, Counted};
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, StoreError, idempotency, outbox};
 
@@ -44,6 +45,7 @@ impl Channels<'_> {
         new: NewChannel,
         change: Change,
     ) -> Result<Created<Channel>, StoreError> {
+        let plans = self.store.plans();
         self.store
             .write_in(new.workspace, move |session| {
                 Box::pin(async move {
@@ -53,6 +55,7 @@ impl Channels<'_> {
                         let channel = one(db, &session.vault, workspace, &id).await;
                         return channel.map(Created::Before).map_err(idempotency::gone);
                     }
+                    plans::admit(db, &plans, workspace, Counted::Channels).await?;
                     let channel = Channel {
                         id: new.id,
                         workspace,

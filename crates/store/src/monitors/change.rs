@@ -11,6 +11,7 @@ use crate::audit::{self, Note};
 use crate::channels::{self, Leaving};
 use crate::db::{Connection, query};
 use crate::outbox::Ending;
+use crate::plans::{self, Counted};
 use crate::writer::Session;
 use crate::{
     Change, Created, Idempotency, StoreError, components, idempotency, judge_states, maintenances,
@@ -36,12 +37,16 @@ impl Monitors<'_> {
         new: NewMonitor,
         change: Change,
     ) -> Result<Created<Monitor>, StoreError> {
+        let plans = self.store.plans();
         self.store
             .write_in(new.workspace, move |session| {
                 Box::pin(async move {
                     if let Some(monitor) = created_before(session, &new).await? {
                         return Ok(Created::Before(monitor));
                     }
+                    let (db, period) = (&mut session.db, new.settings.periodicity);
+                    plans::admit(db, &plans, new.workspace, Counted::Monitors).await?;
+                    plans::admit_period(db, &plans, new.workspace, period).await?;
                     let monitor = Monitor {
                         id: new.id,
                         workspace: new.workspace,
@@ -71,9 +76,15 @@ impl Monitors<'_> {
         settings: MonitorSettings,
         change: Change,
     ) -> Result<Monitor, StoreError> {
+        let plans = self.store.plans();
         self.store
             .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
+                    // A monitor that ran before its plan was limited may be edited otherwise.
+                    if seen.settings.periodicity != settings.periodicity {
+                        let (db, period) = (&mut session.db, settings.periodicity);
+                        plans::admit_period(db, &plans, seen.workspace, period).await?;
+                    }
                     let revised = is_revised(&seen.settings, &settings);
                     let paused = seen.settings.active && !settings.active;
                     let monitor = Monitor {

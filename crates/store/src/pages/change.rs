@@ -1,6 +1,7 @@
 //! Status pages as they are changed: created once however often the call is repeated, edited only by
 //! who saw the last edit, shown and hidden, deleted with all that stands on them.
 
+use rules::plan::Plans;
 use rules::status_page::{PageSettings, StatusPage};
 use rules::{DomainName, PageId, Theme, Timestamp, Violation, WorkspaceId};
 
@@ -9,6 +10,7 @@ use super::{Pages, is_there};
 use crate::accesses;
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
+use crate::plans::{self, Counted};
 use crate::writer::Session;
 use crate::{
     Change, Created, Idempotency, StoreError, components, groups, idempotency, maintenances,
@@ -43,10 +45,12 @@ impl Pages<'_> {
         new: NewPage,
         change: Change,
     ) -> Result<Created<StatusPage>, StoreError> {
-        let store = self.store.clone();
+        let (store, plans) = (self.store.clone(), self.store.plans());
         self.through(None, async move {
             let created = store
-                .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
+                .write_in(new.workspace, move |session| {
+                    Box::pin(async move { create(session, &plans, new, change).await })
+                })
                 .await?;
             Ok(Changed::Now(created))
         })
@@ -244,6 +248,7 @@ async fn delete(
 
 async fn create(
     session: &mut Session,
+    plans: &Plans,
     new: NewPage,
     change: Change,
 ) -> Result<Created<StatusPage>, StoreError> {
@@ -253,6 +258,7 @@ async fn create(
         let page = columns::find(&mut session.db, &session.vault, workspace, &id).await;
         return page.map(Created::Before).map_err(idempotency::gone);
     }
+    plans::admit(&mut session.db, plans, workspace, Counted::Pages).await?;
     let page = StatusPage {
         id,
         workspace,

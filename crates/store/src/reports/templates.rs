@@ -75,7 +75,10 @@ impl ReportTemplates<'_> {
         .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset));
-        Ok(Listed { rows: all(&mut db, part).await?, left_out: 0, total: counted(total) })
+        let rows = part.fetch_all(&mut db).await?;
+        let quarantine = self.store.quarantine();
+        let (rows, left_out) = quarantine.sift_groups("report_templates", &rows, assemble)?;
+        Ok(Listed { rows, left_out, total: counted(total) })
     }
 
     /// Makes a template. A workspace has so many at most.
@@ -189,9 +192,13 @@ async fn one(
 /// In the order of their identifiers.
 async fn all(db: &mut Connection, which: Query) -> Result<Vec<ReportTemplate>, StoreError> {
     let rows = which.fetch_all(db).await?;
+    assemble(&rows.iter().collect::<Vec<_>>())
+}
+
+fn assemble(rows: &[&Row]) -> Result<Vec<ReportTemplate>, StoreError> {
     let mut templates = Vec::new();
     let mut impacts: BTreeMap<&str, Vec<ComponentImpact>> = BTreeMap::new();
-    for row in &rows {
+    for row in rows {
         let component: Option<&str> = row.try_get(1)?;
         if component.is_none() {
             templates.push(read(row)?);

@@ -61,7 +61,7 @@ impl Shown<'_> {
         // A window has a row for each of its components.
         let windows: usize = maintenances.iter().map(|it| it.components.len()).sum();
         let is_full = |count: usize, most: i64| i64::try_from(count).is_ok_and(|it| it >= most);
-        let reports = reports::began(&mut db, page, range).await?;
+        let reports = reports::began(&mut db, self.store.quarantine(), page, range).await?;
         Ok(PastFacts {
             is_cut: is_full(rows.len(), INCIDENTS_MAX)
                 || is_full(windows, WINDOWS_MAX)

@@ -89,7 +89,8 @@ fn fine(at: i64) -> Transition {
 fn because(why: &str) -> Grounds {
     let region = Region::FlyAms;
     let (reason, status) = (Some(why.to_owned()), Some(503));
-    let seen = RegionSeen { region, failing: true, reason, status, latency_ms: Some(9) };
+    let seen =
+        RegionSeen { region, place: None, failing: true, reason, status, latency_ms: Some(9) };
     Grounds { why: why.to_owned(), regions: vec![seen] }
 }
 

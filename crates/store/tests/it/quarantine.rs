@@ -4,7 +4,7 @@
 use domain::check::CheckResult;
 use domain::history::Sum;
 use rules::Region;
-use store::{Batch, Page, StoreError};
+use store::{Batch, MaintenanceFilter, Page, ReportFilter, StoreError, SubscriberFilter};
 
 use crate::harness::{Home, a_result, for_each_engine, instant, open};
 
@@ -129,6 +129,45 @@ async fn a_store_with_damaged_rows_opens_again() {
         assert_eq!(store.results().since_for_boot(instant(0)).await.unwrap(), []);
         assert_eq!(store.quarantine().count(), 1);
         assert!(store.results().latest_slot().await.unwrap().is_none());
+    })
+    .await;
+}
+
+// issue 16 point 7: "Treat unreadable data the same way everywhere"
+#[tokio::test]
+async fn lists_leave_out_what_cannot_be_read() {
+    for_each_engine(async |home| {
+        let (page, monitor) = (crate::pages::a_page(home, 1).await.id, home.monitor(1).await.id);
+        let component =
+            crate::components::create(home, 1, crate::components::settings(page, None, |_| ()));
+        let component = component.await.unwrap().id;
+        crate::reports::a_full_one(home, page, component).await;
+        crate::maintenances::a_full_one(home, monitor, component).await;
+        crate::subscribers::a_full_one(home, page, component).await;
+        for damage in [
+            "UPDATE report_updates SET status = 'lost'",
+            "UPDATE maintenances SET duration = 'long'",
+            "UPDATE subscribers SET language = 'xx'",
+        ] {
+            home.execute(damage).await;
+        }
+        let (store, workspace, now) = (&home.store, home.workspace, instant(0));
+        let all = Page { limit: 10, offset: 0, after: None };
+        let reports = store.reports().list(workspace, ReportFilter::default(), all).await.unwrap();
+        assert_eq!((reports.rows.len(), reports.left_out), (0, 1));
+        let all = Page { limit: 10, offset: 0, after: None };
+        let filter = MaintenanceFilter::default();
+        let planned = store.maintenances().list(workspace, filter, all, now).await.unwrap();
+        assert_eq!((planned.rows.len(), planned.left_out), (0, 1));
+        let all = Page { limit: 10, offset: 0, after: None };
+        let filter = SubscriberFilter::default();
+        let subscribers = store.subscribers().list(workspace, filter, all).await.unwrap();
+        assert_eq!((subscribers.rows.len(), subscribers.left_out), (0, 1));
+        let found = store.doctor().examine().await.unwrap();
+        let tables: Vec<_> = found.iter().map(|row| row.table.as_str()).collect();
+        assert_eq!(tables, ["maintenances", "reports", "subscribers"]);
+        let page = store.pages().get(workspace, page).await.unwrap();
+        assert!(store.shown().facts(page, now).await.is_ok(), "the page is shown without it");
     })
     .await;
 }

@@ -156,7 +156,7 @@ fn reasons_are_said_in_words() {
         "the monitor is paused",
         "the monitor is deleted",
         "fails in 2 of 3 regions",
-        "fails in 3 of 4 regions",
+        "the check fails",
         "fails in 4 of 6 regions (2 of 3 probes)",
         "still fails in 1 of 2 regions, after it did in more",
         "fails in `fly-ams`, two slots in a row",

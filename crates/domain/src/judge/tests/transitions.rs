@@ -37,7 +37,7 @@ fn every_line_of_the_transitions_holds() {
     let forgotten = || down().after(3 * PERIOD);
     let slow = |story: Story| story.dawdles("fly-ams").dawdles("fly-ams");
     let lines: Vec<(&str, Story, &str)> = vec![
-        ("to error", down(), "active → error, opened: fails in 1 of 1 regions"),
+        ("to error", down(), "active → error, opened: the check fails"),
         (
             "error to active",
             down().succeeds("fly-ams"),
@@ -55,7 +55,7 @@ fn every_line_of_the_transitions_holds() {
         (
             "degraded to error",
             slow(a_settled_monitor_in(1)).fails("fly-ams"),
-            "degraded → error, opened: fails in 1 of 1 regions",
+            "degraded → error, opened: the check fails",
         ),
         (
             "degraded to active",
@@ -70,7 +70,7 @@ fn every_line_of_the_transitions_holds() {
         (
             "error to unknown to error",
             forgotten().fails("fly-ams"),
-            "unknown → error, silently resumed: fails in 1 of 1 regions",
+            "unknown → error, silently resumed: the check fails",
         ),
         (
             "error to unknown to active",
@@ -193,7 +193,7 @@ fn who_resolves_an_incident_changes_no_status_and_hears_no_more_of_its_outage() 
     let silent = "error → active, silently: the check succeeds";
     assert_eq!(told(&resolved.clone().succeeds("fly-ams")), [closed, silent]);
     let again = resolved.succeeds("fly-ams").fails("fly-ams");
-    let opened = "active → error, opened: fails in 1 of 1 regions";
+    let opened = "active → error, opened: the check fails";
     assert_eq!(told(&again), [closed, silent, opened]);
 }
 
@@ -204,7 +204,7 @@ fn what_fails_again_after_nothing_was_known_of_a_resolved_outage_is_news() {
         story.fails("fly-ams").told()[3..],
         [
             "error → unknown, silently: no region has reported lately",
-            "unknown → error, opened: fails in 1 of 1 regions"
+            "unknown → error, opened: the check fails"
         ]
     );
 }

@@ -80,10 +80,11 @@ pub(super) fn facts(event: &Event) -> Vec<Fact> {
         EventKind::Error | EventKind::Degraded => vec![began],
         EventKind::Test => Vec::new(),
     };
-    let regions = &event.grounds.regions;
-    let failing = regions.iter().filter(|region| region.failing).count();
-    if !regions.is_empty() {
-        facts.push(fact("Regions", format!("{failing} of {} failing", regions.len())));
+    let places: Vec<_> = event.grounds.places().collect();
+    let failing = places.iter().filter(|place| place.failing).count();
+    let is_one = places.iter().all(|place| place.place.is_some()) && places.len() == 1;
+    if !places.is_empty() && !is_one {
+        facts.push(fact("Regions", format!("{failing} of {} failing", places.len())));
     }
     facts
 }
@@ -94,7 +95,10 @@ pub(super) fn region(seen: &RegionSeen) -> String {
         (false, Some(_)) => "slow",
         (false, None) => "ok",
     };
-    let mut line = format!("{} ({}): {word}", seen.region.place().city, seen.region);
+    let mut line = match &seen.place {
+        Some(place) => format!("{}: {word}", one_line(place)),
+        None => format!("{} ({}): {word}", seen.region.place().city, seen.region),
+    };
     if let Some(status) = seen.status {
         let _ = write!(line, ", status {status}");
     }
@@ -191,6 +195,23 @@ mod tests {
             event.monitor.name = "API".to_owned();
             assert_eq!(title(&event), expected);
         }
+    }
+
+    // design: §5 "Regions served by the same probe count as one place and are shown as one place"
+    #[test]
+    fn regions_of_one_probe_are_told_as_one_place() {
+        let mut event = an_event(EventKind::Error);
+        let counted = |event: &Event| facts(event).into_iter().find(|fact| fact.label == "Regions");
+        assert_eq!(counted(&event).unwrap().value, "2 of 3 failing");
+        for seen in event.grounds.regions.iter_mut().take(2) {
+            seen.place = Some("this server".to_owned());
+        }
+        let lines: Vec<_> = event.grounds.places().map(region).collect();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].starts_with("this server: failing, status 503"), "{lines:?}");
+        assert_eq!(counted(&event).unwrap().value, "1 of 2 failing");
+        event.grounds.regions.truncate(2);
+        assert!(counted(&event).is_none(), "one place says nothing more");
     }
 
     #[test]

@@ -106,6 +106,7 @@ fn any_region() -> impl Strategy<Value = RegionSeen> {
     (select(Region::ALL), any::<bool>(), reason, any::<Option<u16>>(), any::<Option<u32>>())
         .prop_map(|(region, failing, reason, status, latency_ms)| RegionSeen {
             region,
+            place: None,
             failing,
             reason,
             status,

@@ -87,6 +87,7 @@ pub(crate) fn a_storm() -> Vec<Event> {
 fn failing(region: Region) -> RegionSeen {
     RegionSeen {
         region,
+        place: None,
         failing: true,
         reason: Some("the status is 503, which is not 200".to_owned()),
         status: Some(503),
@@ -97,6 +98,7 @@ fn failing(region: Region) -> RegionSeen {
 fn fine() -> RegionSeen {
     RegionSeen {
         region: Region::FlySin,
+        place: None,
         failing: false,
         reason: None,
         status: Some(200),

@@ -64,6 +64,7 @@ struct Monitor {
 #[derive(Serialize)]
 struct Seen {
     region: &'static str,
+    place: Option<String>,
     failing: bool,
     reason: Option<String>,
     status: Option<u16>,
@@ -125,6 +126,7 @@ fn told(event: &Event) -> Told {
 fn region(seen: &RegionSeen) -> Seen {
     Seen {
         region: seen.region.as_str(),
+        place: seen.place.as_deref().map(|place| text(place, TEXT_MAX)),
         failing: seen.failing,
         reason: seen.reason.as_deref().map(|reason| text(reason, REASON_MAX)),
         status: seen.status,

@@ -69,6 +69,7 @@ impl Troubles {
                 let trouble = place.and_then(|place| self.0.get(place)).filter(|_| rank < 2);
                 let seen = RegionSeen {
                     region,
+                    place: None,
                     failing: status == MonitorStatus::Error,
                     reason: trouble
                         .and_then(|trouble| trouble.reason.as_deref().map(str::to_owned)),

@@ -244,5 +244,5 @@ fn warnings(app: &App, page: &StatusPage) -> Vec<Warning> {
     let message = format!(
         "visitors need a link by email to see this page, and this server cannot send one: {missing}"
     );
-    vec![Warning { field: format!("{RESOURCE}.access_type"), message, ..Warning::default() }]
+    vec![Warning { field: format!("{RESOURCE}.access_type"), message }]
 }

@@ -65,28 +65,28 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     # discord
     POST /api/webhooks/1100000000000000001/wH3n-you_see_this-iT-leaked-0123456789-abcdefghijklmnopqrstuvwxyz?thread_id=7&wait=true
     content-type: application/json
-    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🔴 Down: API & \\<shop\\>","color":14942269,"fields":[{"name":"Target","value":"`GET http://api.example/`"},{"name":"Since","value":"2026-11-21 00:00:30 UTC","inline":true},{"name":"Regions","value":"1 of 1 failing","inline":true},{"name":"Workspace","value":"Acme","inline":true}],"description":"status is 503, expected 2xx\n• Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx","url":"https://aloft.example.com/status/acme/incident/inc_1","timestamp":"2026-11-21T00:00:30.000Z"}]}
+    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🔴 Down: API & \\<shop\\>","color":14942269,"fields":[{"name":"Target","value":"`GET http://api.example/`"},{"name":"Since","value":"2026-11-21 00:00:30 UTC","inline":true},{"name":"Workspace","value":"Acme","inline":true}],"description":"status is 503, expected 2xx\n• this server: failing, status 503, N ms: status is 503, expected 2xx","url":"https://aloft.example.com/status/acme/incident/inc_1","timestamp":"2026-11-21T00:00:30.000Z"}]}
 
     # slack
     POST /services/T00000001/B00000001/0123456789abcdefghijklmn
     content-type: application/json
-    {"text":"🔴 Down: API &amp; &lt;shop&gt;","mrkdwn":false,"attachments":[{"color":"#e4003d","fallback":"🔴 Down: API &amp; &lt;shop&gt;","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"status is 503, expected 2xx","verbatim":true}},{"type":"section","fields":[{"type":"mrkdwn","text":"*Target*\n`GET http://api.example/`","verbatim":true},{"type":"mrkdwn","text":"*Since*\n2026-11-21 00:00:30 UTC","verbatim":true},{"type":"mrkdwn","text":"*Regions*\n1 of 1 failing","verbatim":true}]},{"type":"section","text":{"type":"mrkdwn","text":"• Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219230^{date_short_pretty} {time_secs}|2026-11-21 00:00:30 UTC> · Acme · <https://aloft.example.com/status/acme/incident/inc_1|Open in Aloft>","verbatim":true}]}]}]}
+    {"text":"🔴 Down: API &amp; &lt;shop&gt;","mrkdwn":false,"attachments":[{"color":"#e4003d","fallback":"🔴 Down: API &amp; &lt;shop&gt;","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"status is 503, expected 2xx","verbatim":true}},{"type":"section","fields":[{"type":"mrkdwn","text":"*Target*\n`GET http://api.example/`","verbatim":true},{"type":"mrkdwn","text":"*Since*\n2026-11-21 00:00:30 UTC","verbatim":true}]},{"type":"section","text":{"type":"mrkdwn","text":"• this server: failing, status 503, N ms: status is 503, expected 2xx","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219230^{date_short_pretty} {time_secs}|2026-11-21 00:00:30 UTC> · Acme · <https://aloft.example.com/status/acme/incident/inc_1|Open in Aloft>","verbatim":true}]}]}]}
 
     # pagerduty
     POST /v2/enqueue
     content-type: application/json
-    {"routing_key":"e93facc04764012d7bfb002500d5d1a6","event_action":"trigger","dedup_key":"inc_1","client":"Aloft","payload":{"summary":"Down: API & <shop>","source":"GET http://api.example/","severity":"critical","group":"Acme","custom_details":{"Why":"status is 503, expected 2xx","Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Regions":"1 of 1 failing","Workspace":"Acme","Seen":["Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx"]},"timestamp":"2026-11-21T00:00:30.000Z"},"client_url":"https://aloft.example.com/status/acme/incident/inc_1","links":[{"href":"https://aloft.example.com/status/acme/incident/inc_1","text":"Open in Aloft"}]}
+    {"routing_key":"e93facc04764012d7bfb002500d5d1a6","event_action":"trigger","dedup_key":"inc_1","client":"Aloft","payload":{"summary":"Down: API & <shop>","source":"GET http://api.example/","severity":"critical","group":"Acme","custom_details":{"Why":"status is 503, expected 2xx","Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Workspace":"Acme","Seen":["this server: failing, status 503, N ms: status is 503, expected 2xx"]},"timestamp":"2026-11-21T00:00:30.000Z"},"client_url":"https://aloft.example.com/status/acme/incident/inc_1","links":[{"href":"https://aloft.example.com/status/acme/incident/inc_1","text":"Open in Aloft"}]}
 
     # opsgenie
     POST /v2/alerts
     content-type: application/json
     authorization: GenieKey eb243592-faa2-4ba2-a551-1afdf565c889
-    {"message":"Down: API & <shop>","alias":"inc_1","description":"https://aloft.example.com/status/acme/incident/inc_1\n\nstatus is 503, expected 2xx\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nRegions: 1 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx","details":{"Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Regions":"1 of 1 failing","Workspace":"Acme"},"entity":"GET http://api.example/","source":"Aloft","tags":["down"],"priority":"P1"}
+    {"message":"Down: API & <shop>","alias":"inc_1","description":"https://aloft.example.com/status/acme/incident/inc_1\n\nstatus is 503, expected 2xx\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: failing, status 503, N ms: status is 503, expected 2xx","details":{"Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Workspace":"Acme"},"entity":"GET http://api.example/","source":"Aloft","tags":["down"],"priority":"P1"}
 
     # telegram
     POST /bot123456789:AAF0e1d2c3b4a5968778695a4b3c2d1e0f9/sendMessage
     content-type: application/json
-    {"chat_id":"-1001234567890","text":"🔴 <b>Down: API &amp; &lt;shop&gt;</b>\nstatus is 503, expected 2xx\nTarget: <code>GET http://api.example/</code>\nSince: 2026-11-21 00:00:30 UTC\nRegions: 1 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx\n<a href=\"https://aloft.example.com/status/acme/incident/inc_1\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
+    {"chat_id":"-1001234567890","text":"🔴 <b>Down: API &amp; &lt;shop&gt;</b>\nstatus is 503, expected 2xx\nTarget: <code>GET http://api.example/</code>\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: failing, status 503, N ms: status is 503, expected 2xx\n<a href=\"https://aloft.example.com/status/acme/incident/inc_1\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
 
     # sms
     POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json
@@ -101,18 +101,18 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     # google_chat
     POST /v1/spaces/AAAAbbbbCCCC/messages?key=AIzaSyD0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7&token=t0k_en-of%3Dthe%20space&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_1-chn_1-error
     content-type: application/json
-    {"fallbackText":"🔴 Down: API & <shop>","thread":{"threadKey":"inc_1"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🔴 Down: API & <shop>","subtitle":"Acme · 2026-11-21 00:00:30 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"status is 503, expected 2xx"}},{"decoratedText":{"topLabel":"Target","text":"GET http://api.example/","wrapText":true}},{"decoratedText":{"topLabel":"Since","text":"2026-11-21 00:00:30 UTC","wrapText":true}},{"decoratedText":{"topLabel":"Regions","text":"1 of 1 failing","wrapText":true}},{"textParagraph":{"text":"• Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx"}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/status/acme/incident/inc_1"}}}]}}]}]}}]}
+    {"fallbackText":"🔴 Down: API & <shop>","thread":{"threadKey":"inc_1"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🔴 Down: API & <shop>","subtitle":"Acme · 2026-11-21 00:00:30 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"status is 503, expected 2xx"}},{"decoratedText":{"topLabel":"Target","text":"GET http://api.example/","wrapText":true}},{"decoratedText":{"topLabel":"Since","text":"2026-11-21 00:00:30 UTC","wrapText":true}},{"textParagraph":{"text":"• this server: failing, status 503, N ms: status is 503, expected 2xx"}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/status/acme/incident/inc_1"}}}]}}]}]}}]}
 
     # grafana_oncall
     POST /integrations/v1/formatted_webhook/bJ8Kd0mN3pQ6rS9tU2vW5xY/
     content-type: application/json
-    {"alert_uid":"inc_1","title":"Down: API & <shop>","message":"status is 503, expected 2xx\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nRegions: 1 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx","state":"alerting","link_to_upstream_details":"https://aloft.example.com/status/acme/incident/inc_1"}
+    {"alert_uid":"inc_1","title":"Down: API & <shop>","message":"status is 503, expected 2xx\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: failing, status 503, N ms: status is 503, expected 2xx","state":"alerting","link_to_upstream_details":"https://aloft.example.com/status/acme/incident/inc_1"}
 
     # ntfy
     POST /
     content-type: application/json
     authorization: Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2
-    {"topic":"alerts","title":"Down: API & <shop>","message":"status is 503, expected 2xx\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nRegions: 1 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx","priority":5,"tags":["rotating_light"],"click":"https://aloft.example.com/status/acme/incident/inc_1"}
+    {"topic":"alerts","title":"Down: API & <shop>","message":"status is 503, expected 2xx\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: failing, status 503, N ms: status is 503, expected 2xx","priority":5,"tags":["rotating_light"],"click":"https://aloft.example.com/status/acme/incident/inc_1"}
 
     # webhook
     POST /hook
@@ -121,7 +121,7 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     webhook-id: inc_1-chn_1-error
     webhook-timestamp: 1795219230
     webhook-signature: v1,… (verified)
-    {"version":1,"type":"monitor.error","timestamp":"2026-11-21T00:00:30.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/incident/inc_1","events":[{"event":"error","at":"2026-11-21T00:00:30.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":"inc_1","began_at":"2026-11-21T00:00:30.000Z","lasted_ms":0,"closed":null,"reminder":0,"why":"status is 503, expected 2xx","regions":[{"region":"fly-ams","failing":true,"reason":"status is 503, expected 2xx","status":503,"latency_ms":N}]}]}}
+    {"version":1,"type":"monitor.error","timestamp":"2026-11-21T00:00:30.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/incident/inc_1","events":[{"event":"error","at":"2026-11-21T00:00:30.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":"inc_1","began_at":"2026-11-21T00:00:30.000Z","lasted_ms":0,"closed":null,"reminder":0,"why":"status is 503, expected 2xx","regions":[{"region":"fly-ams","place":"this server","failing":true,"reason":"status is 503, expected 2xx","status":503,"latency_ms":N}]}]}}
 
     # email
     from: Aloft <aloft@example.com>
@@ -139,9 +139,8 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     status is 503, expected 2xx
     Target: GET http://api.example/
     Since: 2026-11-21 00:00:30 UTC
-    Regions: 1 of 1 failing
     Workspace: Acme
-    • Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx
+    • this server: failing, status 503, N ms: status is 503, expected 2xx
 
     2026-11-21 00:00:30 UTC
 
@@ -155,10 +154,9 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     <table>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Target</th><td style="overflow-wrap:anywhere">GET http://api.example/</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Since</th><td style="overflow-wrap:anywhere">2026-11-21 00:00:30 UTC</td></tr>
-    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Regions</th><td style="overflow-wrap:anywhere">1 of 1 failing</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Acme</td></tr>
     </table>
-    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx</li></ul>
+    <ul style="padding-left:20px"><li>this server: failing, status 503, N ms: status is 503, expected 2xx</li></ul>
     <p><a style="display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;text-decoration:none;border-radius:4px" href="https://aloft.example.com/status/acme/incident/inc_1">Open in Aloft</a></p>
     <p style="margin:16px 0 0;color:#5b6470;font-size:13px">Aloft · 2026-11-21 00:00:30 UTC</p>
     </div></body></html>
@@ -168,12 +166,12 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     # discord
     POST /api/webhooks/1100000000000000001/wH3n-you_see_this-iT-leaked-0123456789-abcdefghijklmnopqrstuvwxyz?thread_id=7&wait=true
     content-type: application/json
-    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🟢 Recovered after 30 s: API & \\<shop\\>","color":41097,"fields":[{"name":"Target","value":"`GET http://api.example/`"},{"name":"Started","value":"2026-11-21 00:00:30 UTC","inline":true},{"name":"Duration","value":"30 s","inline":true},{"name":"Regions","value":"0 of 1 failing","inline":true},{"name":"Workspace","value":"Acme","inline":true}],"description":"the check succeeds\n• Amsterdam (fly-ams): ok, N ms","url":"https://aloft.example.com/status/acme/incident/inc_1","timestamp":"2026-11-21T00:01:00.000Z"}]}
+    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🟢 Recovered after 30 s: API & \\<shop\\>","color":41097,"fields":[{"name":"Target","value":"`GET http://api.example/`"},{"name":"Started","value":"2026-11-21 00:00:30 UTC","inline":true},{"name":"Duration","value":"30 s","inline":true},{"name":"Workspace","value":"Acme","inline":true}],"description":"the check succeeds\n• this server: ok, N ms","url":"https://aloft.example.com/status/acme/incident/inc_1","timestamp":"2026-11-21T00:01:00.000Z"}]}
 
     # slack
     POST /services/T00000001/B00000001/0123456789abcdefghijklmn
     content-type: application/json
-    {"text":"🟢 Recovered after 30 s: API &amp; &lt;shop&gt;","mrkdwn":false,"attachments":[{"color":"#00a089","fallback":"🟢 Recovered after 30 s: API &amp; &lt;shop&gt;","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"the check succeeds","verbatim":true}},{"type":"section","fields":[{"type":"mrkdwn","text":"*Target*\n`GET http://api.example/`","verbatim":true},{"type":"mrkdwn","text":"*Started*\n2026-11-21 00:00:30 UTC","verbatim":true},{"type":"mrkdwn","text":"*Duration*\n30 s","verbatim":true},{"type":"mrkdwn","text":"*Regions*\n0 of 1 failing","verbatim":true}]},{"type":"section","text":{"type":"mrkdwn","text":"• Amsterdam (fly-ams): ok, N ms","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219260^{date_short_pretty} {time_secs}|2026-11-21 00:01:00 UTC> · Acme · <https://aloft.example.com/status/acme/incident/inc_1|Open in Aloft>","verbatim":true}]}]}]}
+    {"text":"🟢 Recovered after 30 s: API &amp; &lt;shop&gt;","mrkdwn":false,"attachments":[{"color":"#00a089","fallback":"🟢 Recovered after 30 s: API &amp; &lt;shop&gt;","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"the check succeeds","verbatim":true}},{"type":"section","fields":[{"type":"mrkdwn","text":"*Target*\n`GET http://api.example/`","verbatim":true},{"type":"mrkdwn","text":"*Started*\n2026-11-21 00:00:30 UTC","verbatim":true},{"type":"mrkdwn","text":"*Duration*\n30 s","verbatim":true}]},{"type":"section","text":{"type":"mrkdwn","text":"• this server: ok, N ms","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219260^{date_short_pretty} {time_secs}|2026-11-21 00:01:00 UTC> · Acme · <https://aloft.example.com/status/acme/incident/inc_1|Open in Aloft>","verbatim":true}]}]}]}
 
     # pagerduty
     POST /v2/enqueue
@@ -184,12 +182,12 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     POST /v2/alerts/inc_1/close?identifierType=alias
     content-type: application/json
     authorization: GenieKey eb243592-faa2-4ba2-a551-1afdf565c889
-    {"source":"Aloft","user":"Aloft","note":"Recovered after 30 s: API & <shop>\n\nthe check succeeds\nTarget: GET http://api.example/\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): ok, N ms"}
+    {"source":"Aloft","user":"Aloft","note":"Recovered after 30 s: API & <shop>\n\nthe check succeeds\nTarget: GET http://api.example/\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nWorkspace: Acme\n• this server: ok, N ms"}
 
     # telegram
     POST /bot123456789:AAF0e1d2c3b4a5968778695a4b3c2d1e0f9/sendMessage
     content-type: application/json
-    {"chat_id":"-1001234567890","text":"🟢 <b>Recovered after 30 s: API &amp; &lt;shop&gt;</b>\nthe check succeeds\nTarget: <code>GET http://api.example/</code>\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): ok, N ms\n<a href=\"https://aloft.example.com/status/acme/incident/inc_1\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
+    {"chat_id":"-1001234567890","text":"🟢 <b>Recovered after 30 s: API &amp; &lt;shop&gt;</b>\nthe check succeeds\nTarget: <code>GET http://api.example/</code>\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nWorkspace: Acme\n• this server: ok, N ms\n<a href=\"https://aloft.example.com/status/acme/incident/inc_1\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
 
     # sms
     POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json
@@ -203,18 +201,18 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     # google_chat
     POST /v1/spaces/AAAAbbbbCCCC/messages?key=AIzaSyD0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7&token=t0k_en-of%3Dthe%20space&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_1-chn_1-recovered
     content-type: application/json
-    {"fallbackText":"🟢 Recovered after 30 s: API & <shop>","thread":{"threadKey":"inc_1"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🟢 Recovered after 30 s: API & <shop>","subtitle":"Acme · 2026-11-21 00:01:00 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"the check succeeds"}},{"decoratedText":{"topLabel":"Target","text":"GET http://api.example/","wrapText":true}},{"decoratedText":{"topLabel":"Started","text":"2026-11-21 00:00:30 UTC","wrapText":true}},{"decoratedText":{"topLabel":"Duration","text":"30 s","wrapText":true}},{"decoratedText":{"topLabel":"Regions","text":"0 of 1 failing","wrapText":true}},{"textParagraph":{"text":"• Amsterdam (fly-ams): ok, N ms"}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/status/acme/incident/inc_1"}}}]}}]}]}}]}
+    {"fallbackText":"🟢 Recovered after 30 s: API & <shop>","thread":{"threadKey":"inc_1"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🟢 Recovered after 30 s: API & <shop>","subtitle":"Acme · 2026-11-21 00:01:00 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"the check succeeds"}},{"decoratedText":{"topLabel":"Target","text":"GET http://api.example/","wrapText":true}},{"decoratedText":{"topLabel":"Started","text":"2026-11-21 00:00:30 UTC","wrapText":true}},{"decoratedText":{"topLabel":"Duration","text":"30 s","wrapText":true}},{"textParagraph":{"text":"• this server: ok, N ms"}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/status/acme/incident/inc_1"}}}]}}]}]}}]}
 
     # grafana_oncall
     POST /integrations/v1/formatted_webhook/bJ8Kd0mN3pQ6rS9tU2vW5xY/
     content-type: application/json
-    {"alert_uid":"inc_1","title":"Recovered after 30 s: API & <shop>","message":"the check succeeds\nTarget: GET http://api.example/\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): ok, N ms","state":"ok","link_to_upstream_details":"https://aloft.example.com/status/acme/incident/inc_1"}
+    {"alert_uid":"inc_1","title":"Recovered after 30 s: API & <shop>","message":"the check succeeds\nTarget: GET http://api.example/\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nWorkspace: Acme\n• this server: ok, N ms","state":"ok","link_to_upstream_details":"https://aloft.example.com/status/acme/incident/inc_1"}
 
     # ntfy
     POST /
     content-type: application/json
     authorization: Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2
-    {"topic":"alerts","title":"Recovered after 30 s: API & <shop>","message":"the check succeeds\nTarget: GET http://api.example/\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): ok, N ms","priority":3,"tags":["white_check_mark"],"click":"https://aloft.example.com/status/acme/incident/inc_1"}
+    {"topic":"alerts","title":"Recovered after 30 s: API & <shop>","message":"the check succeeds\nTarget: GET http://api.example/\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nWorkspace: Acme\n• this server: ok, N ms","priority":3,"tags":["white_check_mark"],"click":"https://aloft.example.com/status/acme/incident/inc_1"}
 
     # webhook
     POST /hook
@@ -223,7 +221,7 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     webhook-id: inc_1-chn_1-recovered
     webhook-timestamp: 1795219260
     webhook-signature: v1,… (verified)
-    {"version":1,"type":"monitor.recovered","timestamp":"2026-11-21T00:01:00.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/incident/inc_1","events":[{"event":"recovered","at":"2026-11-21T00:01:00.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":"inc_1","began_at":"2026-11-21T00:00:30.000Z","lasted_ms":30000,"closed":"recovered","reminder":0,"why":"the check succeeds","regions":[{"region":"fly-ams","failing":false,"reason":null,"status":null,"latency_ms":N}]}]}}
+    {"version":1,"type":"monitor.recovered","timestamp":"2026-11-21T00:01:00.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/incident/inc_1","events":[{"event":"recovered","at":"2026-11-21T00:01:00.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":"inc_1","began_at":"2026-11-21T00:00:30.000Z","lasted_ms":30000,"closed":"recovered","reminder":0,"why":"the check succeeds","regions":[{"region":"fly-ams","place":"this server","failing":false,"reason":null,"status":null,"latency_ms":N}]}]}}
 
     # email
     from: Aloft <aloft@example.com>
@@ -242,9 +240,8 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     Target: GET http://api.example/
     Started: 2026-11-21 00:00:30 UTC
     Duration: 30 s
-    Regions: 0 of 1 failing
     Workspace: Acme
-    • Amsterdam (fly-ams): ok, N ms
+    • this server: ok, N ms
 
     2026-11-21 00:01:00 UTC
 
@@ -259,10 +256,9 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Target</th><td style="overflow-wrap:anywhere">GET http://api.example/</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Started</th><td style="overflow-wrap:anywhere">2026-11-21 00:00:30 UTC</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Duration</th><td style="overflow-wrap:anywhere">30 s</td></tr>
-    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Regions</th><td style="overflow-wrap:anywhere">0 of 1 failing</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Acme</td></tr>
     </table>
-    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): ok, N ms</li></ul>
+    <ul style="padding-left:20px"><li>this server: ok, N ms</li></ul>
     <p><a style="display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;text-decoration:none;border-radius:4px" href="https://aloft.example.com/status/acme/incident/inc_1">Open in Aloft</a></p>
     <p style="margin:16px 0 0;color:#5b6470;font-size:13px">Aloft · 2026-11-21 00:01:00 UTC</p>
     </div></body></html>
@@ -286,28 +282,28 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     # discord
     POST /api/webhooks/1100000000000000001/wH3n-you_see_this-iT-leaked-0123456789-abcdefghijklmnopqrstuvwxyz?thread_id=7&wait=true
     content-type: application/json
-    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🟠 Degraded: API & \\<shop\\>","color":16764957,"fields":[{"name":"Target","value":"`GET http://api.example/`"},{"name":"Since","value":"2026-11-21 00:00:30 UTC","inline":true},{"name":"Regions","value":"0 of 1 failing","inline":true},{"name":"Workspace","value":"Acme","inline":true}],"description":"took N ms, more than 1 ms\n• Amsterdam (fly-ams): slow, status 200, N ms: took N ms, more than 1 ms","url":"https://aloft.example.com/status/acme/component/cmp_1","timestamp":"2026-11-21T00:01:30.000Z"}]}
+    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🟠 Degraded: API & \\<shop\\>","color":16764957,"fields":[{"name":"Target","value":"`GET http://api.example/`"},{"name":"Since","value":"2026-11-21 00:00:30 UTC","inline":true},{"name":"Workspace","value":"Acme","inline":true}],"description":"took N ms, more than 1 ms\n• this server: slow, status 200, N ms: took N ms, more than 1 ms","url":"https://aloft.example.com/status/acme/component/cmp_1","timestamp":"2026-11-21T00:01:30.000Z"}]}
 
     # slack
     POST /services/T00000001/B00000001/0123456789abcdefghijklmn
     content-type: application/json
-    {"text":"🟠 Degraded: API &amp; &lt;shop&gt;","mrkdwn":false,"attachments":[{"color":"#ffd01d","fallback":"🟠 Degraded: API &amp; &lt;shop&gt;","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"took N ms, more than 1 ms","verbatim":true}},{"type":"section","fields":[{"type":"mrkdwn","text":"*Target*\n`GET http://api.example/`","verbatim":true},{"type":"mrkdwn","text":"*Since*\n2026-11-21 00:00:30 UTC","verbatim":true},{"type":"mrkdwn","text":"*Regions*\n0 of 1 failing","verbatim":true}]},{"type":"section","text":{"type":"mrkdwn","text":"• Amsterdam (fly-ams): slow, status 200, N ms: took N ms, more than 1 ms","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219290^{date_short_pretty} {time_secs}|2026-11-21 00:01:30 UTC> · Acme · <https://aloft.example.com/status/acme/component/cmp_1|Open in Aloft>","verbatim":true}]}]}]}
+    {"text":"🟠 Degraded: API &amp; &lt;shop&gt;","mrkdwn":false,"attachments":[{"color":"#ffd01d","fallback":"🟠 Degraded: API &amp; &lt;shop&gt;","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"took N ms, more than 1 ms","verbatim":true}},{"type":"section","fields":[{"type":"mrkdwn","text":"*Target*\n`GET http://api.example/`","verbatim":true},{"type":"mrkdwn","text":"*Since*\n2026-11-21 00:00:30 UTC","verbatim":true}]},{"type":"section","text":{"type":"mrkdwn","text":"• this server: slow, status 200, N ms: took N ms, more than 1 ms","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219290^{date_short_pretty} {time_secs}|2026-11-21 00:01:30 UTC> · Acme · <https://aloft.example.com/status/acme/component/cmp_1|Open in Aloft>","verbatim":true}]}]}]}
 
     # pagerduty
     POST /v2/enqueue
     content-type: application/json
-    {"routing_key":"e93facc04764012d7bfb002500d5d1a6","event_action":"trigger","dedup_key":"mon_1","client":"Aloft","payload":{"summary":"Degraded: API & <shop>","source":"GET http://api.example/","severity":"warning","group":"Acme","custom_details":{"Why":"took N ms, more than 1 ms","Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Regions":"0 of 1 failing","Workspace":"Acme","Seen":["Amsterdam (fly-ams): slow, status 200, N ms: took N ms, more than 1 ms"]},"timestamp":"2026-11-21T00:01:30.000Z"},"client_url":"https://aloft.example.com/status/acme/component/cmp_1","links":[{"href":"https://aloft.example.com/status/acme/component/cmp_1","text":"Open in Aloft"}]}
+    {"routing_key":"e93facc04764012d7bfb002500d5d1a6","event_action":"trigger","dedup_key":"mon_1","client":"Aloft","payload":{"summary":"Degraded: API & <shop>","source":"GET http://api.example/","severity":"warning","group":"Acme","custom_details":{"Why":"took N ms, more than 1 ms","Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Workspace":"Acme","Seen":["this server: slow, status 200, N ms: took N ms, more than 1 ms"]},"timestamp":"2026-11-21T00:01:30.000Z"},"client_url":"https://aloft.example.com/status/acme/component/cmp_1","links":[{"href":"https://aloft.example.com/status/acme/component/cmp_1","text":"Open in Aloft"}]}
 
     # opsgenie
     POST /v2/alerts
     content-type: application/json
     authorization: GenieKey eb243592-faa2-4ba2-a551-1afdf565c889
-    {"message":"Degraded: API & <shop>","alias":"mon_1","description":"https://aloft.example.com/status/acme/component/cmp_1\n\ntook N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): slow, status 200, N ms: took N ms, more than 1 ms","details":{"Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Regions":"0 of 1 failing","Workspace":"Acme"},"entity":"GET http://api.example/","source":"Aloft","tags":["degraded"],"priority":"P3"}
+    {"message":"Degraded: API & <shop>","alias":"mon_1","description":"https://aloft.example.com/status/acme/component/cmp_1\n\ntook N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: slow, status 200, N ms: took N ms, more than 1 ms","details":{"Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Workspace":"Acme"},"entity":"GET http://api.example/","source":"Aloft","tags":["degraded"],"priority":"P3"}
 
     # telegram
     POST /bot123456789:AAF0e1d2c3b4a5968778695a4b3c2d1e0f9/sendMessage
     content-type: application/json
-    {"chat_id":"-1001234567890","text":"🟠 <b>Degraded: API &amp; &lt;shop&gt;</b>\ntook N ms, more than 1 ms\nTarget: <code>GET http://api.example/</code>\nSince: 2026-11-21 00:00:30 UTC\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): slow, status 200, N ms: took N ms, more than 1 ms\n<a href=\"https://aloft.example.com/status/acme/component/cmp_1\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
+    {"chat_id":"-1001234567890","text":"🟠 <b>Degraded: API &amp; &lt;shop&gt;</b>\ntook N ms, more than 1 ms\nTarget: <code>GET http://api.example/</code>\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: slow, status 200, N ms: took N ms, more than 1 ms\n<a href=\"https://aloft.example.com/status/acme/component/cmp_1\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
 
     # sms
     POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json
@@ -322,18 +318,18 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     # google_chat
     POST /v1/spaces/AAAAbbbbCCCC/messages?key=AIzaSyD0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7&token=t0k_en-of%3Dthe%20space&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=mon_1-1795219230000-chn_1-degraded
     content-type: application/json
-    {"fallbackText":"🟠 Degraded: API & <shop>","thread":{"threadKey":"mon_1"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🟠 Degraded: API & <shop>","subtitle":"Acme · 2026-11-21 00:01:30 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"took N ms, more than 1 ms"}},{"decoratedText":{"topLabel":"Target","text":"GET http://api.example/","wrapText":true}},{"decoratedText":{"topLabel":"Since","text":"2026-11-21 00:00:30 UTC","wrapText":true}},{"decoratedText":{"topLabel":"Regions","text":"0 of 1 failing","wrapText":true}},{"textParagraph":{"text":"• Amsterdam (fly-ams): slow, status 200, N ms: took N ms, more than 1 ms"}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/status/acme/component/cmp_1"}}}]}}]}]}}]}
+    {"fallbackText":"🟠 Degraded: API & <shop>","thread":{"threadKey":"mon_1"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🟠 Degraded: API & <shop>","subtitle":"Acme · 2026-11-21 00:01:30 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"took N ms, more than 1 ms"}},{"decoratedText":{"topLabel":"Target","text":"GET http://api.example/","wrapText":true}},{"decoratedText":{"topLabel":"Since","text":"2026-11-21 00:00:30 UTC","wrapText":true}},{"textParagraph":{"text":"• this server: slow, status 200, N ms: took N ms, more than 1 ms"}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/status/acme/component/cmp_1"}}}]}}]}]}}]}
 
     # grafana_oncall
     POST /integrations/v1/formatted_webhook/bJ8Kd0mN3pQ6rS9tU2vW5xY/
     content-type: application/json
-    {"alert_uid":"mon_1","title":"Degraded: API & <shop>","message":"took N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): slow, status 200, N ms: took N ms, more than 1 ms","state":"alerting","link_to_upstream_details":"https://aloft.example.com/status/acme/component/cmp_1"}
+    {"alert_uid":"mon_1","title":"Degraded: API & <shop>","message":"took N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: slow, status 200, N ms: took N ms, more than 1 ms","state":"alerting","link_to_upstream_details":"https://aloft.example.com/status/acme/component/cmp_1"}
 
     # ntfy
     POST /
     content-type: application/json
     authorization: Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2
-    {"topic":"alerts","title":"Degraded: API & <shop>","message":"took N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nRegions: 0 of 1 failing\nWorkspace: Acme\n• Amsterdam (fly-ams): slow, status 200, N ms: took N ms, more than 1 ms","priority":4,"tags":["warning"],"click":"https://aloft.example.com/status/acme/component/cmp_1"}
+    {"topic":"alerts","title":"Degraded: API & <shop>","message":"took N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: slow, status 200, N ms: took N ms, more than 1 ms","priority":4,"tags":["warning"],"click":"https://aloft.example.com/status/acme/component/cmp_1"}
 
     # webhook
     POST /hook
@@ -342,7 +338,7 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     webhook-id: mon_1-1795219230000-chn_1-degraded
     webhook-timestamp: 1795219290
     webhook-signature: v1,… (verified)
-    {"version":1,"type":"monitor.degraded","timestamp":"2026-11-21T00:01:30.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/component/cmp_1","events":[{"event":"degraded","at":"2026-11-21T00:01:30.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":null,"began_at":"2026-11-21T00:00:30.000Z","lasted_ms":60000,"closed":null,"reminder":0,"why":"took N ms, more than 1 ms","regions":[{"region":"fly-ams","failing":false,"reason":"took N ms, more than 1 ms","status":200,"latency_ms":N}]}]}}
+    {"version":1,"type":"monitor.degraded","timestamp":"2026-11-21T00:01:30.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/component/cmp_1","events":[{"event":"degraded","at":"2026-11-21T00:01:30.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":null,"began_at":"2026-11-21T00:00:30.000Z","lasted_ms":60000,"closed":null,"reminder":0,"why":"took N ms, more than 1 ms","regions":[{"region":"fly-ams","place":"this server","failing":false,"reason":"took N ms, more than 1 ms","status":200,"latency_ms":N}]}]}}
 
     # email
     from: Aloft <aloft@example.com>
@@ -360,9 +356,8 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     took N ms, more than 1 ms
     Target: GET http://api.example/
     Since: 2026-11-21 00:00:30 UTC
-    Regions: 0 of 1 failing
     Workspace: Acme
-    • Amsterdam (fly-ams): slow, status 200, N ms: took N ms, more than 1 ms
+    • this server: slow, status 200, N ms: took N ms, more than 1 ms
 
     2026-11-21 00:01:30 UTC
 
@@ -376,10 +371,9 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     <table>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Target</th><td style="overflow-wrap:anywhere">GET http://api.example/</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Since</th><td style="overflow-wrap:anywhere">2026-11-21 00:00:30 UTC</td></tr>
-    <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Regions</th><td style="overflow-wrap:anywhere">0 of 1 failing</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Acme</td></tr>
     </table>
-    <ul style="padding-left:20px"><li>Amsterdam (fly-ams): slow, status 200, N ms: took N ms, more than 1 ms</li></ul>
+    <ul style="padding-left:20px"><li>this server: slow, status 200, N ms: took N ms, more than 1 ms</li></ul>
     <p><a style="display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;text-decoration:none;border-radius:4px" href="https://aloft.example.com/status/acme/component/cmp_1">Open in Aloft</a></p>
     <p style="margin:16px 0 0;color:#5b6470;font-size:13px">Aloft · 2026-11-21 00:01:30 UTC</p>
     </div></body></html>
@@ -414,9 +408,8 @@ async fn whatsapp_has_the_number_of_its_own() {
     status is 503, expected 2xx
     Target: GET http://api.example/
     Since: 2026-11-21 00:00:30 UTC
-    Regions: 1 of 1 failing
     Workspace: Acme
-    • Amsterdam (fly-ams): failing, status 503, N ms: status is 503, expected 2xx
+    • this server: failing, status 503, N ms: status is 503, expected 2xx
     https://aloft.example.com/status/acme/incident/inc_1
 
     POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json
@@ -429,9 +422,8 @@ async fn whatsapp_has_the_number_of_its_own() {
     Target: GET http://api.example/
     Started: 2026-11-21 00:00:30 UTC
     Duration: 30 s
-    Regions: 0 of 1 failing
     Workspace: Acme
-    • Amsterdam (fly-ams): ok, N ms
+    • this server: ok, N ms
     https://aloft.example.com/status/acme/incident/inc_1
     ");
 }

@@ -35,6 +35,7 @@ pub(super) async fn receiver(kind: ProviderType) -> Receiver {
 pub(super) fn event(kind: EventKind, name: &str) -> Event {
     let seen = |region, failing| RegionSeen {
         region,
+        place: None,
         failing,
         reason: failing.then(|| format!("{name} says 503")),
         status: Some(503),

@@ -17,7 +17,7 @@ fn an_error() {
     x-team: core
     webhook-id: inc_0000000000005-chn_0000000000007-error
     webhook-timestamp: 1795279735
-    webhook-signature: v1,FDKRqbFhHq8/4Ziv3DoCixm16sVeLTDHCuVkxEbL1lA= v1,7+WnbXmakA9qnfuPwwNTGxqZfIN9KgcCxQLclUb0cys=
+    webhook-signature: v1,tUaYg2nkJtX1Yn873Ecm9oICQrvBjvRC0w4iFfIKstg= v1,4Y639cnqSpXj2W1soAxu094JKIzqsvZdtggokBkuylE=
 
     {
       "version": 1,
@@ -47,6 +47,7 @@ fn an_error() {
             "regions": [
               {
                 "region": "fly-ams",
+                "place": null,
                 "failing": true,
                 "reason": "the status is 503, which is not 200",
                 "status": 503,
@@ -54,12 +55,20 @@ fn an_error() {
               },
               {
                 "region": "fly-iad",
+                "place": null,
                 "failing": true,
                 "reason": "the status is 503, which is not 200",
                 "status": 503,
                 "latency_ms": 120
               },
-              {"region":"fly-sin","failing":false,"reason":null,"status":200,"latency_ms":240}
+              {
+                "region": "fly-sin",
+                "place": null,
+                "failing": false,
+                "reason": null,
+                "status": 200,
+                "latency_ms": 240
+              }
             ]
           }
         ]
@@ -77,7 +86,7 @@ fn a_degradation() {
     x-team: core
     webhook-id: mon_0000000000003-1795279675250-chn_0000000000007-degraded
     webhook-timestamp: 1795279735
-    webhook-signature: v1,LXGjdvFQ4G+oQTj10fiovOcYWS2tk1Jv9TXpb45/2TE= v1,VWPmPM1Tnxn06zHxg9hWWjt7D4HdJWtHlpNQ6MRKTbA=
+    webhook-signature: v1,PEanFiHXoDPuzGlfvhw0Kzdh9QbVFHXNh9txbcNtvjQ= v1,KDAslNmkftZon4duBuo4X2i79jghGINLtbc8PJUmXlg=
 
     {
       "version": 1,
@@ -107,12 +116,20 @@ fn a_degradation() {
             "regions": [
               {
                 "region": "fly-ams",
+                "place": null,
                 "failing": true,
                 "reason": "the status is 503, which is not 200",
                 "status": 503,
                 "latency_ms": 120
               },
-              {"region":"fly-sin","failing":false,"reason":null,"status":200,"latency_ms":240}
+              {
+                "region": "fly-sin",
+                "place": null,
+                "failing": false,
+                "reason": null,
+                "status": 200,
+                "latency_ms": 240
+              }
             ]
           }
         ]
@@ -218,7 +235,7 @@ fn a_reminder_of_an_error() {
     x-team: core
     webhook-id: inc_0000000000005-chn_0000000000007-error-2
     webhook-timestamp: 1795279735
-    webhook-signature: v1,yXhZ1UTABm8KkkkdKYccCbWIRtzKRkuLXpH+eIwMOLA= v1,H5zmJ9Vo7eNKdUh8hdr4Ud19UlMAKBIFJaA4k6ePSbk=
+    webhook-signature: v1,3rQfWHPZhiXdhI9eiWzN5KWirtbdbHC/FQAKkuVGc20= v1,zefoD2IEC9XKQVN7pu+3M6fRcidhtNDtGPhbmchl3Eg=
 
     {
       "version": 1,
@@ -248,6 +265,7 @@ fn a_reminder_of_an_error() {
             "regions": [
               {
                 "region": "fly-ams",
+                "place": null,
                 "failing": true,
                 "reason": "the status is 503, which is not 200",
                 "status": 503,
@@ -255,12 +273,20 @@ fn a_reminder_of_an_error() {
               },
               {
                 "region": "fly-iad",
+                "place": null,
                 "failing": true,
                 "reason": "the status is 503, which is not 200",
                 "status": 503,
                 "latency_ms": 120
               },
-              {"region":"fly-sin","failing":false,"reason":null,"status":200,"latency_ms":240}
+              {
+                "region": "fly-sin",
+                "place": null,
+                "failing": false,
+                "reason": null,
+                "status": 200,
+                "latency_ms": 240
+              }
             ]
           }
         ]
@@ -279,7 +305,7 @@ fn a_storm_of_events() {
     x-team: core
     webhook-id: storm-3-inc_0000000000005-chn_0000000000007-error
     webhook-timestamp: 1795279735
-    webhook-signature: v1,1Jf1NWtG1xa4DRAnD1e4LZdEvuhcXolh26Qubet4y+A= v1,h3nDEw4Z7lRMUyJj7BQEWuvLzvJwEDRqhbL7UrXLu/E=
+    webhook-signature: v1,GNSzCXM2ikdgs2Lbya2MivS715gJew1yK0v6UAYbC7Y= v1,TjXAwnDPstdOkwyAp9f0f557xnVCfKDyEg4aSREeTJw=
 
     {
       "version": 1,
@@ -309,6 +335,7 @@ fn a_storm_of_events() {
             "regions": [
               {
                 "region": "fly-ams",
+                "place": null,
                 "failing": true,
                 "reason": "the status is 503, which is not 200",
                 "status": 503,
@@ -316,12 +343,20 @@ fn a_storm_of_events() {
               },
               {
                 "region": "fly-iad",
+                "place": null,
                 "failing": true,
                 "reason": "the status is 503, which is not 200",
                 "status": 503,
                 "latency_ms": 120
               },
-              {"region":"fly-sin","failing":false,"reason":null,"status":200,"latency_ms":240}
+              {
+                "region": "fly-sin",
+                "place": null,
+                "failing": false,
+                "reason": null,
+                "status": 200,
+                "latency_ms": 240
+              }
             ]
           },
           {
@@ -344,12 +379,20 @@ fn a_storm_of_events() {
             "regions": [
               {
                 "region": "fly-ams",
+                "place": null,
                 "failing": true,
                 "reason": "the status is 503, which is not 200",
                 "status": 503,
                 "latency_ms": 120
               },
-              {"region":"fly-sin","failing":false,"reason":null,"status":200,"latency_ms":240}
+              {
+                "region": "fly-sin",
+                "place": null,
+                "failing": false,
+                "reason": null,
+                "status": 200,
+                "latency_ms": 240
+              }
             ]
           },
           {

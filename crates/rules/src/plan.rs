@@ -1,0 +1,152 @@
+//! Plans: what a workspace may have, by the name of its plan. A plan that is not configured limits
+//! nothing, and so does a limit that a plan leaves out.
+//!
+//! Format: `team monitors=50 shortest_period=1m pages=3, trial monitors=5 retention_days=7`.
+
+use std::collections::BTreeMap;
+
+use crate::{Periodicity, limits};
+
+/// Names of limits, as they are written.
+const LIMITS: [&str; 5] = ["monitors", "shortest_period", "pages", "channels", "retention_days"];
+
+/// The limits of one plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Most monitors.
+    pub monitors: Option<u32>,
+    /// Shortest period of a monitor.
+    pub shortest_period: Option<Periodicity>,
+    /// Most status pages.
+    pub pages: Option<u32>,
+    /// Most notification channels.
+    pub channels: Option<u32>,
+    /// Longest time that results are kept, in days.
+    pub retention_days: Option<u32>,
+}
+
+/// All plans, by their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plans(BTreeMap<String, Plan>);
+
+impl Plans {
+    /// Reads plans joined by commas, or says what is wrong with them.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut plans = BTreeMap::new();
+        for plan in text.split(',').map(str::trim).filter(|plan| !plan.is_empty()) {
+            let (name, limits) = plan.split_once(char::is_whitespace).unwrap_or((plan, ""));
+            let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+            if !name.chars().all(|letter| is_letter(letter) || letter == '-') {
+                return Err(format!(
+                    "`{name}` is not a name of lower-case letters, digits and `-`"
+                ));
+            }
+            if plans.insert(name.to_owned(), Plan::parse(limits)?).is_some() {
+                return Err(format!("the plan `{name}` is there twice"));
+            }
+        }
+        Ok(Self(plans))
+    }
+
+    /// The limits of the plan with this name.
+    pub fn of(&self, name: &str) -> Plan {
+        self.0.get(name).copied().unwrap_or_default()
+    }
+
+    /// The plans that there are, with their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Plan)> {
+        self.0.iter().map(|(name, plan)| (name.as_str(), *plan))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a workspace may have the plan with this name: one of these, or any where there is none.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+}
+
+impl Plan {
+    fn parse(limits: &str) -> Result<Self, String> {
+        let mut plan = Self::default();
+        for limit in limits.split_whitespace() {
+            let (name, value) = limit
+                .split_once('=')
+                .ok_or_else(|| format!("`{limit}` must be written as `monitors=50`"))?;
+            let count = || {
+                let count: Option<u32> = value.parse().ok();
+                count.ok_or_else(|| format!("`{name}` must be a whole number (given: `{value}`)"))
+            };
+            match name {
+                "monitors" => plan.monitors = Some(count()?),
+                "pages" => plan.pages = Some(count()?),
+                "channels" => plan.channels = Some(count()?),
+                "retention_days" => plan.retention_days = Some(days(count()?)?),
+                "shortest_period" => {
+                    let period = Periodicity::parse(value).map_err(|_| {
+                        let words = Periodicity::WORDS.join(", ");
+                        format!("`{name}` must be one of {words} (given: `{value}`)")
+                    })?;
+                    plan.shortest_period = Some(period);
+                }
+                _ => {
+                    return Err(format!(
+                        "unknown limit `{name}`; expected one of {}",
+                        LIMITS.join(", ")
+                    ));
+                }
+            }
+        }
+        Ok(plan)
+    }
+}
+
+fn days(days: u32) -> Result<u32, String> {
+    let (least, most) = (limits::RESULTS_KEPT_DAYS_MIN, limits::RESULTS_KEPT_DAYS_MAX);
+    if (least..=most).contains(&days) {
+        return Ok(days);
+    }
+    Err(format!("`retention_days` must be {least} to {most} (given: `{days}`)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_are_read_with_the_limits_they_name() {
+        let text =
+            "team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90, free";
+        let plans = Plans::parse(text).unwrap();
+        let team = Plan {
+            monitors: Some(50),
+            shortest_period: Some(Periodicity::OneMinute),
+            pages: Some(3),
+            channels: Some(10),
+            retention_days: Some(90),
+        };
+        assert_eq!((plans.of("team"), plans.of("free")), (team, Plan::default()));
+        assert_eq!(plans.of("other"), Plan::default(), "an unknown plan limits nothing");
+        assert!(plans.has("free") && !plans.has("other"));
+        assert!(Plans::parse("").unwrap().is_empty());
+    }
+
+    #[test]
+    fn wrong_plans_say_what_is_wrong() {
+        for (text, expected) in [
+            ("Team", "`Team` is not a name of lower-case letters, digits and `-`"),
+            ("a, a", "the plan `a` is there twice"),
+            ("a monitors", "`monitors` must be written as `monitors=50`"),
+            ("a monitors=x", "`monitors` must be a whole number (given: `x`)"),
+            ("a retention_days=0", "`retention_days` must be 1 to 3650 (given: `0`)"),
+            ("a seats=1", "unknown limit `seats`"),
+            ("a shortest_period=2m", "`shortest_period` must be one of 30s, 1m"),
+        ] {
+            let why = Plans::parse(text).unwrap_err();
+            assert!(why.starts_with(expected), "{text}: {why}");
+        }
+    }
+}

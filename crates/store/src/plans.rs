@@ -1,0 +1,96 @@
+//! What a workspace's plan allows, held where things are created: in the transaction that creates them,
+//! so that no two callers at once pass the limit.
+
+use rules::plan::{Plan, Plans};
+use rules::{Periodicity, Violation, WorkspaceId};
+
+use crate::StoreError;
+use crate::db::{Connection, query};
+
+/// What a plan counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    Monitors,
+    Pages,
+    Channels,
+}
+
+impl Counted {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Monitors => "monitors",
+            Self::Pages => "status pages",
+            Self::Channels => "notification channels",
+        }
+    }
+
+    const fn most(self, plan: &Plan) -> Option<u32> {
+        match self {
+            Self::Monitors => plan.monitors,
+            Self::Pages => plan.pages,
+            Self::Channels => plan.channels,
+        }
+    }
+
+    const fn count(self) -> &'static str {
+        match self {
+            Self::Monitors => {
+                "SELECT COUNT(*) FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL"
+            }
+            Self::Pages => "SELECT COUNT(*) FROM pages WHERE workspace_id = $1",
+            Self::Channels => "SELECT COUNT(*) FROM channels WHERE workspace_id = $1",
+        }
+    }
+}
+
+/// Refuses one more of something where the plan of the workspace allows no more.
+pub(crate) async fn admit(
+    db: &mut Connection,
+    plans: &Plans,
+    workspace: WorkspaceId,
+    counted: Counted,
+) -> Result<(), StoreError> {
+    let Some((name, plan)) = plan_of(db, plans, workspace).await? else { return Ok(()) };
+    let Some(most) = counted.most(&plan) else { return Ok(()) };
+    let count: Option<i64> = query(counted.count()).bind(workspace.to_string()).scalar(db).await?;
+    if count.unwrap_or_default() < i64::from(most) {
+        return Ok(());
+    }
+    Err(StoreError::PlanLimit { plan: name, most, what: counted.words() })
+}
+
+/// Refuses a period that is shorter than the plan of the workspace allows.
+pub(crate) async fn admit_period(
+    db: &mut Connection,
+    plans: &Plans,
+    workspace: WorkspaceId,
+    period: Periodicity,
+) -> Result<(), StoreError> {
+    let Some((name, plan)) = plan_of(db, plans, workspace).await? else { return Ok(()) };
+    match plan.shortest_period {
+        Some(shortest) if period.period() < shortest.period() => {
+            let allowed = format!("must be {shortest} or longer on the plan `{name}`");
+            Err(StoreError::Refused(Violation::new("periodicity", period.to_string(), allowed)))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The plan of a workspace with its name; `None` where nothing is limited.
+async fn plan_of(
+    db: &mut Connection,
+    plans: &Plans,
+    workspace: WorkspaceId,
+) -> Result<Option<(String, Plan)>, StoreError> {
+    if plans.is_empty() {
+        return Ok(None);
+    }
+    let name: Option<String> = query("SELECT plan FROM workspaces WHERE id = $1")
+        .bind(workspace.to_string())
+        .scalar(db)
+        .await?;
+    Ok(name.map(|name| {
+        let plan = plans.of(&name);
+        (name, plan)
+    }))
+}
