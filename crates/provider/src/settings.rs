@@ -61,6 +61,11 @@ impl Settings {
     /// argument says wins over the environment (spec §5.4).
     pub fn of(arguments: Arguments, environment: &Environment) -> Result<Self, Violations> {
         let mut reader = Reader::new(&PROVIDER);
+        let from_environment = [
+            ("api_token", TOKEN_VARIABLE, arguments.api_token.is_none()),
+            ("base_url", URL_VARIABLE, arguments.base_url.is_none()),
+        ];
+        let is_set = [environment.api_token.is_some(), environment.base_url.is_some()];
         let token = arguments.api_token.or_else(|| environment.api_token.clone());
         let token = if let Some(token) = token {
             reader.text("api_token", Some(token.expose().clone()))
@@ -84,7 +89,18 @@ impl Settings {
             })
         };
         let settings = read();
-        reader.finish(settings)
+        reader.finish(settings).map_err(|mut violations| {
+            for violation in &mut violations.0 {
+                let sources = from_environment.iter().zip(is_set);
+                let source = sources.filter(|((field, _, left_out), is_set)| {
+                    violation.field == *field && *left_out && *is_set
+                });
+                for ((_, variable, _), _) in source {
+                    violation.allowed = format!("(from {variable}) {}", violation.allowed);
+                }
+            }
+            violations
+        })
     }
 }
 
@@ -173,6 +189,16 @@ mod tests {
             let refusal = "`base_url` must not contain a user name or password".to_owned();
             assert_eq!(said, if fine { Ok(()) } else { Err(refusal) }, "{url}");
         }
+    }
+
+    // issue 16 point 18: "Messages name the environment variable that a bad value came from"
+    #[test]
+    fn bad_value_of_a_variable_is_refused_with_its_name() {
+        let bad = environment("key", "example.com");
+        let refused = Settings::of(given(None, None), &bad).unwrap_err().to_string();
+        assert!(refused.starts_with("`base_url` (from SERVICE_API_URL) must be"), "{refused}");
+        let own = Settings::of(given(None, Some("example.com")), &bad).unwrap_err().to_string();
+        assert!(!own.contains("SERVICE_API_URL"), "{own}");
     }
 
     #[test]

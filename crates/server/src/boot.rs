@@ -37,6 +37,7 @@ use crate::control::{Desk, Socket};
 use crate::demo::{self, DemoError};
 use crate::edge::Budget;
 use crate::observe::Metrics;
+use crate::operator;
 use crate::pipeline::{
     self, Notifier, NotifierParts, Notifying, Parts, Pipeline, PipelineError, Probes,
 };
@@ -207,8 +208,13 @@ async fn start_on(
     names.domains.read(&store).await?;
     let notifier = notifier(settings, &ctx, &store, &metrics, &network)?;
     let icons = Arc::new(Icons::new(probe::Client::new(network.clone())));
-    let (pipeline, stages) =
-        Pipeline::start(parts(settings, &ctx, &store, &metrics, network)).await?;
+    let (notes, notes_end) = operator::notes();
+    let operator_client = probe::Client::new(network.clone());
+    let parts = Parts {
+        operator: settings.operator.is_some().then_some(notes),
+        ..parts(settings, &ctx, &store, &metrics, network)
+    };
+    let (pipeline, stages) = Pipeline::start(parts).await?;
     let notifying = notifier.start();
     let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
     let default_regions = settings.default_regions.clone().into();
@@ -249,6 +255,11 @@ async fn start_on(
     let connections = (connections_max(), settings.trusted_proxies.clone());
     tasks.push(tokio::spawn(listeners.serve(router, config, connections, stop.clone())));
     tasks.push(tokio::spawn(socket.serve(app.desk(), stop.clone())));
+    if let Some(operator) = settings.operator.clone() {
+        let means = (operator_client, app.notifier.clone());
+        let teller = operator::Teller::new(app.ctx.clone(), operator, means, notes_end);
+        tasks.push(tokio::spawn(teller.run(stop.clone())));
+    }
     let keep = housekeeping::keep(app.clone(), settings.retention, stop.clone());
     tasks.push(tokio::spawn(keep));
     Ok(Running { addresses, app, stop, tasks, stages, notifying })
@@ -346,6 +357,7 @@ fn parts(
         canaries: settings.canaries.clone(),
         metrics: metrics.clone(),
         default_regions: settings.default_regions.clone().into(),
+        operator: None,
     }
 }
 

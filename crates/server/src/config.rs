@@ -227,6 +227,11 @@ pub static SETTINGS: &[Setting] = &[
         "Account that text and WhatsApp messages go through, as its id and its token: AC0123:token.",
     ),
     Setting::secret(
+        "operator",
+        "ADDRESS",
+        "Who is told when the network of this server or of a probe may be at fault: an email address, or the URL of a webhook; empty tells the log and the audit only.",
+    ),
+    Setting::secret(
         "master_key",
         "KEY",
         "Key that secrets are encrypted with, 32 bytes in base64; left out, a file in the data folder.",

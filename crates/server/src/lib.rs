@@ -13,6 +13,7 @@ mod domains;
 mod edge;
 mod lane;
 pub mod observe;
+pub mod operator;
 pub mod pipeline;
 mod rpc;
 mod said;

@@ -41,6 +41,7 @@ use self::threads::Thread;
 use crate::context::Context;
 use crate::lane::{self, Errand, Finished, Jobs, Paced, UnderWay};
 use crate::observe::metrics::Metrics;
+use crate::operator::Note;
 
 /// Orders and commands that may wait.
 const ORDERS_WAITING: usize = 256;
@@ -71,6 +72,8 @@ pub struct Parts {
     pub default_regions: Arc<[Region]>,
     /// Checks that may run at a time.
     pub in_flight_max: usize,
+    /// Where the operator is told of suspect probes; `None` tells nobody.
+    pub operator: Option<mpsc::Sender<Note>>,
 }
 
 /// The running pipeline, for those who change monitors or ask about them. Cheap to clone.
@@ -168,7 +171,16 @@ impl Pipeline {
         let (orders, orders_end) = mpsc::channel(ORDERS_WAITING);
         let (commands, commands_end) = mpsc::channel(ORDERS_WAITING);
         let (finished, under_way) = (Arc::<Finished>::default(), Arc::<UnderWay>::default());
-        let Parts { ctx, store, probes, canaries, metrics, default_regions, in_flight_max } = parts;
+        let Parts {
+            ctx,
+            store,
+            probes,
+            canaries,
+            metrics,
+            default_regions,
+            in_flight_max,
+            operator,
+        } = parts;
         let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
         let (abandon, is_stuck) = (CancellationToken::new(), Arc::<AtomicBool>::default());
 
@@ -182,6 +194,7 @@ impl Pipeline {
             abandon.clone(),
             is_stuck.clone(),
         );
+        judge.tell_of_probes(operator);
         let places = Arc::new(Places::new(in_flight_max, metrics.clone()));
         let mut cadence = Cadence::new(
             ctx.clone(),

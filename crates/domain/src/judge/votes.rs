@@ -45,8 +45,16 @@ impl Tally {
         let mut voters = [nobody; Region::ALL.len()];
         let mut known = 0;
         for (serving, state) in policy.regions.iter().zip(&history.regions) {
-            let credible = state.credible(doubts.standing(serving.probe));
-            let Some(ballot) = vote(&credible, window, history.slow, now) else {
+            // Nearly always all of it counts, and nothing is copied.
+            let part;
+            let credible = match doubts.standing(serving.probe) {
+                Standing::Sound => state,
+                standing @ (Standing::SoundSince(_) | Standing::Void) => {
+                    part = state.credible(standing);
+                    &part
+                }
+            };
+            let Some(ballot) = vote(credible, window, history.slow, now) else {
                 continue;
             };
             let place = voters[..known].iter().position(|voter| voter.probe == serving.probe);
@@ -54,7 +62,7 @@ impl Tally {
             known = known.max(place + 1);
             voters[place].probe = serving.probe;
             voters[place].count(ballot);
-            tally.hear(&credible, window);
+            tally.hear(credible, window);
         }
         for voter in &voters[..known] {
             tally.votes += 1;

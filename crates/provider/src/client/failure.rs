@@ -9,7 +9,7 @@ use contract::rpc::{self, Code, Error, FieldViolation, Reason};
 use thiserror::Error as ThisError;
 
 use super::Repeat;
-use super::retry::is_taken;
+use super::retry::{RETRY_AFTER_MAX, is_taken};
 use crate::settings::Settings;
 
 /// Longest part of an answer that a message repeats, in characters.
@@ -114,7 +114,13 @@ fn said_by_the_service(error: &Error, reason: &str, circumstances: &Circumstance
 
 fn too_many_calls(said: &str, circumstances: &Circumstances<'_>) -> String {
     let wait = circumstances.asked_to_wait.unwrap_or_default().as_secs();
-    format!("The service rejected the call: {said}. Retry after {wait} s.")
+    let most = RETRY_AFTER_MAX.as_secs();
+    let long = if wait > most {
+        format!(", which is longer than the {most} s that this provider waits")
+    } else {
+        String::new()
+    };
+    format!("The service rejected the call: {said}. Retry after {wait} s{long}.")
 }
 
 /// What came from somewhere between here and the service, or did not come at all.
@@ -134,6 +140,14 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
         Code::Unavailable if is_of_trust(error) => format!(
             "{base_url} shows a certificate that is not trusted: {said}. Is it the right address? \
              Let SSL_CERT_FILE name a file with the certificates to trust, where it is.{after}"
+        ),
+        Code::Unavailable if said.contains("429") => format!(
+            "{base_url}, or a proxy in front of it, rejects calls because there are too many: \
+             {said}. Apply with a lower -parallelism, or later.{after}"
+        ),
+        Code::Unavailable if is_of_a_proxy(&said) => format!(
+            "Something in front of {base_url} answered in place of the service: {said}. The service \
+             may be down or starting.{after}"
         ),
         Code::Unavailable => format!(
             "{base_url} cannot be reached: {said}. Is `base_url` of the provider (or \
@@ -181,6 +195,11 @@ fn after(circumstances: &Circumstances<'_>) -> String {
         (Repeat::Creates, false) => " Nothing was created.",
     };
     format!("{tried}{done}")
+}
+
+/// Whether it is what proxies answer whose service does not: 502, 503 or 504.
+fn is_of_a_proxy(said: &str) -> bool {
+    ["error 502", "error 503", "error 504"].iter().any(|status| said.contains(status))
 }
 
 /// Whether somebody answered whose certificate was refused.

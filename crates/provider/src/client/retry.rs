@@ -10,7 +10,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Longest pause where the service names none.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// Longest pause that the service may ask for; past it the call fails and says so.
-const RETRY_AFTER_MAX: Duration = Duration::from_mins(5);
+pub(super) const RETRY_AFTER_MAX: Duration = Duration::from_mins(5);
 
 /// Whether a call may be made twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

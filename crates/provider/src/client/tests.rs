@@ -238,7 +238,7 @@ async fn what_does_something_each_time_is_made_again_only_when_it_was_refused() 
     let fake = Fake::start([limited("retry-after: 0\r\n"), gone]).await;
     let failure = trigger(&fake.client()).await.unwrap_err();
     assert_eq!(fake.requests().len(), 2);
-    insta::assert_snapshot!(said(&failure, &fake), @"http://HOST/rpc cannot be reached: HTTP error 503. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run? It was attempted 2 times. It may have been carried out.");
+    insta::assert_snapshot!(said(&failure, &fake), @"Something in front of http://HOST/rpc answered in place of the service: HTTP error 503. The service may be down or starting. It was attempted 2 times. It may have been carried out.");
 }
 
 #[tokio::test]
@@ -261,6 +261,7 @@ async fn every_way_to_fail_has_words_that_help() {
     let cases = [
         ("login page", answer("200 OK", "content-type: text/html\r\n", html)),
         ("proxy's page", answer("502 Bad Gateway", "content-type: text/html\r\n", html)),
+        ("plain limit", answer("429 Too Many Requests", "content-type: text/plain\r\n", b"slow")),
         ("long text", answer("500 Oh", "content-type: text/plain\r\n", &long)),
         ("not the path", answer("404 Not Found", "content-type: text/plain\r\n", b"nothing here")),
         ("moved", answer("301 Moved", "location: https://example.com/\r\n", b"")),
@@ -289,7 +290,8 @@ async fn every_way_to_fail_has_words_that_help() {
     }
     insta::assert_snapshot!(words.join("\n"), @r"
     login page: http://HOST/rpc does not answer as the service does: unexpected content-type: text/html. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
-    proxy's page: http://HOST/rpc cannot be reached: HTTP error 502. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
+    proxy's page: Something in front of http://HOST/rpc answered in place of the service: HTTP error 502. The service may be down or starting.
+    plain limit: http://HOST/rpc, or a proxy in front of it, rejects calls because there are too many: HTTP error 429: slow. Apply with a lower -parallelism, or later.
     long text: http://HOST/rpc does not answer as the service does: HTTP error 500: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
     not the path: http://HOST/rpc does not answer as the service does: HTTP error 404: nothing here. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
     moved: http://HOST/rpc does not answer as the service does: HTTP error 301. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
@@ -300,7 +302,7 @@ async fn every_way_to_fail_has_words_that_help() {
     nothing at all: http://HOST/rpc cannot be reached: connection closed before message completed. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
     no HTTP: http://HOST/rpc cannot be reached: invalid HTTP version parsed. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
     late: http://HOST/rpc did not respond within 1 s, the `request_timeout` of the provider.
-    limited for hours: The service rejected the call: too many calls. Retry after 9999 s.
+    limited for hours: The service rejected the call: too many calls. Retry after 9999 s, which is longer than the 300 s that this provider waits.
     failing: The service returned: the service failed; its log has the cause.
     read-only: The service refuses to change anything: this key is read-only. A plan needs a key with the scope read, an apply one with the scope write.
     unknown key: The service does not accept the key: no such key. Set `api_token` of the provider, or SERVICE_API_TOKEN, to a key of this service that holds.

@@ -16,6 +16,7 @@ use store::Database;
 use super::domains::{self, DomainSettings};
 use super::servers::{self, MailServer};
 use super::{ConfigError, Layers, Value, Values};
+use crate::operator::Operator;
 
 /// How log lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub struct Settings {
     pub calls_burst: NonZeroU32,
     /// Calls per minute with an unknown key for each address.
     pub failed_calls_per_minute: NonZeroU32,
+    /// Who is told when a probe becomes suspect; `None` tells nobody.
+    pub operator: Option<Operator>,
     /// What workspaces may have, by the names of their plans.
     pub plans: Plans,
     /// Proxies whose `X-Forwarded-For` is believed.
@@ -100,6 +103,11 @@ impl Settings {
             default_regions: regions(values.get("default_regions"))?,
             retention: read(values.get("retention_days"), "must be 1 to 3650", days)?,
             plans: plans(values.get("plans"))?,
+            operator: servers::optional(
+                values.get("operator"),
+                "must be an email address or the URL of a webhook",
+                Operator::parse,
+            )?,
             max_checks_in_flight: read(
                 values.get("max_checks_in_flight"),
                 "must be a whole number, or 0",

@@ -39,6 +39,7 @@ use super::probes::Probes;
 use crate::context::Context;
 use crate::lane::{Paced, Report, Taken};
 use crate::observe::metrics::Metrics;
+use crate::operator::Note;
 
 /// Plain results wait this long for others to be committed with; design §2 allows 100 ms.
 const COMMIT_WITHIN: Duration = Duration::from_millis(80);
@@ -73,6 +74,8 @@ pub(super) struct Judge {
     /// Whose votes are stored later.
     unwritten: Unwritten,
     pending: Pending,
+    /// Where the operator is told of suspect probes.
+    operator: Option<mpsc::Sender<Note>>,
 }
 
 impl Judge {
@@ -102,7 +105,13 @@ impl Judge {
             orders,
             unwritten: Unwritten::default(),
             pending: Pending::default(),
+            operator: None,
         }
+    }
+
+    /// Tells the operator of suspect probes from now on.
+    pub(super) fn tell_of_probes(&mut self, operator: Option<mpsc::Sender<Note>>) {
+        self.operator = operator;
     }
 
     /// What is stored when the process starts reaches up to this slot.

@@ -12,6 +12,7 @@ use store::{ProbeNote, ProbeTurn};
 use tracing::{error, warn};
 
 use super::Judge;
+use crate::operator::Note;
 
 impl Judge {
     /// Hears a result for what it says of the probe that ran it.
@@ -55,14 +56,17 @@ impl Judge {
         self.canaries.begin(probe);
         let detail = format!("{failing} of {hosts} hosts failed within a minute; {effect}");
         self.tell_owners(probe, ProbeTurn::Doubts, &detail);
+        self.tell_operator(name, true, detail);
     }
 
     fn end(&mut self, probe: ProbeSlot, how: &str) {
         let name = self.canaries.probes.name(probe).to_owned();
-        warn!(probe.name = name, "probe `{name}` doubts itself no more, {how}");
+        warn!(probe.name = name, "probe `{name}` is no longer suspect, {how}");
         self.metrics.probes_doubting.dec();
         self.canaries.end(probe);
         self.tell_owners(probe, ProbeTurn::Recovered, how);
+        let detail = format!("it is no longer suspect, {how}");
+        self.tell_operator(name, false, detail);
     }
 
     /// Notes it for every workspace whose monitors the probe checks.
@@ -78,6 +82,15 @@ impl Judge {
             detail: detail.to_owned(),
         };
         self.pending.add_notes(workspaces.into_iter().map(note));
+    }
+
+    /// Tells the operator, who may be away: nothing waits for that.
+    fn tell_operator(&self, probe: String, is_suspect: bool, detail: String) {
+        let Some(operator) = &self.operator else { return };
+        let note = Note { at: self.ctx.now(), probe, is_suspect, detail };
+        if operator.try_send(note).is_err() {
+            warn!("the operator is not told: too many messages wait");
+        }
     }
 
     fn passed(&self, since: rules::Timestamp) -> String {

@@ -7,6 +7,8 @@ use std::time::Duration;
 use http::Method;
 use rules::monitor::TcpCheck;
 use rules::{MonitorId, Scope, limits};
+use serde_json::Value;
+use server::operator::Operator;
 use store::AuditEntry;
 use testkit::server::TestServer;
 use testkit::target::{Answer, DnsTarget, HttpTarget, TcpTarget};
@@ -26,12 +28,18 @@ struct Story {
 
 impl Story {
     async fn of(canaries: &[SocketAddr]) -> Self {
+        Self::told_to(canaries, None).await
+    }
+
+    /// The same, whose operator reads there.
+    async fn told_to(canaries: &[SocketAddr], operator: Option<Operator>) -> Self {
         let (target, names) = (HttpTarget::start().await, DnsTarget::start().await);
         target.on("/", Answer::ok("fine"));
         let canary = |address: &SocketAddr| TcpCheck { uri: address.to_string() };
         let server = TestServer::start_with(|settings| {
             settings.nameservers = vec![names.address()];
             settings.canaries = canaries.iter().map(canary).collect();
+            settings.operator = operator;
         })
         .await;
         let watched = Watched::on(server).await;
@@ -155,4 +163,25 @@ async fn without_canaries_a_doubt_mutes_nothing() {
     story.watched.server.advance(rest);
     let told = story.told(2).await;
     assert_eq!(told[1].detail, "after 301 s: nothing confirmed it in time");
+}
+
+// issue 16 point 5: "Notify the operator (a setting: address or webhook)"
+#[tokio::test]
+async fn operator_is_told_of_a_suspect_probe_and_of_its_recovery() {
+    let hook = HttpTarget::start().await;
+    hook.on("/", Answer::ok(""));
+    let story = Story::told_to(&[], Operator::parse(&hook.url("/"))).await;
+    story.all(Answer::status(503)).await;
+    until(async || (hook.hits() > 0).then_some(())).await;
+    story.all(Answer::ok("fine")).await;
+    until(async || (hook.hits() > 1).then_some(())).await;
+    let told: Vec<Value> = hook
+        .received()
+        .iter()
+        .map(|request| serde_json::from_str(&request.body).unwrap())
+        .collect();
+    let types: Vec<_> = told.iter().map(|it| it["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["probe.suspect", "probe.recovered"]);
+    let why = told[0]["data"]["message"].as_str().unwrap();
+    assert!(why.starts_with("4 of 6 hosts failed within a minute"), "{why}");
 }

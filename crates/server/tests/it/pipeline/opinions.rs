@@ -80,6 +80,7 @@ impl Story {
             metrics: metrics.clone(),
             default_regions: [Region::FlyAms].into(),
             in_flight_max: 8,
+            operator: None,
         };
         let (pipeline, stages) = Pipeline::start(parts).await.unwrap();
         let story =
