@@ -171,20 +171,12 @@ impl Pipeline {
         let (orders, orders_end) = mpsc::channel(ORDERS_WAITING);
         let (commands, commands_end) = mpsc::channel(ORDERS_WAITING);
         let (finished, under_way) = (Arc::<Finished>::default(), Arc::<UnderWay>::default());
-        let Parts {
-            ctx,
-            store,
-            probes,
-            canaries,
-            metrics,
-            default_regions,
-            in_flight_max,
-            operator,
-        } = parts;
+        let Parts { ctx, store, probes, metrics, in_flight_max, .. } = parts.clone();
         let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
         let (abandon, is_stuck) = (CancellationToken::new(), Arc::<AtomicBool>::default());
 
-        let canaries = Canaries::new(ctx.clone(), probes.clone(), &canaries, reports.downgrade())?;
+        let canaries =
+            Canaries::new(ctx.clone(), probes.clone(), &parts.canaries, reports.downgrade())?;
         let mut judge = Judge::new(
             ctx.clone(),
             metrics.clone(),
@@ -194,7 +186,7 @@ impl Pipeline {
             abandon.clone(),
             is_stuck.clone(),
         );
-        judge.tell_of_probes(operator);
+        judge.tell_of_probes(parts.operator);
         let places = Arc::new(Places::new(in_flight_max, metrics.clone()));
         let mut cadence = Cadence::new(
             ctx.clone(),
@@ -203,7 +195,6 @@ impl Pipeline {
             reports.clone(),
             finished.clone(),
         );
-        let checks = TaskTracker::new();
         let checkers = Arc::new(Checkers {
             ctx: ctx.clone(),
             metrics,
@@ -211,24 +202,23 @@ impl Pipeline {
             reports,
             finished,
             places,
-            tasks: checks.clone(),
+            tasks: TaskTracker::new(),
             stop: stop.clone(),
             give_up: give_up.clone(),
         });
-        let changing = Arc::new(std::array::from_fn(|_| Mutex::new(())));
         let asked_for_max =
             u32::try_from(in_flight_max / ASKED_FOR_SHARE).unwrap_or(u32::MAX).max(1);
         let this = Self {
             ctx,
             store,
             probes,
-            default_regions,
+            default_regions: parts.default_regions,
             orders,
             commands,
             jobs,
             under_way: under_way.clone(),
             is_stuck,
-            changing,
+            changing: Arc::new(std::array::from_fn(|_| Mutex::new(()))),
             asked_for: Arc::new(Semaphore::new(asked_for_max as usize)),
             asked_for_max,
         };
@@ -238,7 +228,7 @@ impl Pipeline {
             cadence: threads[0].spawn(cadence.run(orders_end)),
             judge: threads[0].spawn(judge.run(heard, commands_end)),
             checkers: checking(&checkers, &threads, jobs_ends),
-            checks,
+            checks: checkers.tasks.clone(),
             stop,
             give_up,
             abandon,

@@ -103,11 +103,7 @@ impl Settings {
             default_regions: regions(values.get("default_regions"))?,
             retention: read(values.get("retention_days"), "must be 1 to 3650", days)?,
             plans: plans(values.get("plans"))?,
-            operator: servers::optional(
-                values.get("operator"),
-                "must be an email address or the URL of a webhook",
-                Operator::parse,
-            )?,
+            operator: operator(values.get("operator"))?,
             max_checks_in_flight: read(
                 values.get("max_checks_in_flight"),
                 "must be a whole number, or 0",
@@ -220,6 +216,11 @@ fn days(text: &str) -> Option<Duration> {
     let days: u32 = text.parse().ok()?;
     let allowed = limits::RESULTS_KEPT_DAYS_MIN..=limits::RESULTS_KEPT_DAYS_MAX;
     allowed.contains(&days).then(|| Duration::from_secs(u64::from(days) * 86_400))
+}
+
+fn operator(value: &Value) -> Result<Option<Operator>, ConfigError> {
+    let allowed = "must be an email address or the URL of a webhook";
+    servers::optional(value, allowed, Operator::parse)
 }
 
 fn plans(value: &Value) -> Result<Plans, ConfigError> {
