@@ -2,6 +2,7 @@
 //! an error in the caller's protocol even where the code behind panicked. Bounds of bodies are `body`'s.
 
 mod body;
+mod grpc_status;
 
 use std::panic::AssertUnwindSafe;
 
@@ -139,7 +140,7 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     if let Ok(Some(open)) = open {
         response = Holding::until_it_ends(response, open);
     }
-    response = Problem::finish(response, id.as_str());
+    response = Problem::finish(grpc_status::once(response), id.as_str());
     let status = response.status();
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);

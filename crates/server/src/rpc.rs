@@ -5,6 +5,7 @@ mod answer;
 mod call;
 mod counted;
 mod headers;
+mod health;
 mod history;
 mod incident;
 mod kept;
@@ -55,7 +56,7 @@ pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Regions(app.clone())).register(routes);
     let routes = Arc::new(StatusPages(app.clone())).register(routes);
     let routes = Arc::new(StatusReports(app.clone())).register(routes);
-    let (routes, health) = connectrpc_health::install_static(routes, rpc::service_names());
+    let (routes, health) = health::install(routes, rpc::service_names(), stop.clone());
     tokio::spawn(async move {
         stop.cancelled().await;
         health.shutdown();

@@ -56,8 +56,9 @@ const ROUTES: &[&str] = &[
     "/docs/guides/none",
     "/nonsense",
 ];
-/// Bytes of each endless body before the client gives up.
-const ENDLESS_BYTES: usize = 24 * 1024 * 1024;
+/// Bytes of each endless body before the client gives up: more than the server discards, with what both
+/// sockets may hold.
+const ENDLESS_BYTES: usize = 128 * 1024 * 1024;
 const CHUNK_BYTES: usize = 64 * 1024;
 /// Endless bodies at a time.
 const AT_A_TIME: usize = 40;

@@ -126,6 +126,26 @@ async fn who_watches_its_health_does_not_keep_a_server_from_stopping() {
     );
 }
 
+// issue 16 point 16: "`Health/Watch` of an unknown service stays open"
+#[tokio::test]
+async fn watch_of_an_unknown_service_says_so_and_stays_open() {
+    let server = TestServer::start().await;
+    let nobody = server.nobody();
+    let watching =
+        nobody.send_h2("/grpc.health.v1.Health/Watch", "application/grpc", framed(b"\x0a\x04nope"));
+    let stopping = async {
+        until(async || {
+            let page = server.nobody().get("/metrics").await.to_string();
+            page.contains("method=\"other\"").then_some(())
+        })
+        .await;
+        server.stop().await;
+    };
+    let (seen, ()) = tokio::join!(watching, stopping);
+    assert!(seen.body.starts_with(&framed(b"")), "one message, UNKNOWN, and no error: {seen}");
+    assert_eq!(seen.grpc_status(), Some(0), "{seen}");
+}
+
 #[tokio::test]
 async fn a_command_that_does_not_end_does_not_keep_a_server_from_stopping() {
     let server = TestServer::start().await;

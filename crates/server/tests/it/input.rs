@@ -57,7 +57,7 @@ async fn bodies_past_4_mib_are_refused_in_every_protocol() {
     let path = format!("/{MONITORS}/CreateTcpMonitor");
     let grpc = caller.send_h2(&path, "application/grpc", framed(&large)).await;
     assert_eq!(grpc.grpc_status(), Some(8));
-    let details = grpc.trailers.get("grpc-status-details-bin");
+    let details = grpc.headers.get("grpc-status-details-bin");
     assert!(details.is_some(), "{:?} {:?}", grpc.headers, grpc.trailers);
     let packed = gzip(&large);
     let request = http::Request::post(format!("/rpc/{MONITORS}/CreateTcpMonitor"))
