@@ -57,7 +57,8 @@ impl DatabaseArgs {
         let settings = self.settings()?;
         let place = boot::store_settings(&settings);
         let admin = control::connect(&Context::system(), place).await?;
-        admin.hold_to(settings.plans);
+        let days = settings.retention_days();
+        admin.hold_to(settings.plans, days);
         Ok(admin)
     }
 

@@ -1,10 +1,11 @@
 //! A service that a command calls: its address, its key, and the messages of its errors.
 
+use std::error::Error as StdError;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
-use contract::rpc::{Client, Code, Error};
+use contract::rpc::{self, Client, Error};
 use rules::Secret;
 use server::boot;
 
@@ -16,11 +17,9 @@ use crate::output;
 const KEY_VARIABLES: [&str; 2] = ["SERVICE_API_TOKEN", "SERVICE_API_KEY"];
 /// The variable that stands in for the address (spec §5.3).
 const URL_VARIABLE: &str = "SERVICE_API_URL";
-/// What the client says where no connection came about.
-const NO_CONNECTION: &str = "(Connect)";
-/// What to do then.
-const UNREACHABLE: &str = "cannot connect: start the server with `aloft serve`, or give the address of \
-    a running one with `--base-url` or SERVICE_API_URL";
+/// Way out if no connection was made.
+const UNREACHABLE: &str = "start the server with `aloft serve`, or give the address of a running one \
+    with `--base-url` or SERVICE_API_URL";
 /// What the help of such a command ends with.
 pub(crate) const KEY_HELP: &str =
     "The key is SERVICE_API_TOKEN, or SERVICE_API_KEY, of the environment.";
@@ -82,10 +81,19 @@ fn local_address(listen: SocketAddr) -> String {
 /// What an error of the service says.
 pub(crate) fn said(error: &Error) -> anyhow::Error {
     let message = error.message.clone().unwrap_or_else(|| format!("{:?}", error.code));
-    if error.code == Code::Unavailable && message.contains(NO_CONNECTION) {
-        return anyhow!(UNREACHABLE);
+    if rpc::never_sent(error) {
+        return anyhow!("cannot connect: {}; {UNREACHABLE}", cause(error));
     }
     anyhow!(message)
+}
+
+/// Returns the deepest cause of an error, which says most.
+fn cause(error: &Error) -> String {
+    let mut cause = error.source();
+    while let Some(deeper) = cause.and_then(StdError::source) {
+        cause = Some(deeper);
+    }
+    cause.map(ToString::to_string).unwrap_or_default()
 }
 
 /// What a variable is set to; one that is empty says nothing.

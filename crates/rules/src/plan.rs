@@ -1,5 +1,4 @@
-//! Plans: what a workspace may have, by the name of its plan. A plan that is not configured limits
-//! nothing, and so does a limit that a plan leaves out.
+//! Plans: named limits of workspaces. Unknown plans and omitted limits restrict nothing.
 //!
 //! Format: `team monitors=50 shortest_period=1m pages=3, trial monitors=5 retention_days=7`.
 
@@ -30,7 +29,7 @@ pub struct Plan {
 pub struct Plans(BTreeMap<String, Plan>);
 
 impl Plans {
-    /// Reads plans joined by commas, or says what is wrong with them.
+    /// Reads plans joined by commas. Errors name the first fault.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut plans = BTreeMap::new();
         for plan in text.split(',').map(str::trim).filter(|plan| !plan.is_empty()) {
@@ -48,22 +47,22 @@ impl Plans {
         Ok(Self(plans))
     }
 
-    /// The limits of the plan with this name.
+    /// Returns the limits of the plan with this name; an unknown plan limits nothing.
     pub fn of(&self, name: &str) -> Plan {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// The plans that there are, with their names.
+    /// Returns all plans with their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Plan)> {
         self.0.iter().map(|(name, plan)| (name.as_str(), *plan))
     }
 
-    /// Whether there is none.
+    /// Returns whether no plan is set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a workspace may have the plan with this name: one of these, or any where there is none.
+    /// Returns whether there is a plan with this name.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }

@@ -178,11 +178,10 @@ async fn open(settings: &Settings) -> Result<Store, StoreError> {
     Ok(store)
 }
 
-/// Holds workspaces to their plans, as they are set now.
+/// Holds workspaces to the plans of the settings.
 async fn hold_to_plans(store: &Store, settings: &Settings) -> Result<(), StoreError> {
-    store.hold_to(settings.plans.clone());
-    let days = u32::try_from(settings.retention.as_secs() / 86_400).unwrap_or(u32::MAX);
-    store.workspaces().cap_retention(days).await
+    store.hold_to(settings.plans.clone(), settings.retention_days());
+    store.workspaces().cap_retention().await
 }
 
 fn prepare(settings: &Settings) {

@@ -19,9 +19,9 @@ use url::Url;
 use crate::context::Context;
 use crate::pipeline::Notifier;
 
-/// Messages that may wait: there are few probes.
+/// Most messages that wait. There are few probes.
 const WAITING_MAX: usize = 16;
-/// How long a webhook may take to answer.
+/// Timeout of a webhook.
 const WITHIN: Duration = Duration::from_secs(10);
 /// Pauses between tries of one message.
 const PAUSES: [Duration; 4] = [
@@ -31,7 +31,7 @@ const PAUSES: [Duration; 4] = [
     Duration::from_mins(5),
 ];
 
-/// Where the operator reads.
+/// Recipient of messages about suspect probes.
 #[derive(Clone, Debug)]
 pub enum Operator {
     /// A mailbox.
@@ -40,20 +40,20 @@ pub enum Operator {
     Webhook(Secret<String>),
 }
 
-/// What the operator is told.
+/// Message about a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// When.
+    /// Time of the change.
     pub at: Timestamp,
     /// Name of the probe.
     pub probe: String,
-    /// Whether it became suspect, or is no longer.
+    /// Whether the probe became suspect (or recovered).
     pub is_suspect: bool,
-    /// Why, in words.
+    /// Reason, as a sentence.
     pub detail: String,
 }
 
-/// Who tells.
+/// Task that sends the messages.
 pub(crate) struct Teller {
     ctx: Context,
     operator: Operator,
@@ -108,7 +108,7 @@ impl Note {
     }
 }
 
-/// The way for notes, for whoever has something to tell.
+/// Creates the channel from the judge to the sender.
 pub(crate) fn notes() -> (mpsc::Sender<Note>, mpsc::Receiver<Note>) {
     mpsc::channel(WAITING_MAX)
 }
@@ -123,7 +123,7 @@ impl Teller {
         Self { ctx, operator, client, notifier, notes }
     }
 
-    /// Tells until the server stops.
+    /// Sends messages until the server stops.
     pub(crate) async fn run(mut self, stop: CancellationToken) {
         loop {
             let note = tokio::select! {
@@ -155,7 +155,7 @@ impl Teller {
         match &self.operator {
             Operator::Email(to) => {
                 let mail = note.mail(to, self.ctx.chance());
-                // Emails take turns by workspace, and this is none of theirs.
+                // Emails take turns by workspace; this one belongs to none.
                 self.notifier.post(WorkspaceId::from_bits(0), mail).await
             }
             Operator::Webhook(url) => {

@@ -72,7 +72,7 @@ pub struct Parts {
     pub default_regions: Arc<[Region]>,
     /// Checks that may run at a time.
     pub in_flight_max: usize,
-    /// Where the operator is told of suspect probes; `None` tells nobody.
+    /// Sends messages about suspect probes to the operator; `None` sends none.
     pub operator: Option<mpsc::Sender<Note>>,
 }
 

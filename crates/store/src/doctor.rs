@@ -98,16 +98,16 @@ impl Doctor<'_> {
     async fn examine_workspace(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
         let store = self.store;
         store.keys().list(workspace).await?;
-        store.channels().list(workspace, everything()).await?;
-        store.pages().list(workspace, everything()).await?;
-        store.components().list(workspace, None, everything()).await?;
-        store.groups().list(workspace, None, everything()).await?;
-        store.incidents().list(workspace, IncidentFilter::default(), everything()).await?;
-        store.reports().list(workspace, ReportFilter::default(), everything()).await?;
-        store.report_templates().list(workspace, everything()).await?;
+        store.channels().list(workspace, Page::all()).await?;
+        store.pages().list(workspace, Page::all()).await?;
+        store.components().list(workspace, None, Page::all()).await?;
+        store.groups().list(workspace, None, Page::all()).await?;
+        store.incidents().list(workspace, IncidentFilter::default(), Page::all()).await?;
+        store.reports().list(workspace, ReportFilter::default(), Page::all()).await?;
+        store.report_templates().list(workspace, Page::all()).await?;
         let (filter, epoch) = (MaintenanceFilter::default(), Timestamp::from_millis(0));
-        store.maintenances().list(workspace, filter, everything(), epoch).await?;
-        store.subscribers().list(workspace, SubscriberFilter::default(), everything()).await?;
+        store.maintenances().list(workspace, filter, Page::all(), epoch).await?;
+        store.subscribers().list(workspace, SubscriberFilter::default(), Page::all()).await?;
         Ok(())
     }
 
@@ -130,10 +130,6 @@ impl Doctor<'_> {
             })?;
         }
     }
-}
-
-const fn everything<Id>() -> Page<Id> {
-    Page { limit: u32::MAX, offset: 0, after: None }
 }
 
 /// The column that names a row of this table.

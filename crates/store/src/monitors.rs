@@ -50,6 +50,13 @@ pub struct Page<Id = MonitorId> {
     pub after: Option<Id>,
 }
 
+impl<Id> Page<Id> {
+    /// Asks for the whole list.
+    pub const fn all() -> Self {
+        Self { limit: u32::MAX, offset: 0, after: None }
+    }
+}
+
 /// A part of the list of a workspace's monitors, in the order of their identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorPage {

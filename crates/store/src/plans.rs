@@ -1,5 +1,7 @@
-//! What a workspace's plan allows, held where things are created: in the transaction that creates them,
-//! so that no two callers at once pass the limit.
+//! Holds workspaces to the limits of their plans, in the transaction that creates something: two callers
+//! at once cannot pass a limit together.
+
+use std::sync::Arc;
 
 use rules::plan::{Plan, Plans};
 use rules::{Periodicity, Violation, WorkspaceId};
@@ -7,7 +9,15 @@ use rules::{Periodicity, Violation, WorkspaceId};
 use crate::StoreError;
 use crate::db::{Connection, query};
 
-/// What a plan counts.
+/// Plans as the operator set them.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) plans: Arc<Plans>,
+    /// Retention of a workspace that set none, in days.
+    pub(crate) default_days: u32,
+}
+
+/// Kind of thing that a plan counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     Monitors,
@@ -43,7 +53,7 @@ impl Counted {
     }
 }
 
-/// Refuses one more of something where the plan of the workspace allows no more.
+/// Rejects one more of a kind if the workspace has as many as its plan allows.
 pub(crate) async fn admit(
     db: &mut Connection,
     plans: &Plans,
@@ -59,7 +69,7 @@ pub(crate) async fn admit(
     Err(StoreError::PlanLimit { plan: name, most, what: counted.words() })
 }
 
-/// Refuses a period that is shorter than the plan of the workspace allows.
+/// Rejects a period that is shorter than the plan of the workspace allows.
 pub(crate) async fn admit_period(
     db: &mut Connection,
     plans: &Plans,
@@ -76,7 +86,7 @@ pub(crate) async fn admit_period(
     }
 }
 
-/// The plan of a workspace with its name; `None` where nothing is limited.
+/// Returns the plan of a workspace with its name, or `None` if no plan is set.
 async fn plan_of(
     db: &mut Connection,
     plans: &Plans,

@@ -97,8 +97,8 @@ impl Quarantine {
         sifted.flatten().collect()
     }
 
-    /// What is read of several rows each, which have their key in the first column, and how many of them
-    /// cannot be read.
+    /// Reads groups of rows with the same key in the first column. Returns what is readable, and the number
+    /// of groups that are not.
     pub(crate) fn sift_groups<T>(
         &self,
         table: &'static str,

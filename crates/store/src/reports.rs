@@ -207,7 +207,7 @@ async fn all(db: &mut Connection, which: Query) -> Result<Vec<Report>, StoreErro
     assemble(&rows.iter().collect::<Vec<_>>())
 }
 
-/// Those that can be read, and how many cannot.
+/// Returns the readable reports, and the number of unreadable ones.
 async fn sound(
     db: &mut Connection,
     quarantine: &Quarantine,

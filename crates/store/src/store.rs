@@ -16,6 +16,7 @@ use crate::generations::{Generation, Generations};
 use crate::history::{HistoryStore, Tail};
 use crate::marker::Marker;
 use crate::outbox::{Listener, Outbox};
+use crate::plans::Held;
 use crate::quarantine::Quarantine;
 use crate::vault::{MasterKeySource, Vault};
 use crate::writer::{Begin, Durable, Session, Work, Writer};
@@ -57,8 +58,8 @@ pub(crate) struct Inner {
     pub(crate) accesses: Accesses,
     pub(crate) marker: Marker,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// What plans allow; nothing is limited until they are set.
-    pub(crate) plans: OnceLock<Plans>,
+    /// Plans of the operator; nothing is limited until they are set.
+    pub(crate) plans: OnceLock<Held>,
 }
 
 impl Store {
@@ -66,14 +67,19 @@ impl Store {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Holds workspaces to these plans from now on. Only the first call counts.
-    pub fn hold_to(&self, plans: Plans) {
-        let _ = self.inner.plans.set(plans);
+    /// Holds workspaces to these plans from now on. `default_days` is the retention of a workspace that
+    /// set none. Only the first call counts.
+    pub fn hold_to(&self, plans: Plans, default_days: u32) {
+        let _ = self.inner.plans.set(Held { plans: Arc::new(plans), default_days });
     }
 
-    /// What plans allow.
-    pub fn plans(&self) -> Plans {
-        self.inner.plans.get().cloned().unwrap_or_default()
+    /// Returns the plans of the operator.
+    pub fn plans(&self) -> Arc<Plans> {
+        self.held().map(|held| Arc::clone(&held.plans)).unwrap_or_default()
+    }
+
+    pub(crate) fn held(&self) -> Option<&Held> {
+        self.inner.plans.get()
     }
 
     /// Ends everything in order: what waits is committed, the log is copied into the database and

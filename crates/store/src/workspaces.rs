@@ -29,16 +29,16 @@ pub struct Workspace {
 /// A change of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// Other names.
+    /// New names.
     Rename {
         /// Its name in addresses; unique.
         slug: String,
         /// Its name for people.
         name: String,
     },
-    /// Another plan.
+    /// New plan.
     Plan(String),
-    /// It is gone, with all that it had before: its slug is free.
+    /// Deletion. The row stays for the audit, and its slug is free.
     Delete,
 }
 
@@ -101,14 +101,19 @@ impl Workspaces<'_> {
             .await
     }
 
-    /// Holds workspaces to the retention of their plans, where they keep results for longer or for the
-    /// server's time and that is longer: plans are settings, and may be others than before.
-    pub async fn cap_retention(&self, default_days: u32) -> Result<(), StoreError> {
-        let plans = self.store.plans();
-        let capped: Vec<(String, u32)> = plans
+    /// Shortens the retention of workspaces to that of their plans. Plans are settings, so they may have
+    /// changed since the last start.
+    pub async fn cap_retention(&self) -> Result<(), StoreError> {
+        let Some(held) = self.store.held() else { return Ok(()) };
+        let default_days = held.default_days;
+        let capped: Vec<(String, u32)> = held
+            .plans
             .iter()
             .filter_map(|(name, plan)| Some((name.to_owned(), plan.retention_days?)))
             .collect();
+        if capped.is_empty() {
+            return Ok(());
+        }
         self.store
             .write(move |session| {
                 Box::pin(async move {

@@ -99,7 +99,7 @@ pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Ver
 }
 
 impl Share {
-    /// Whether one probe saw all of it: several regions in its words would claim several places.
+    /// Returns whether one probe saw all of it. Naming several regions would claim several places.
     const fn is_of_one_probe(self) -> bool {
         self.of_votes == 1
     }

@@ -45,7 +45,7 @@ impl Tally {
         let mut voters = [nobody; Region::ALL.len()];
         let mut known = 0;
         for (serving, state) in policy.regions.iter().zip(&history.regions) {
-            // Nearly always all of it counts, and nothing is copied.
+            // The usual case copies nothing: this runs for every result.
             let part;
             let credible = match doubts.standing(serving.probe) {
                 Standing::Sound => state,

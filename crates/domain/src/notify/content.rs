@@ -23,7 +23,7 @@ impl Content {
         }
     }
 
-    /// What it is about, for the log: the monitor or the page, by name and identifier.
+    /// Returns name and identifier of the monitor or page, for the log.
     pub fn about(&self) -> String {
         match self {
             Self::Alert(event) => {

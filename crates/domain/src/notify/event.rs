@@ -18,7 +18,7 @@ pub enum EventKind {
     /// A monitor is slow or partly failing, and has been for two periods.
     Degraded,
     /// A monitor that was down is no longer down, and has been degraded for two periods. Follows
-    /// [`EventKind::Error`] of the same incident; its end is told once, as `recovered`.
+    /// [`EventKind::Error`] of the same incident; one `recovered` ends both.
     StillDegraded,
     /// What was told before is over.
     Recovered,
@@ -39,7 +39,7 @@ pub struct Event {
     pub monitor: Subject,
     /// The incident it belongs to; `None` for `degraded` outside an incident and for tests.
     pub incident: Option<IncidentId>,
-    /// When what it tells of began: with `at`, how long it lasted, a degradation after the incident included.
+    /// Start. The time until `at` is the total duration, with a degradation after the incident.
     pub began_at: Timestamp,
     /// What ended the incident; only with [`EventKind::Recovered`].
     pub closed: Option<Ended>,
@@ -78,8 +78,8 @@ pub struct Grounds {
 pub struct RegionSeen {
     /// The region.
     pub region: Region,
-    /// The probe that served it, where that serves other regions too or stands in for the region:
-    /// regions of one probe are one place.
+    /// Public name of the probe, if it is the server's own or serves several regions: regions of one
+    /// probe are one place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// Whether its check failed.
@@ -141,8 +141,8 @@ impl EventKind {
 }
 
 impl Grounds {
-    /// What each place saw last, failing ones first: of a probe that serves several regions what the
-    /// worst of them saw.
+    /// Returns the last observation of each place, failing ones first. A probe with several regions has one:
+    /// the worst.
     pub fn places(&self) -> impl Iterator<Item = &RegionSeen> {
         self.regions.iter().enumerate().filter_map(|(at, seen)| {
             let before = &self.regions[..at];

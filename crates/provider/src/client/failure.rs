@@ -141,7 +141,7 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
             "{base_url} shows a certificate that is not trusted: {said}. Is it the right address? \
              Let SSL_CERT_FILE name a file with the certificates to trust, where it is.{after}"
         ),
-        Code::Unavailable if said.contains("429") => format!(
+        Code::Unavailable if said.contains("error 429") => format!(
             "{base_url}, or a proxy in front of it, rejects calls because there are too many: \
              {said}. Apply with a lower -parallelism, or later.{after}"
         ),
@@ -197,7 +197,7 @@ fn after(circumstances: &Circumstances<'_>) -> String {
     format!("{tried}{done}")
 }
 
-/// Whether it is what proxies answer whose service does not: 502, 503 or 504.
+/// Returns whether a proxy answered in place of the service: 502, 503 or 504.
 fn is_of_a_proxy(said: &str) -> bool {
     ["error 502", "error 503", "error 504"].iter().any(|status| said.contains(status))
 }

@@ -60,9 +60,9 @@ pub struct Settings {
     pub calls_burst: NonZeroU32,
     /// Calls per minute with an unknown key for each address.
     pub failed_calls_per_minute: NonZeroU32,
-    /// Who is told when a probe becomes suspect; `None` tells nobody.
+    /// Recipient of messages about suspect probes; `None` sends none.
     pub operator: Option<Operator>,
-    /// What workspaces may have, by the names of their plans.
+    /// Limits of workspaces, by plan.
     pub plans: Plans,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
@@ -155,6 +155,11 @@ impl Settings {
             servers: servers::servers(values)?,
             master_key: master_key(values.get("master_key"))?,
         })
+    }
+
+    /// Returns the retention of results in days.
+    pub fn retention_days(&self) -> u32 {
+        u32::try_from(self.retention.as_secs() / 86_400).unwrap_or(u32::MAX)
     }
 
     /// What holds where nobody set anything.

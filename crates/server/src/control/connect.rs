@@ -132,11 +132,11 @@ impl Admin {
         Ok(rows)
     }
 
-    /// Holds the store to these plans; a running server does so by its own settings.
-    pub fn hold_to(&self, plans: Plans) {
+    /// Holds the store to these plans. A running server holds it to its own settings.
+    pub fn hold_to(&self, plans: Plans, default_days: u32) {
         match &self.0 {
             Way::Server(_) => {}
-            Way::Store(desk) => desk.hold_to(plans),
+            Way::Store(desk) => desk.hold_to(plans, default_days),
         }
     }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rules::plan::Plans;
 use rules::{KeyId, Reader, Scope, Violations, WorkspaceId, limits, tables};
 use store::{
-    Actor, ApiKey, AuditEntry, Change, DamagedRow, FREE_PLAN, KeyHash, Page, Store, StoreError,
-    Workspace, WorkspaceEdit,
+    Actor, ApiKey, AuditEntry, Change, DamagedRow, FREE_PLAN, KeyHash, MaintenanceFilter, Page,
+    Store, StoreError, Workspace, WorkspaceEdit,
 };
 
 use super::operation::{Answer, Operation};
@@ -26,7 +26,7 @@ pub struct Desk {
     ctx: Context,
     store: Store,
     auth: Option<Arc<Auth>>,
-    /// What checks the monitors, where a server runs.
+    /// Checks the monitors, if a server runs.
     pipeline: Option<Pipeline>,
 }
 
@@ -36,15 +36,15 @@ impl Desk {
         Self { ctx, store, auth, pipeline: None }
     }
 
-    /// The same, where monitors that are deleted must not be checked any more.
+    /// Stops the checks of deleted monitors in this pipeline.
     #[must_use]
     pub fn with_pipeline(self, pipeline: Pipeline) -> Self {
         Self { pipeline: Some(pipeline), ..self }
     }
 
-    /// Holds the store to these plans, where no server runs that does.
-    pub(super) fn hold_to(&self, plans: Plans) {
-        self.store.hold_to(plans);
+    /// Holds the store to these plans, if no server does.
+    pub(super) fn hold_to(&self, plans: Plans, default_days: u32) {
+        self.store.hold_to(plans, default_days);
     }
 
     /// Creates a workspace.
@@ -66,11 +66,11 @@ impl Desk {
         };
         self.refuse_unknown_plan(&workspace.plan)?;
         self.store.workspaces().create(workspace.clone(), change).await.map_err(refused)?;
-        self.cap(workspace.id, &workspace.plan).await?;
+        self.store.workspaces().cap_retention().await.map_err(refused)?;
         Ok(workspace.into())
     }
 
-    /// Gives a workspace other names. Addresses of its status pages do not change.
+    /// Renames a workspace. The addresses of its status pages do not change.
     pub async fn rename_workspace(
         &self,
         renamed: RenameWorkspace,
@@ -84,16 +84,16 @@ impl Desk {
         self.workspace(&slug).await.map(WorkspaceRow::from)
     }
 
-    /// Gives a workspace another plan. What it has beyond the plan stays; more is refused.
+    /// Changes the plan of a workspace. Anything beyond the new limits stays; creating more is rejected.
     pub async fn set_plan(&self, slug: &str, plan: String) -> Result<WorkspaceRow, ControlError> {
         let workspace = self.workspace(slug).await?;
         self.refuse_unknown_plan(&plan)?;
-        self.edit(workspace.id, WorkspaceEdit::Plan(plan.clone())).await?;
-        self.cap(workspace.id, &plan).await?;
+        self.edit(workspace.id, WorkspaceEdit::Plan(plan)).await?;
+        self.store.workspaces().cap_retention().await.map_err(refused)?;
         self.workspace(slug).await.map(WorkspaceRow::from)
     }
 
-    /// Deletes a workspace with all that it has: keys first, so that nobody adds to it meanwhile.
+    /// Deletes a workspace and everything in it. Keys go first, so that nobody adds to it meanwhile.
     pub async fn delete_workspace(&self, slug: &str) -> Result<(), ControlError> {
         let id = self.workspace(slug).await?.id;
         let (store, change) = (&self.store, self.change());
@@ -103,13 +103,22 @@ impl Desk {
                 auth.forget(key.id);
             }
         }
-        for page in store.pages().list(id, everything()).await.map_err(refused)?.rows {
+        let (filter, all, now) = (MaintenanceFilter::default(), Page::all(), change.at);
+        for row in store.maintenances().list(id, filter, all, now).await.map_err(refused)?.rows {
+            let maintenance = row.maintenance.id;
+            store.maintenances().delete(id, maintenance, change).await.map_err(refused)?;
+        }
+        for template in store.report_templates().list(id, Page::all()).await.map_err(refused)?.rows
+        {
+            store.report_templates().delete(id, template.id, change).await.map_err(refused)?;
+        }
+        for page in store.pages().list(id, Page::all()).await.map_err(refused)?.rows {
             store.pages().delete(id, page.id, change).await.map_err(refused)?;
         }
-        for channel in store.channels().list(id, everything()).await.map_err(refused)?.rows {
+        for channel in store.channels().list(id, Page::all()).await.map_err(refused)?.rows {
             store.channels().delete(id, channel.id, change).await.map_err(refused)?;
         }
-        for row in store.monitors().list(id, everything()).await.map_err(refused)?.monitors {
+        for row in store.monitors().list(id, Page::all()).await.map_err(refused)?.monitors {
             let monitor = row.monitor.id;
             store.monitors().delete(id, monitor, change).await.map_err(refused)?;
             if let Some(pipeline) = &self.pipeline {
@@ -120,7 +129,7 @@ impl Desk {
         self.edit(id, WorkspaceEdit::Delete).await
     }
 
-    /// The newest changes of a workspace, newest first.
+    /// Returns the newest changes of a workspace, newest first.
     pub async fn audit(&self, slug: &str, limit: u32) -> Result<Vec<AuditRow>, ControlError> {
         let workspace = self.workspace(slug).await?;
         let entries = self.store.audit().newest(workspace.id, limit).await.map_err(refused)?;
@@ -133,7 +142,7 @@ impl Desk {
 
     async fn edit(&self, id: WorkspaceId, edit: WorkspaceEdit) -> Result<(), ControlError> {
         self.store.workspaces().edit(id, edit, self.change()).await.map_err(refused)?;
-        // What is remembered of a key has its workspace as it was.
+        // The cache of keys has the old names and plan of the workspace.
         if let Some(auth) = &self.auth {
             for key in self.store.keys().list(id).await.map_err(refused)? {
                 auth.forget(key.id);
@@ -154,13 +163,6 @@ impl Desk {
         Err(ControlError::Refused(format!(
             "unknown plan `{plan}`; the setting `plans` has `{known}`"
         )))
-    }
-
-    /// Holds a workspace to the retention of its plan.
-    async fn cap(&self, id: WorkspaceId, plan: &str) -> Result<(), ControlError> {
-        let Some(days) = self.store.plans().of(plan).retention_days else { return Ok(()) };
-        let kept = self.store.history().keep_results(id, Some(days), self.change()).await;
-        kept.map_err(refused)
     }
 
     /// Every workspace.
@@ -337,10 +339,6 @@ impl From<AuditEntry> for AuditRow {
         let AuditEntry { number: _, at, actor, action, resource_id, detail } = entry;
         Self { happened_at: at, actor, action, resource_id, detail }
     }
-}
-
-const fn everything<Id>() -> Page<Id> {
-    Page { limit: u32::MAX, offset: 0, after: None }
 }
 
 impl From<DamagedRow> for UnreadableRow {

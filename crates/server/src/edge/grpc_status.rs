@@ -1,4 +1,4 @@
-//! The status of gRPC is sent once. The RPC library writes an error into the headers and again into the
+//! Sends the status of gRPC once. The RPC library writes an error into the headers and again into the
 //! trailers; with an empty body the headers alone are enough ("Trailers-Only",
 //! <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
 
@@ -10,7 +10,7 @@ use http_body_util::BodyExt as _;
 
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
-/// The answer with its status in one place. Only errors have it in the headers, and their body is in
+/// Moves the trailers of an error into its headers. Only errors have a status there, and their body is in
 /// memory.
 pub(super) fn once(response: Response) -> Response {
     if !response.headers().contains_key(&GRPC_STATUS) {

@@ -74,7 +74,7 @@ pub(super) struct Judge {
     /// Whose votes are stored later.
     unwritten: Unwritten,
     pending: Pending,
-    /// Where the operator is told of suspect probes.
+    /// Sends messages about suspect probes to the operator.
     operator: Option<mpsc::Sender<Note>>,
 }
 
@@ -109,7 +109,7 @@ impl Judge {
         }
     }
 
-    /// Tells the operator of suspect probes from now on.
+    /// Sets the channel to the operator.
     pub(super) fn tell_of_probes(&mut self, operator: Option<mpsc::Sender<Note>>) {
         self.operator = operator;
     }
@@ -337,7 +337,7 @@ impl Judge {
     }
 }
 
-/// Names the probe of each region that it stands in for, or serves together with others.
+/// Sets the place of each region whose probe is the server's own or serves several regions.
 fn name_places(grounds: &mut Grounds, watched: &Watched, probes: &Probes) {
     let slots: Vec<_> =
         grounds.regions.iter().map(|seen| watched.policy.probe_of(seen.region)).collect();
@@ -350,7 +350,7 @@ fn name_places(grounds: &mut Grounds, watched: &Watched, probes: &Probes) {
     }
 }
 
-/// Says which monitor changed and why: the first failing region's reason where there is one.
+/// Logs which monitor changed and why, with the reason of the first failing region.
 fn log(watched: &Watched, transition: &Transition, grounds: &Grounds) {
     let Watched { monitor, name, .. } = watched;
     let Transition { from, to, why, .. } = transition;

@@ -9,7 +9,7 @@ use domain::judge::{ProbeSlot, Serving};
 use probe::Probe;
 use rules::Region;
 
-/// What people are told instead of the name of the probe inside the server.
+/// Public name of the probe inside the server.
 const THIS_SERVER: &str = "this server";
 /// Name of the probe inside the server, which stands in for all regions.
 pub const EMBEDDED: &str = "embedded";
@@ -62,12 +62,12 @@ impl Probes {
         &self.known(slot).0.0
     }
 
-    /// What people are told where a probe is.
+    /// Returns the public name of a probe.
     pub fn place(&self, slot: ProbeSlot) -> &str {
         if slot == ProbeSlot::EMBEDDED { THIS_SERVER } else { self.name(slot) }
     }
 
-    /// Whether one probe serves all regions.
+    /// Returns whether one probe serves all regions.
     pub fn is_one(&self) -> bool {
         self.known.len() == 1
     }

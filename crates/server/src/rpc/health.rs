@@ -1,6 +1,6 @@
-//! `grpc.health.v1.Health`: as the library has it, but for a watch of a service that there is not, which
-//! the protocol keeps open (<https://github.com/grpc/grpc/blob/master/doc/health-checking.md>). The library
-//! has no word for `SERVICE_UNKNOWN`, so that such a watch is told `UNKNOWN`.
+//! `grpc.health.v1.Health`. Watches of unknown services stay open, as the protocol asks
+//! (<https://github.com/grpc/grpc/blob/master/doc/health-checking.md>); the library would end them. It has no
+//! status for `SERVICE_UNKNOWN`, so they receive `UNKNOWN`.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use contract::rpc::{Code, Error, Routes};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
 
-/// What is known of the services, and when watches end.
+/// Checker whose watches end with the server.
 struct Watched {
     known: Arc<StaticChecker>,
     stop: CancellationToken,
 }
 
-/// Adds health to the routes, with what sets it. Watches end at `stop`.
+/// Adds health to the routes and returns the checker that sets it. Watches end at `stop`.
 pub(super) fn install(
     routes: Routes,
     services: impl IntoIterator<Item = impl Into<String>>,

@@ -195,7 +195,7 @@ impl Visit<'_> {
         let told = found
             .await?
             .and_then(|(facts, regions)| Some((self.shown.view.incident(&facts)?, regions)));
-        // One probe that stands in for several regions is one place, which says nothing.
+        // Several regions of one probe are one place: their number would claim more.
         let is_one = self.app.pipeline.probes().is_one();
         Ok(told.map(|(it, regions)| {
             let regions = if is_one { 0 } else { regions };

@@ -65,7 +65,7 @@ enum Asks<'a> {
 struct Door<'a> {
     frame: Frame<'a>,
     sentence: &'a str,
-    /// What else there is to say.
+    /// Advice below the sentence.
     about: Option<&'a str>,
     asks: Asks<'a>,
     wrong: Option<&'a str>,
@@ -81,8 +81,8 @@ pub(super) fn password(
     closed(page, words, base, (words.password_wanted, Asks::Password, wrong))
 }
 
-/// One sentence, of no page.
-pub(super) fn sentence(sentence: &str, words: &'static Words) -> String {
+/// Renders one sentence that belongs to no page, with advice below it.
+pub(super) fn sentence(sentence: &str, about: Option<&str>, words: &'static Words) -> String {
     let frame = Frame {
         words,
         heading: sentence.to_owned(),
@@ -100,7 +100,6 @@ pub(super) fn sentence(sentence: &str, words: &'static Words) -> String {
         share: None,
         style: html::STYLE,
     };
-    let about = (sentence == words.not_found).then_some(words.not_found_about);
     rendered(&Door { frame, sentence, about, asks: Asks::Nothing, wrong: None })
 }
 
@@ -172,7 +171,7 @@ async fn found(
     }
 }
 
-/// What is said to people who would need a link by email where the server sends none.
+/// Tells visitors who need a link by email that this server sends none.
 pub(super) fn no_mail(page: &StatusPage, words: &'static Words, base: &str) -> String {
     closed(page, words, base, (words.no_email, Asks::Nothing, None))
 }

@@ -1,6 +1,5 @@
 //! Reports, incidents and maintenance as feeds, newest first: Atom (RFC 4287), RSS 2.0 and JSON Feed 1.1
-//! (<https://www.jsonfeed.org/version/1.1/>). An entry is the same
-//! as long as nothing happened to what it tells of, whenever it is asked for.
+//! (<https://www.jsonfeed.org/version/1.1/>). An entry changes only if its event does.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -191,7 +191,8 @@ pub(super) fn say(
     static SAID: LazyLock<Mutex<Sentences>> = LazyLock::new(Mutex::default);
     let mut kept = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     let said = kept.entry((words.lang, sentence)).or_insert_with(|| {
-        let text = door::sentence(sentence, words);
+        let about = (status == StatusCode::NOT_FOUND).then_some(words.not_found_about);
+        let text = door::sentence(sentence, about, words);
         Arc::new(Said::of("text/html; charset=utf-8", text))
     });
     let said = Arc::clone(said);

@@ -80,7 +80,7 @@ impl Monitors<'_> {
         self.store
             .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
-                    // A monitor that ran before its plan was limited may be edited otherwise.
+                    // Other edits stay possible if the period was valid before the plan changed.
                     if seen.settings.periodicity != settings.periodicity {
                         let (db, period) = (&mut session.db, settings.periodicity);
                         plans::admit_period(db, &plans, seen.workspace, period).await?;

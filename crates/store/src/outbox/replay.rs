@@ -141,7 +141,7 @@ async fn ended(
          ORDER BY number LIMIT 1",
     )
     .bind(monitor)
-    // What followed an incident is told later than it began, and the incident's own changes do not end it.
+    // A degradation after an incident began later than the incident, whose own changes do not end it.
     .bind(if is_tail { opening.at } else { opening.began_at }.as_millis())
     .fetch_optional(db)
     .await?;

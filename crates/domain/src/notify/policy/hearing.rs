@@ -35,7 +35,7 @@ pub enum Deaf {
     NotWished,
     /// It never heard that this began.
     OpeningNotHeard,
-    /// It knows already.
+    /// It was notified of this degradation before.
     Known,
 }
 

@@ -105,10 +105,9 @@ pub struct Told {
 pub enum Matter {
     /// An incident.
     Incident(IncidentId),
-    /// The degradation that an incident ended as: the channel heard of the incident, and hears of
-    /// the end of both in one message.
+    /// Degradation after an incident that the channel was notified of. One message ends both.
     Tail(IncidentId),
-    /// A degradation that followed no incident the channel heard of.
+    /// Any other degradation.
     Degradation,
 }
 
@@ -221,7 +220,7 @@ pub fn tell(occasion: Occasion, scene: &Scene, hearer: &Hearer) -> Telling {
 }
 
 impl Matter {
-    /// What an opening of this kind is about.
+    /// Returns the matter of an opening of this kind.
     pub fn of(kind: EventKind, incident: Option<IncidentId>) -> Self {
         match (kind, incident) {
             (EventKind::StillDegraded, Some(incident)) => Self::Tail(incident),
@@ -241,7 +240,7 @@ impl Told {
         stands && self.reminder == 0
     }
 
-    /// Whether it waits, and was not tried.
+    /// Returns whether it waits and was never tried.
     const fn is_held(&self) -> bool {
         matches!(self.stands, Stands::Held(..))
     }

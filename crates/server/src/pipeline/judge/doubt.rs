@@ -84,7 +84,7 @@ impl Judge {
         self.pending.add_notes(workspaces.into_iter().map(note));
     }
 
-    /// Tells the operator, who may be away: nothing waits for that.
+    /// Queues a message to the operator. The judge never waits for it.
     fn tell_operator(&self, probe: String, is_suspect: bool, detail: String) {
         let Some(operator) = &self.operator else { return };
         let note = Note { at: self.ctx.now(), probe, is_suspect, detail };

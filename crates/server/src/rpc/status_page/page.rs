@@ -231,7 +231,7 @@ async fn try_update(
     }
 }
 
-/// What the caller should know of a page that is stored all the same.
+/// Returns the warnings about a page that was stored but that visitors cannot open.
 fn warnings(app: &App, page: &StatusPage) -> Vec<Warning> {
     if page.settings.effective_access() != AccessType::EmailDomain {
         return Vec::new();

@@ -19,7 +19,7 @@ struct Event {
     lines: Vec<String>,
 }
 
-/// An instant with its time for machines, from which the script makes the visitor's own.
+/// Renders an instant as HTML. The script turns it into the visitor's time zone.
 pub(super) fn stamp(at: Timestamp, words: &Words) -> String {
     format!("<time datetime=\"{at}\">{}</time>", words.time(at))
 }
@@ -55,12 +55,12 @@ pub(in crate::status_page) fn incident_title(it: &IncidentView, words: &Words) -
     }
 }
 
-/// When an incident was, as plain text.
+/// Renders the time of an incident as plain text.
 pub(in crate::status_page) fn incident_time(it: &IncidentView, words: &Words) -> String {
     when(it, words, |at| words.time(at))
 }
 
-/// When an incident was, as HTML.
+/// Renders the time of an incident as HTML.
 pub(super) fn incident_stamps(it: &IncidentView, words: &Words) -> String {
     when(it, words, |at| stamp(at, words))
 }

@@ -45,7 +45,7 @@ pub(in crate::status_page) struct Share {
 }
 
 impl<'a> Frame<'a> {
-    /// Around what is shown to people who may not see the page: its name and nothing else.
+    /// Returns the frame of a page that the visitor may not see: its name and nothing else.
     pub(in crate::status_page) fn closed(
         page: &'a StatusPage,
         words: &'static Words,

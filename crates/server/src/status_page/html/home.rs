@@ -124,7 +124,7 @@ pub(in crate::status_page) fn home(
     text
 }
 
-/// What is open: reports, each with the incidents it tells of, and the incidents nobody wrote about.
+/// Renders the open reports, each with its incidents, and then the incidents without a report.
 fn ongoing(view: &PageView, words: &'static Words, base: &str) -> Vec<String> {
     let is_told = |report: &ReportView, it: &IncidentView| {
         let reported = |id| report.components.iter().any(|component| component.id == id);
@@ -141,8 +141,7 @@ fn ongoing(view: &PageView, words: &'static Words, base: &str) -> Vec<String> {
     parts
 }
 
-/// The last days, the newest first, without what goes on, which stands above; those on which nothing happened are one part as long as they follow each
-/// other.
+/// Renders the last days, newest first. Ongoing events are above; consecutive quiet days become one part.
 fn history(days: &[HistoryDay], words: &'static Words, base: &str) -> Vec<HistoryPart> {
     let mut parts: Vec<HistoryPart> = Vec::new();
     for day in days {
@@ -163,7 +162,7 @@ fn history(days: &[HistoryDay], words: &'static Words, base: &str) -> Vec<Histor
     parts
 }
 
-/// What is over of a day, and whether something that began on it goes on.
+/// Returns the finished events of a day, and whether others are ongoing.
 fn past(day: &HistoryDay) -> (HistoryDay, bool) {
     let mut past = day.clone();
     past.reports.retain(|report| !report.is_open());

@@ -25,7 +25,7 @@ struct Card<'a> {
     link: String,
     affected: Option<String>,
     updates: Vec<Update>,
-    /// Open incidents that it tells of: the path of each, and when it was, as HTML.
+    /// Open incidents of its components: path, and time as HTML.
     incidents: Vec<(String, String)>,
     /// The word for what else there is.
     more: Option<String>,
@@ -61,7 +61,7 @@ pub(super) fn cards<'a>(
     reports.into_iter().map(|report| card(report, &[], words, base)).collect()
 }
 
-/// A report with the open incidents that it tells of.
+/// Renders a report with the open incidents of its components.
 pub(super) fn card(
     report: &ReportView,
     incidents: &[&IncidentView],

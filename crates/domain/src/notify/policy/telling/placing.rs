@@ -51,7 +51,7 @@ pub fn ripen(
         }
         Holds::Quiet | Holds::Storm => true,
     };
-    // What follows an alert is told to whoever heard that, so that its end is told too.
+    // A channel that received the alert receives this too, so that its alert can end.
     let is_wished = is_wished || event.kind == EventKind::StillDegraded;
     if !is_wished {
         return (None, None);

@@ -108,8 +108,8 @@ impl<'a> Teller<'a> {
         self.telling.over.extend(over);
     }
 
-    /// It is no longer down, and not yet fine. A channel that hears of degradations hears so if that
-    /// lasts, and of the end of both at once; another one hears now that the incident is over.
+    /// Handles an incident that ended as a degradation. A channel that wants degradations is notified if
+    /// this one lasts, and once of the end of both; other channels are notified of the end now.
     fn over_as_degraded(&mut self, incident: Option<IncidentId>) {
         let goes_on = self.hearer.is_linked && self.wants_degraded();
         match incident {
@@ -124,7 +124,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The channel heard of an incident that ended as a degradation, and hears so if it lasts.
+    /// Schedules the message that the monitor is still degraded.
     fn begin_tail(&mut self, incident: IncidentId, since: Timestamp) {
         let due_at = degraded_due(self.scene.at, self.scene.period);
         let event = Event {
@@ -137,7 +137,7 @@ impl<'a> Teller<'a> {
         self.telling.written.push(Written { event, place, opens: true });
     }
 
-    /// Degradations that incidents ended as and that are not over for the channel.
+    /// Returns the degradations after incidents that are not over for the channel.
     fn tails(&self) -> Vec<Told> {
         let is_tail = |told: &&Told| matches!(told.matter, Matter::Tail(_));
         self.hearer.told.iter().filter(is_tail).copied().collect()
@@ -149,7 +149,7 @@ impl<'a> Teller<'a> {
         numbers.push(tail.delivery);
     }
 
-    /// Tells the end of an incident and of the degradation that followed; says whether it did.
+    /// Writes the end of an incident and of the degradation after it. Returns whether the channel wants it.
     fn end_tail(&mut self, tail: &Told, how: Ended) -> bool {
         let Matter::Tail(incident) = tail.matter else { return false };
         let end = Event { incident: Some(incident), ..self.end(tail.since, how) };
@@ -163,7 +163,7 @@ impl<'a> Teller<'a> {
         self.tell_end(end)
     }
 
-    /// What told of an incident is over; since when it lasted, if the channel heard of it.
+    /// Closes the deliveries of an incident. Returns its start if the channel was notified of it.
     fn close_incident(&mut self, incident: IncidentId) -> Option<Timestamp> {
         let of_it = self.hearer.told.iter().filter(|it| it.matter == Matter::Incident(incident));
         let mut since = None;
