@@ -15,7 +15,7 @@ pub(super) enum Clause {
     Code {
         /// Such as `not_found`.
         code: String,
-        /// Such as `also for an id of another workspace`; may be empty.
+        /// Such as `including an ID of another workspace`; may be empty.
         when: String,
     },
     /// The errors of another method, as far as they are not named.
@@ -70,7 +70,7 @@ pub(super) fn of_method(comment: &str) -> MethodSaid {
 
 /// The method that another one refers to for what it does not say: `see CreateHttpMonitor`.
 pub(super) fn referred(comment: &str) -> Option<&str> {
-    let after = ["; see ", " is as of "].iter().find_map(|words| comment.split_once(words))?.1;
+    let after = comment.split_once("; see ")?.1;
     let end = after.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(after.len());
     after[..end].starts_with(char::is_uppercase).then_some(&after[..end])
 }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn the_errors_of_a_method_are_its_codes_and_those_of_another() {
         let said = of_method(
-            "Changes a thing.\n\nMore of it.\nErrors: as CreateThing; `not_found`, also for an id of\n\
+            "Changes a thing.\n\nMore of it.\nErrors: as CreateThing; `not_found`, including an ID of\n\
              another workspace; `aborted` when others\nchange it. An id that is none is no error.",
         );
         assert_eq!(
@@ -167,7 +167,7 @@ mod tests {
             said.errors,
             [
                 Clause::As("CreateThing".into()),
-                code("not_found", "also for an id of another workspace"),
+                code("not_found", "including an ID of another workspace"),
                 code("aborted", "when others change it"),
             ]
         );

@@ -15,7 +15,7 @@ use super::example::{self, Terraform};
 use super::prose::{anchor, table};
 
 /// What the service's comment says of all methods and the page says of each.
-const SAID_OF_EACH: &str = "A read-only key";
+const SAID_OF_EACH: &str = "Read-only keys";
 /// What every page's examples in TypeScript begin with.
 const SET_UP: &str = "\
 import { createServiceClient } from \"@aloft/client\";

@@ -7,156 +7,152 @@ import type { AttemptLog } from "./monitor.js";
 import type { DeliveryEvent, DeliveryState, IncidentEnd, IncidentState, ProviderType, Region, TimelineKind, Trigger } from "./words.js";
 
 /**
- * Reads the incidents of the caller's workspace, and lets people work on them. The service opens and
- * closes incidents by itself; they are kept for 400 days after they closed, also those of monitors
- * that are deleted.
+ * Reads incidents of the caller's workspace, and lets people work on them. The service opens and closes
+ * incidents itself. It stores them for 400 days after they close, even if their monitor is deleted.
  *
- * A read-only key may call exactly the methods without side effects; they are also
- * answered by Connect's GET.
+ * Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
+ * requests.
  */
 export interface IncidentService {
   /**
-   * Lists incidents, newest first, one page at a time; an empty filter is all of them.
+   * Lists incidents, newest first, one page at a time. An empty filter matches all of them.
    *
    * Errors: `invalid_argument` for a `limit` or `offset` out of range, for an unknown `state`, for a
-   * `monitorId` that does not look like one, and for a `pageToken` that this method did not give out.
+   * malformed `monitorId`, and for a `pageToken` that this method did not issue.
    */
   listIncidents(request?: ListIncidentsRequest, options?: CallOptions): Pages<ListIncidentsResponse>;
 
   /**
-   * Reads one incident, with what happened in it and what each region saw.
+   * Returns an incident with its timeline and the evidence of each region.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   getIncident(request: GetIncidentRequest, options?: CallOptions): Promise<GetIncidentResponse>;
 
   /**
-   * Takes an incident up: channels are not reminded of it any more. One that was taken up before, or
-   * is closed, stays as it is and is answered.
+   * Acknowledges an incident, which stops reminders. Acknowledging an acknowledged or closed incident has no
+   * effect and returns it.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   acknowledgeIncident(request: AcknowledgeIncidentRequest, options?: CallOptions): Promise<AcknowledgeIncidentResponse>;
 
   /**
-   * Says that an incident is over, whatever the checks say: it closes, and the channels that heard of
-   * it are told. The monitor's status stays what it is, and when it recovers nobody is told; it has
-   * another incident once its status has left `error` and is `error` again. One that is closed stays
-   * as it is and is answered.
+   * Closes an incident whatever the checks say, and notifies the channels that sent its opening. The
+   * monitor's status does not change, and its recovery sends no message. The next incident opens when the
+   * status has left `error` and becomes `error` again. Resolving a closed incident has no effect and returns
+   * it.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   resolveIncident(request: ResolveIncidentRequest, options?: CallOptions): Promise<ResolveIncidentResponse>;
 
   /**
-   * Writes into the timeline of an incident, also of one that is closed; 500 comments at most.
+   * Adds a comment to the timeline of an open or closed incident. An incident has up to 500 comments.
    *
-   * The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
-   * makes a repetition return the first call's comment instead of a second one.
-   * Errors: `not_found`, also for an id of another workspace; `invalid_argument`, also when the
-   * incident has all the comments it may have.
+   * Send a random `Idempotency-Key` header (up to 256 characters) to retry safely: a call with the same key
+   * returns the comment of the first call.
+   * Errors: `not_found`, including an ID of another workspace; `invalid_argument`, including an incident that
+   * has the maximum number of comments.
    */
   commentIncident(request: CommentIncidentRequest, options?: CallOptions): Promise<CommentIncidentResponse>;
 }
 
 /** An incident of a monitor. */
 export interface Incident {
-  /** Identifier of the incident, `inc_…`. */
+  /** ID of the incident, `inc_…`. */
   id: string;
-  /** Identifier of the monitor, `mon_…`, also where the monitor is deleted. */
+  /** ID of the monitor, `mon_…`, which may be deleted. */
   monitorId: string;
-  /** Name of the monitor as it is now, or was last. */
+  /** Current name of the monitor, or its last one. */
   monitorName: string;
-  /** Whether it goes on: `open` or `closed`. */
+  /** State: `open` or `closed`. */
   state: IncidentState;
-  /** When the monitor's status became `error`. */
+  /** Time at which the monitor's status became `error`. */
   openedAt: Timestamp;
-  /** When somebody took it up; absent while nobody has. */
+  /** Time of the acknowledgement. Absent without one. */
   acknowledgedAt?: Timestamp;
-  /** Who took it up. */
+  /** Actor of the acknowledgement. */
   acknowledgedBy?: Person;
-  /** When it ended; absent while it is open. */
+  /** Closing time. Absent while the incident is open. */
   closedAt?: Timestamp;
   /**
-   * How it ended: `recovered`, `degraded` (no longer down, not yet fine), `paused` and `deleted` with
-   * its monitor, `resolved` by somebody; empty while it is open.
+   * Reason of the closing: `recovered`, `degraded` (no longer down, not yet well), `paused` or `deleted` with
+   * its monitor, `resolved` by a person. Empty while the incident is open.
    */
   closedHow: IncidentEnd | "";
 }
 
-/** Who did something, as was known then. */
+/** The actor of a change, as known at that time. */
 export interface Person {
-  /** The key it was done with, `key_…`; empty where it was done at the server's command line. */
+  /** The key of the call, `key_…`. Empty for the server's command line. */
   keyId: string;
   /** Name of the key, or `command line`. */
   name: string;
 }
 
-/** One thing that happened in an incident. */
+/** An entry of an incident's timeline. */
 export interface TimelineEntry {
-  /** When it happened. */
+  /** Time of the entry. */
   at: Timestamp;
   /**
-   * What: `opened`, `acknowledged`, `commented`, `joined` (a further region began to fail), `told` (a
-   * channel), `resolved` (by somebody), `closed` (otherwise).
+   * Type: `opened`, `acknowledged`, `commented`, `joined` (another region began to fail), `told` (a channel
+   * was notified), `resolved` (by a person), `closed` (for any other reason).
    */
   kind: TimelineKind;
-  /** Who did it; absent where nobody did. */
+  /** The actor. Absent for actions of the service itself. */
   by?: Person;
-  /** `commented`: what was written. */
+  /** `commented`: the text. */
   text: string;
   /** `joined`: the region. */
   region: Region | "";
-  /** `closed`: how, as in Incident. */
+  /** `closed`: the reason, as in Incident. */
   closedHow: IncidentEnd | "";
-  /** `told`: whom and what. */
+  /** `told`: the notification. */
   told?: Told;
 }
 
-/** What a channel was told of an incident. */
+/** A notification about an incident. */
 export interface Told {
-  /** Identifier of the delivery, `dlv_…`, which has its attempts. */
+  /** ID of the delivery, `dlv_…`, which has the attempts. */
   deliveryId: string;
-  /** The channel, `chn_…`, also where it is deleted. */
+  /** The channel, `chn_…`, which may be deleted. */
   notificationId: string;
-  /** What kind of channel, such as `slack`. */
+  /** Kind of the channel, such as `slack`. */
   providerType: ProviderType;
-  /** What it was told: `error`, `still_degraded` or `recovered`. */
+  /** Event: `error`, `still_degraded` or `recovered`. */
   event: DeliveryEvent;
-  /**
-   * What became of it: `waiting`, `accepted` or `dead`. What was cancelled was told to nobody, and is no
-   * entry.
-   */
+  /** Progress: `waiting`, `accepted` or `dead`. Cancelled deliveries have no entry. */
   state: DeliveryState;
 }
 
-/** What a region saw when it began to fail. */
+/** The evidence of a region when it began to fail. */
 export interface RegionEvidence {
   /** The region, for example `fly-ams`. */
   region: Region;
-  /** The time at which the check was due. */
+  /** Time at which the check was due. */
   slot: Timestamp;
-  /** Why it ran: `scheduled`, `opinion` or `manual`. */
+  /** Trigger: `scheduled`, `opinion` or `manual`. */
   trigger: Trigger;
   /** Every attempt of the check, in order. */
   attempts: AttemptLog[];
 }
 
-/** Which incidents to read. */
+/** A filter for incidents, and a page of the result. */
 export interface ListIncidentsRequest {
-  /** Incidents per page: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** `nextPageToken` of the page before, together with the same filter. */
+  /** `nextPageToken` of the previous page, with an unchanged filter. */
   pageToken?: string | undefined;
-  /** Only those of this monitor, `mon_…`, also where it is deleted. */
+  /** Only incidents of this monitor, `mon_…`, which may be deleted. */
   monitorId?: string | undefined;
-  /** Only those that are `open`, or only those that are `closed`. */
+  /** Only `open` or only `closed` incidents. */
   state?: IncidentState | undefined;
-  /** Only those that opened at this time or later. */
+  /** Only incidents opened at or after this time. */
   from?: Timestamp | undefined;
-  /** Only those that opened before this time. */
+  /** Only incidents opened before this time. */
   to?: Timestamp | undefined;
-  /** How many to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of incidents to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
 }
 
@@ -164,62 +160,62 @@ export interface ListIncidentsRequest {
 export interface ListIncidentsResponse {
   /** Newest first. */
   incidents: Incident[];
-  /** Incidents that the filter lets through. */
+  /** Number of incidents that match the filter. */
   totalSize: number;
-  /** Token of the next page; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** Which incident to read. */
+/** The incident to read. */
 export interface GetIncidentRequest {
-  /** Identifier of the incident, `inc_…`. Required. */
+  /** ID of the incident, `inc_…`. Required. */
   id: string;
 }
 
-/** One incident, whole. */
+/** An incident with its details. */
 export interface GetIncidentResponse {
   /** The incident. */
   incident: Incident;
-  /** What happened in it, in the order of time; of what was told the newest 500. */
+  /** Timeline in chronological order, with up to 500 of the newest notifications. */
   timeline: TimelineEntry[];
-  /** What each region saw that failed, in the order of their names. */
+  /** Evidence of each region that failed, by name. */
   evidence: RegionEvidence[];
 }
 
-/** Which incident to take up. */
+/** The incident to acknowledge. */
 export interface AcknowledgeIncidentRequest {
-  /** Identifier of the incident, `inc_…`. Required. */
+  /** ID of the incident, `inc_…`. Required. */
   id: string;
 }
 
-/** The incident is taken up. */
+/** The acknowledged incident. */
 export interface AcknowledgeIncidentResponse {
-  /** As it is now. */
+  /** The incident after the call. */
   incident: Incident;
 }
 
-/** Which incident is over. */
+/** The incident to resolve. */
 export interface ResolveIncidentRequest {
-  /** Identifier of the incident, `inc_…`. Required. */
+  /** ID of the incident, `inc_…`. Required. */
   id: string;
 }
 
-/** The incident is closed. */
+/** The closed incident. */
 export interface ResolveIncidentResponse {
-  /** As it is now. */
+  /** The incident after the call. */
   incident: Incident;
 }
 
-/** What to write into which incident's timeline. */
+/** A comment for an incident's timeline. */
 export interface CommentIncidentRequest {
-  /** Identifier of the incident, `inc_…`. Required. */
+  /** ID of the incident, `inc_…`. Required. */
   id: string;
-  /** What is written: 1 to 4096 characters. Required. */
+  /** Text: 1 to 4096 characters. Required. */
   text: string;
 }
 
-/** The comment is written. */
+/** The stored comment. */
 export interface CommentIncidentResponse {
-  /** As it stands in the timeline. */
+  /** The timeline entry. */
   entry: TimelineEntry;
 }

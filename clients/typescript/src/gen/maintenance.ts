@@ -6,118 +6,104 @@ import type { FieldMask, Part, Timestamp, Whole } from "../shapes.js";
 import type { MaintenanceStatus } from "./words.js";
 
 /**
- * Plans, changes, ends and reads the maintenance of the caller's workspace.
+ * Plans, updates, ends and reads the maintenance of the caller's workspace.
  *
- * While a window is on, checks go on, openings of incidents are told to nobody, and the time is left
- * out of uptime. What is still broken when it ends is told then. The recovery of what was told before
- * is told at once.
+ * During a window, checks continue, new incidents send no alerts, and the time is excluded from uptime. At
+ * its end, the service sends alerts for monitors that are still down. It sends the recovery of an earlier
+ * alert immediately.
  *
- * A read-only key may call exactly the methods without side effects; they are also
- * answered by Connect's GET.
+ * Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
+ * requests.
  */
 export interface MaintenanceService {
   /**
-   * Plans a maintenance. A window must be on or to come; time before the call does not count.
+   * Plans a maintenance. It needs a current or future window; time before the call does not count.
    *
-   * The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
-   * makes a repetition return the first call's maintenance instead of a second one.
-   * Errors: `invalid_argument`, also for a monitor or a component that is not there.
+   * Send a random `Idempotency-Key` header (up to 256 characters) to retry safely: a call with the same key
+   * returns the maintenance of the first call.
+   * Errors: `invalid_argument`, including an unknown monitor or component.
    */
   createMaintenance(request: CreateMaintenanceRequest, options?: CallOptions): Promise<CreateMaintenanceResponse>;
 
   /**
-   * Reads one maintenance.
+   * Returns a maintenance.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   getMaintenance(request: GetMaintenanceRequest, options?: CallOptions): Promise<GetMaintenanceResponse>;
 
   /**
-   * Lists maintenance in the order of ids, one part of the list at a time; an empty request is the
-   * first.
+   * Lists maintenance by ID, one page at a time. An empty request returns the first page.
    *
-   * Errors: `not_found` for a monitor that the workspace does not have; `invalid_argument` for a
-   * `limit` or `offset` out of range, for a `pageToken` that this method did not give out, for an
-   * unknown `status`, and for a malformed `monitorId`.
+   * Errors: `not_found` for a monitor outside the workspace; `invalid_argument` for a `limit` or `offset` out
+   * of range, for a `pageToken` that this method did not issue, for an unknown `status`, and for a malformed
+   * `monitorId`.
    */
   listMaintenances(request?: ListMaintenancesRequest, options?: CallOptions): Pages<ListMaintenancesResponse>;
 
   /**
-   * Changes a maintenance. Windows that have passed stay as they were. Where the schedule changes, a
-   * window must be on or to come; alerts that wait for the end wait for the new one.
+   * Updates a maintenance. Past windows stay as they were. A changed schedule needs a current or future
+   * window. Alerts held by the old window are held by the new one.
    *
-   * Errors: `not_found`, also for an id of another workspace; otherwise as `createMaintenance`.
+   * Errors: `not_found`, including an ID of another workspace; otherwise as `createMaintenance`.
    */
   updateMaintenance(request: UpdateMaintenanceRequest, options?: CallOptions): Promise<UpdateMaintenanceResponse>;
 
   /**
-   * Ends the window that is on; those to come stay. Where none is on, nothing changes. What is still
-   * broken is told at once.
+   * Ends the current window and sends alerts for monitors that are still down. Future windows stay. Without a
+   * current window, the call has no effect.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   endMaintenance(request: EndMaintenanceRequest, options?: CallOptions): Promise<EndMaintenanceResponse>;
 
   /**
-   * Deletes a maintenance. A window that is on ends; what has passed stays left out of uptime.
+   * Deletes a maintenance and ends its current window. Past windows stay excluded from uptime.
    *
-   * Errors: `not_found`, also when it was deleted before.
+   * Errors: `not_found`, including a maintenance that is already deleted.
    */
   deleteMaintenance(request: DeleteMaintenanceRequest, options?: CallOptions): Promise<DeleteMaintenanceResponse>;
 }
 
 /** A planned maintenance. */
 export interface Maintenance {
-  /**
-   * Output: identifier of the maintenance, `mnt_…`. In an update it says which maintenance is
-   * meant.
-   */
+  /** Output: ID of the maintenance, `mnt_…`. In an update, it selects the maintenance. */
   id: string;
-  /** What visitors read first: one line, 1 to 256 characters. Required. */
+  /** Title for visitors: one line, 1 to 256 characters. Required. */
   title: string;
-  /** What is done, and what it means for people: up to 4096 characters. */
+  /** Description of the work and its effects: up to 4096 characters. */
   description?: string;
-  /**
-   * When the first window begins, 2000 to 2099; with a recurrence also the time of the day at which
-   * each begins. Required.
-   */
+  /** Start of the first window, 2000 to 2099. A recurrence starts each window at this time of day. Required. */
   startsAt: Timestamp;
-  /** How long each window is, in whole minutes or hours: `1m` to `720h`. Required. */
+  /** Length of each window, in whole minutes or hours: `1m` to `720h`. Required. */
   duration: string;
   /**
-   * Name of the IANA time zone by whose clock a recurrence goes, for example `Europe/Berlin`. A time
-   * that the clock leaves out moves on by as much; of one that it shows twice the first counts.
-   * Default `UTC`.
+   * IANA time zone of the recurrence, for example `Europe/Berlin`. A local time that the clock skips moves
+   * forward by the gap. If a local time occurs twice, the first one counts. Default `UTC`.
    */
   timeZone: string;
   /**
-   * The value of an RRULE (RFC 5545), for example `FREQ=WEEKLY;BYDAY=SU`, up to 512 characters. `FREQ`
-   * is one of `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY`, `MINUTELY`. `startsAt` is a window
-   * itself only where the rule says so. Absent: once.
+   * Value of an RRULE (RFC 5545), for example `FREQ=WEEKLY;BYDAY=SU`, up to 512 characters. `FREQ` is one of
+   * `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY`, `MINUTELY`. `startsAt` is itself a window only if the
+   * rule matches it. Absent: one window.
    */
   recurrence?: string;
   /**
-   * Monitors that it covers, `mon_…`: a set, answered in the order of ids. This or `componentIds`
-   * names one.
+   * Covered monitors, `mon_…`: a set, returned in the order of IDs. At least one monitor or component is
+   * required.
    */
   monitorIds: string[];
-  /**
-   * Components of status pages that it covers, `cmp_…`, with the monitors that they show: a set,
-   * answered in the order of ids.
-   */
+  /** Covered components of status pages, `cmp_…`, with their monitors: a set, returned in the order of IDs. */
   componentIds: string[];
-  /**
-   * Output: how it stands: `scheduled` (a window is to come, and none is on), `active` (one is on)
-   * or `over`.
-   */
+  /** Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `over`. */
   status: MaintenanceStatus;
-  /** Output: the window that is on. */
+  /** Output: the current window. */
   currentWindow?: MaintenanceWindow;
-  /** Output: the first window that is to come. */
+  /** Output: the next window. */
   nextWindow?: MaintenanceWindow;
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when it was last changed. */
+  /** Output: time of the last change. */
   updatedAt: Timestamp;
 }
 
@@ -127,153 +113,146 @@ export interface Maintenance {
  * As it is written; `Maintenance` is as it is answered.
  */
 export interface MaintenanceInput {
-  /** What visitors read first: one line, 1 to 256 characters. Required. */
+  /** Title for visitors: one line, 1 to 256 characters. Required. */
   title: string;
-  /** What is done, and what it means for people: up to 4096 characters. */
+  /** Description of the work and its effects: up to 4096 characters. */
   description?: string | undefined;
-  /**
-   * When the first window begins, 2000 to 2099; with a recurrence also the time of the day at which
-   * each begins. Required.
-   */
+  /** Start of the first window, 2000 to 2099. A recurrence starts each window at this time of day. Required. */
   startsAt: Timestamp;
-  /** How long each window is, in whole minutes or hours: `1m` to `720h`. Required. */
+  /** Length of each window, in whole minutes or hours: `1m` to `720h`. Required. */
   duration: string;
   /**
-   * Name of the IANA time zone by whose clock a recurrence goes, for example `Europe/Berlin`. A time
-   * that the clock leaves out moves on by as much; of one that it shows twice the first counts.
-   * Default `UTC`.
+   * IANA time zone of the recurrence, for example `Europe/Berlin`. A local time that the clock skips moves
+   * forward by the gap. If a local time occurs twice, the first one counts. Default `UTC`.
    */
   timeZone?: string | undefined;
   /**
-   * The value of an RRULE (RFC 5545), for example `FREQ=WEEKLY;BYDAY=SU`, up to 512 characters. `FREQ`
-   * is one of `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY`, `MINUTELY`. `startsAt` is a window
-   * itself only where the rule says so. Absent: once.
+   * Value of an RRULE (RFC 5545), for example `FREQ=WEEKLY;BYDAY=SU`, up to 512 characters. `FREQ` is one of
+   * `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY`, `MINUTELY`. `startsAt` is itself a window only if the
+   * rule matches it. Absent: one window.
    */
   recurrence?: string | undefined;
   /**
-   * Monitors that it covers, `mon_…`: a set, answered in the order of ids. This or `componentIds`
-   * names one.
+   * Covered monitors, `mon_…`: a set, returned in the order of IDs. At least one monitor or component is
+   * required.
    */
   monitorIds?: readonly string[] | undefined;
-  /**
-   * Components of status pages that it covers, `cmp_…`, with the monitors that they show: a set,
-   * answered in the order of ids.
-   */
+  /** Covered components of status pages, `cmp_…`, with their monitors: a set, returned in the order of IDs. */
   componentIds?: readonly string[] | undefined;
 }
 
-/** A stretch of time. Windows that overlap or touch are one. */
+/** A period of time. Windows that overlap or touch are merged. */
 export interface MaintenanceWindow {
-  /** Its first instant. */
+  /** Start, inclusive. */
   startsAt: Timestamp;
-  /** The first instant after it. */
+  /** End, exclusive. */
   endsAt: Timestamp;
 }
 
 /**
- * A stretch of time. Windows that overlap or touch are one.
+ * A period of time. Windows that overlap or touch are merged.
  *
  * As it is written; `MaintenanceWindow` is as it is answered.
  */
 export interface MaintenanceWindowInput {
-  /** Its first instant. */
+  /** Start, inclusive. */
   startsAt?: Timestamp | undefined;
-  /** The first instant after it. */
+  /** End, exclusive. */
   endsAt?: Timestamp | undefined;
 }
 
-/** A new maintenance. */
+/** The arguments of a new maintenance. */
 export interface CreateMaintenanceRequest {
-  /** What to create; its outputs are ignored. Required. */
+  /** The maintenance to create. Outputs are ignored. Required. */
   maintenance: MaintenanceInput;
 }
 
 /** The new maintenance. */
 export interface CreateMaintenanceResponse {
-  /** As stored, with its outputs. */
+  /** The stored maintenance with its outputs. */
   maintenance: Maintenance;
 }
 
-/** Which maintenance to read. */
+/** The maintenance to read. */
 export interface GetMaintenanceRequest {
-  /** Identifier of the maintenance, `mnt_…`. Required. */
+  /** ID of the maintenance, `mnt_…`. Required. */
   id: string;
 }
 
-/** One maintenance. */
+/** A maintenance. */
 export interface GetMaintenanceResponse {
-  /** As stored, with its outputs. */
+  /** The stored maintenance with its outputs. */
   maintenance: Maintenance;
 }
 
-/** Which part of the list to read. */
+/** The page of the list to return. */
 export interface ListMaintenancesRequest {
-  /** How many at most: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** How many to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of entries to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
   /**
-   * `nextPageToken` of the part before. Unlike an offset, it misses and repeats nothing
-   * when maintenance comes and goes in between.
+   * `nextPageToken` of the previous page. Unlike an offset, it skips and repeats nothing if maintenance is
+   * created or deleted meanwhile.
    */
   pageToken?: string | undefined;
-  /** Only what stands so: `scheduled`, `active` or `over`; absent: all. */
+  /** Only maintenance in this state: `scheduled`, `active` or `over`. Absent: all. */
   status?: MaintenanceStatus | undefined;
-  /** Only what covers this monitor, `mon_…`, of itself or through a component; absent: all. */
+  /** Only maintenance that covers this monitor, `mon_…`, directly or through a component. Absent: all. */
   monitorId?: string | undefined;
 }
 
-/** A part of the list. */
+/** A page of the list. */
 export interface ListMaintenancesResponse {
-  /** By id. */
+  /** The page's entries, by ID. */
   maintenances: Maintenance[];
-  /** How many there are of those that were asked for. */
+  /** Number of entries that match the filter. */
   totalSize: number;
-  /** Token of the next part; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** A change of a maintenance. */
+/** An update of a maintenance. */
 export type UpdateMaintenanceRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed maintenance. `id` selects it; other outputs are ignored. Required. */
       maintenance: Whole<MaintenanceInput>;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed maintenance. `id` selects it; other outputs are ignored. Required. */
       maintenance: Part<MaintenanceInput>;
       /**
-       * What changes, by the names of Maintenance's arguments, for example `title,duration`. A named
-       * field that `maintenance` leaves out is cleared. Absent: all arguments are replaced.
+       * Names of the Maintenance arguments to change, for example `title,duration`. A named field that
+       * `maintenance` omits is cleared. Absent: all arguments are replaced.
        */
       updateMask: FieldMask<MaintenanceInput>;
     };
 
 /** The changed maintenance. */
 export interface UpdateMaintenanceResponse {
-  /** As stored, with its outputs. */
+  /** The stored maintenance with its outputs. */
   maintenance: Maintenance;
 }
 
-/** Which maintenance to end. */
+/** The maintenance whose window to end. */
 export interface EndMaintenanceRequest {
-  /** Identifier of the maintenance, `mnt_…`. Required. */
+  /** ID of the maintenance, `mnt_…`. Required. */
   id: string;
 }
 
-/** The maintenance whose window was ended. */
+/** The maintenance after the call. */
 export interface EndMaintenanceResponse {
-  /** As stored, with its outputs. */
+  /** The stored maintenance with its outputs. */
   maintenance: Maintenance;
 }
 
-/** Which maintenance to delete. */
+/** The maintenance to delete. */
 export interface DeleteMaintenanceRequest {
-  /** Identifier of the maintenance, `mnt_…`. Required. */
+  /** ID of the maintenance, `mnt_…`. Required. */
   id: string;
 }
 
-/** The maintenance is deleted. */
+/** Empty: the maintenance is deleted. */
 export interface DeleteMaintenanceResponse {
 }

@@ -6,17 +6,17 @@ import type { FieldMask, Part, Timestamp, Whole } from "../shapes.js";
 import type { HttpMethod, LogOutcome, MonitorStatus, NumberComparator, Outcome, Periodicity, RecordComparator, RecordType, Region, SummaryWindow, TextComparator, Trigger } from "./words.js";
 
 /**
- * Creates, changes, reads and runs the HTTP, TCP and DNS monitors of the caller's workspace.
+ * Creates, updates, reads and runs the HTTP, TCP and DNS monitors of the caller's workspace.
  *
- * A read-only key may call exactly the methods without side effects; they are also
- * answered by Connect's GET.
+ * Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
+ * requests.
  */
 export interface MonitorService {
   /**
-   * Creates an HTTP monitor. It is checked at once in each of its regions if it is active.
+   * Creates an HTTP monitor. If it is active, its first check runs immediately in each of its regions.
    *
-   * The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
-   * makes a repetition return the first call's monitor instead of a second one.
+   * Send a random `Idempotency-Key` header (up to 256 characters) to retry safely: a call with the same key
+   * returns the monitor of the first call.
    * Errors: `invalid_argument`.
    */
   createHttpMonitor(request: CreateHttpMonitorRequest, options?: CallOptions): Promise<CreateHttpMonitorResponse>;
@@ -28,175 +28,168 @@ export interface MonitorService {
   createDnsMonitor(request: CreateDnsMonitorRequest, options?: CallOptions): Promise<CreateDnsMonitorResponse>;
 
   /**
-   * Changes an HTTP monitor, within a second also where it runs.
+   * Updates an HTTP monitor. Running checks use the new arguments within a second.
    *
-   * Errors: `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a monitor of another
-   * kind; `not_found`, also for an id of another workspace.
+   * Errors: `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a monitor of another kind;
+   * `not_found`, including an ID of another workspace.
    */
   updateHttpMonitor(request: UpdateHttpMonitorRequest, options?: CallOptions): Promise<UpdateHttpMonitorResponse>;
 
-  /** Changes a TCP monitor; see `updateHttpMonitor`. */
+  /** Updates a TCP monitor; see `updateHttpMonitor`. */
   updateTcpMonitor(request: UpdateTcpMonitorRequest, options?: CallOptions): Promise<UpdateTcpMonitorResponse>;
 
-  /** Changes a DNS monitor; see `updateHttpMonitor`. */
+  /** Updates a DNS monitor; see `updateHttpMonitor`. */
   updateDnsMonitor(request: UpdateDnsMonitorRequest, options?: CallOptions): Promise<UpdateDnsMonitorResponse>;
 
   /**
-   * Reads one monitor of any kind.
+   * Returns a monitor of any kind.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   getMonitor(request: GetMonitorRequest, options?: CallOptions): Promise<GetMonitorResponse>;
 
   /**
-   * Lists monitors in the order of their ids, one page at a time; an empty request is the first page.
+   * Lists monitors by ID, one page at a time. An empty request returns the first page.
    *
-   * Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `pageToken`
-   * that this method did not give out.
+   * Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `pageToken` that this method
+   * did not issue.
    */
   listMonitors(request?: ListMonitorsRequest, options?: CallOptions): Pages<ListMonitorsResponse>;
 
   /**
-   * Deletes a monitor and stops its checks within a second. Its open incident is closed;
-   * page components that showed it stay, with its history, until they point elsewhere.
+   * Deletes a monitor, stops its checks within a second, and closes its open incident. Page components that
+   * show the monitor keep its history until they show another one.
    *
-   * Errors: `not_found`, also when it was deleted before.
+   * Errors: `not_found`, including a monitor that is already deleted.
    */
   deleteMonitor(request: DeleteMonitorRequest, options?: CallOptions): Promise<DeleteMonitorResponse>;
 
   /**
-   * Checks a monitor now in each of its regions and answers what came back. The results are
-   * kept as manual ones: they change neither the status nor the rhythm of the monitor. Because
-   * somebody waits, an attempt that fails is followed by another within 25 seconds of the call or
-   * by none.
+   * Checks a monitor now in each of its regions and returns the results. The results are stored as manual:
+   * they change neither the status nor the schedule of the monitor. Because the caller waits, a failed
+   * attempt is retried only within 25 seconds of the call.
    *
-   * Errors: `not_found`; `unavailable` with a `Retry-After` when others have so many monitors
-   * checked that this one did not begin within 25 seconds: nothing was done then.
+   * Errors: `not_found`; `unavailable` with a `Retry-After` if other manual checks kept this one from
+   * starting within 25 seconds. Nothing was done in that case.
    */
   triggerMonitor(request: TriggerMonitorRequest, options?: CallOptions): Promise<TriggerMonitorResponse>;
 
   /**
-   * Reads how a monitor is doing, in all and per region.
+   * Returns the status of a monitor, overall and by region.
    *
    * Errors: `not_found`.
    */
   getMonitorStatus(request: GetMonitorStatusRequest, options?: CallOptions): Promise<GetMonitorStatusResponse>;
 
   /**
-   * Sums up how a monitor did over the last days: how many checks came to what, how long it was
-   * up, how long its checks took. What was checked a moment ago is in it.
+   * Returns a summary of the last days: checks by outcome, uptime and latency. It includes the latest checks.
    *
    * Errors: `not_found`; `invalid_argument` for an unknown `window` or region.
    */
   getMonitorSummary(request: GetMonitorSummaryRequest, options?: CallOptions): Promise<GetMonitorSummaryResponse>;
 
   /**
-   * Lists the checks of a monitor, newest first, one page at a time; an empty filter is all of
-   * them. A page may hold fewer than `limit`, also none, and have a next one: each call looks at a
-   * bounded stretch of the past, and the last page is the one without a `nextPageToken`.
+   * Lists the checks of a monitor, newest first, one page at a time. An empty filter matches all of them. A
+   * page can have fewer than `limit` checks, or none, and still have a next page, because each call reads a
+   * bounded part of the history. The last page is the one without a `nextPageToken`.
    *
-   * Errors: `not_found`; `invalid_argument` for a filter out of range and for a `pageToken` that
-   * this method did not give out.
+   * Errors: `not_found`; `invalid_argument` for a filter out of range and for a `pageToken` that this method
+   * did not issue.
    */
   listResponseLogs(request: ListResponseLogsRequest, options?: CallOptions): Pages<ListResponseLogsResponse>;
 
   /**
-   * Reads one check with all that was kept of it: every attempt, its redirects, what was asserted,
-   * headers without credentials. Of a success the details are kept until the next success of its
-   * region.
+   * Returns a check with all stored details: attempts, redirects, assertions, and headers without
+   * credentials. Details of a success are stored until the region's next success.
    *
-   * Errors: `not_found`, also when it is past the time for which results are kept.
+   * Errors: `not_found`, including a check that is past its retention.
    */
   getResponseLog(request: GetResponseLogRequest, options?: CallOptions): Promise<GetResponseLogResponse>;
 }
 
-/** A header sent with each check. */
+/** A header of each check's request. */
 export interface Header {
   /**
-   * Name of the header. Required. Names that belong to the connection, `Content-Length`, and
-   * line breaks are refused.
+   * Name of the header. Required. Names that belong to the connection, `Content-Length`, and line breaks are
+   * rejected.
    */
   key: string;
-  /** Value; may be empty. A secret: left out of answers to read-only keys. */
+  /** Value, possibly empty. A secret: omitted for read-only keys. */
   value?: string;
 }
 
 /**
- * A header sent with each check.
+ * A header of each check's request.
  *
  * As it is written; `Header` is as it is answered.
  */
 export interface HeaderInput {
   /**
-   * Name of the header. Required. Names that belong to the connection, `Content-Length`, and
-   * line breaks are refused.
+   * Name of the header. Required. Names that belong to the connection, `Content-Length`, and line breaks are
+   * rejected.
    */
   key: string;
-  /** Value; may be empty. A secret: left out of answers to read-only keys. */
+  /** Value, possibly empty. A secret: omitted for read-only keys. */
   value: string;
 }
 
-/** A condition on the status code of the final answer. */
+/** A condition on the status code of the final response. */
 export interface StatusCodeAssertion {
-  /** Status code to compare with, 100 to 599. Required. */
+  /** Status code to compare with: 100 to 599. Required. */
   target: number;
-  /** How they are compared: one of `eq`, `neq`, `gt`, `gte`, `lt`, `lte`. Required. */
+  /** Comparator: one of `eq`, `neq`, `gt`, `gte`, `lt`, `lte`. Required. */
   comparator: NumberComparator;
 }
 
-/** A condition on the decoded text of the final answer's body, at most its first MiB. */
+/** A condition on the decoded text of the final response's body, up to its first MiB. */
 export interface BodyAssertion {
-  /** What to compare with; may be empty. Required. */
+  /** Text to compare with, possibly empty. Required. */
   target: string;
   /**
-   * How they are compared: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`,
-   * `gt`, `gte`, `lt`, `lte`. Required.
+   * Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
+   * `lte`. Required.
    */
   comparator: TextComparator;
 }
 
-/** A condition on a header of the final answer. */
+/** A condition on a header of the final response. */
 export interface HeaderAssertion {
-  /** Name of the header, in any case. Required. */
+  /** Name of the header, case-insensitive. Required. */
   key: string;
-  /** What to compare with; may be empty. Required. */
+  /** Text to compare with, possibly empty. Required. */
   target: string;
   /**
-   * How they are compared: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`,
-   * `gt`, `gte`, `lt`, `lte`. Required.
+   * Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
+   * `lte`. Required.
    */
   comparator: TextComparator;
 }
 
-/** A condition on the DNS records of a type. */
+/** A condition on the DNS records of one type. */
 export interface RecordAssertion {
-  /** Type of the records: one of `A`, `AAAA`, `CNAME`, `MX`, `TXT`. Required. */
+  /** Record type: one of `A`, `AAAA`, `CNAME`, `MX`, `TXT`. Required. */
   record: RecordType;
   /**
-   * What to compare with: an address, a name, `10 mail.example.com` for MX, text; may be
-   * empty. Required.
+   * Value to compare with, possibly empty: an address, a name, `10 mail.example.com` for MX, or text.
+   * Required.
    */
   target: string;
-  /** How they are compared: one of `eq`, `neq`, `contains`, `not_contains`. Required. */
+  /** Comparator: one of `eq`, `neq`, `contains`, `not_contains`. Required. */
   comparator: RecordComparator;
 }
 
 /** A monitor that sends HTTP requests. */
 export interface HttpMonitor {
-  /** Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant. */
+  /** Output: ID of the monitor, `mon_…`. In an update, it selects the monitor. */
   id: string;
-  /** Name of the monitor, as people read it: 1 to 256 characters. Required. */
+  /** Display name: 1 to 256 characters. Required. */
   name: string;
   /**
-   * What is requested: an http or https address, 1 to 2048 characters. Credentials in it are sent
-   * as Basic authorisation. Read-only keys read it without credentials, and with `…` for its query.
-   * Required.
+   * URL to request, http or https, 1 to 2048 characters. Credentials in it are sent as Basic authorisation.
+   * Read-only keys read it without credentials, and with `…` instead of its query. Required.
    */
   url: string;
-  /**
-   * How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
-   * Required.
-   */
+  /** Interval of the checks in each region: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required. */
   periodicity: Periodicity;
   /**
    * Method of the request: one of `GET`, `POST`, `HEAD`, `PUT`, `PATCH`, `DELETE`, `OPTIONS`.
@@ -204,64 +197,58 @@ export interface HttpMonitor {
    */
   method: HttpMethod;
   /**
-   * Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. Read-only
-   * keys read `…` for a body that is not empty.
+   * Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. Read-only keys
+   * read `…` instead of a body that is not empty.
    */
   body: string;
   /**
-   * Milliseconds for one attempt, from DNS to the last byte over all redirects: 0 to 120000;
-   * 0 means 120000. Default 45000.
+   * Timeout of one attempt in milliseconds, from DNS to the last byte, including redirects: 0 to 120000. 0
+   * means 120000. Default 45000.
    */
   timeout: number;
   /**
-   * Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
+   * Latency in milliseconds above which a success is degraded: 0 to 120000. 0 disables it. If omitted,
    * `effectiveDegradedAt` is computed.
    */
   degradedAt?: number;
-  /** How often a failed attempt is repeated: 0 to 10. Default 3. */
+  /** Maximum number of retries of a failed attempt: 0 to 10. Default 3. */
   retry: number;
-  /** Whether up to 10 redirects are followed. Default true. */
+  /** Whether to follow up to 10 redirects. Default true. */
   followRedirects: boolean;
   /** Whether the monitor runs. Default false. */
   active: boolean;
   /**
-   * Whether status pages show its response times. Default false. A page that has the monitor as a component
-   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   * Whether status pages show its response times. Default false. In either case, a page with the monitor as a
+   * component shows its name, status, uptime and incidents. A page never shows its address, evidence or logs.
    */
   public: boolean;
-  /** What it watches, for people: up to 1024 characters. */
+  /** Description for people: up to 1024 characters. */
   description?: string;
   /**
-   * Where it runs from: a set of the 28 regions. Empty: the server's default set, see
+   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
    * `resolvedRegions`.
    */
   regions: Region[];
   /** Headers of the request: up to 20, sent in this order. */
   headers: Header[];
-  /**
-   * Conditions on the status code: up to 10, all of which must hold. Empty: the final answer must
-   * be 2xx.
-   */
+  /** Conditions on the status code: up to 10, which must all hold. Empty: the final response must be 2xx. */
   statusCodeAssertions: StatusCodeAssertion[];
-  /** Conditions on the body: up to 10, all of which must hold. */
+  /** Conditions on the body: up to 10, which must all hold. */
   bodyAssertions: BodyAssertion[];
-  /** Conditions on the headers of the answer: up to 10, all of which must hold. */
+  /** Conditions on the headers of the response: up to 10, which must all hold. */
   headerAssertions: HeaderAssertion[];
-  /**
-   * Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
-   * known yet.
-   */
+  /** Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result. */
   status: MonitorStatus;
   /**
-   * Output: the threshold in milliseconds that holds: `degradedAt`, or two thirds of the
-   * timeout. 0: never degraded.
+   * Output: the threshold in effect, in milliseconds: `degradedAt`, or two thirds of the timeout. 0: never
+   * degraded.
    */
   effectiveDegradedAt: number;
-  /** Output: the regions it really runs from. */
+  /** Output: the regions in effect. */
   resolvedRegions: Region[];
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when an argument last changed. */
+  /** Output: time of the last change of an argument. */
   updatedAt: Timestamp;
 }
 
@@ -271,18 +258,14 @@ export interface HttpMonitor {
  * As it is written; `HttpMonitor` is as it is answered.
  */
 export interface HttpMonitorInput {
-  /** Name of the monitor, as people read it: 1 to 256 characters. Required. */
+  /** Display name: 1 to 256 characters. Required. */
   name: string;
   /**
-   * What is requested: an http or https address, 1 to 2048 characters. Credentials in it are sent
-   * as Basic authorisation. Read-only keys read it without credentials, and with `…` for its query.
-   * Required.
+   * URL to request, http or https, 1 to 2048 characters. Credentials in it are sent as Basic authorisation.
+   * Read-only keys read it without credentials, and with `…` instead of its query. Required.
    */
   url: string;
-  /**
-   * How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
-   * Required.
-   */
+  /** Interval of the checks in each region: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required. */
   periodicity: Periodicity;
   /**
    * Method of the request: one of `GET`, `POST`, `HEAD`, `PUT`, `PATCH`, `DELETE`, `OPTIONS`.
@@ -290,105 +273,96 @@ export interface HttpMonitorInput {
    */
   method?: HttpMethod | undefined;
   /**
-   * Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. Read-only
-   * keys read `…` for a body that is not empty.
+   * Body of the request, sent for POST, PUT and PATCH: up to 65536 characters. Default empty. Read-only keys
+   * read `…` instead of a body that is not empty.
    */
   body?: string | undefined;
   /**
-   * Milliseconds for one attempt, from DNS to the last byte over all redirects: 0 to 120000;
-   * 0 means 120000. Default 45000.
+   * Timeout of one attempt in milliseconds, from DNS to the last byte, including redirects: 0 to 120000. 0
+   * means 120000. Default 45000.
    */
   timeout?: number | undefined;
   /**
-   * Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
+   * Latency in milliseconds above which a success is degraded: 0 to 120000. 0 disables it. If omitted,
    * `effectiveDegradedAt` is computed.
    */
   degradedAt?: number | undefined;
-  /** How often a failed attempt is repeated: 0 to 10. Default 3. */
+  /** Maximum number of retries of a failed attempt: 0 to 10. Default 3. */
   retry?: number | undefined;
-  /** Whether up to 10 redirects are followed. Default true. */
+  /** Whether to follow up to 10 redirects. Default true. */
   followRedirects?: boolean | undefined;
   /** Whether the monitor runs. Default false. */
   active?: boolean | undefined;
   /**
-   * Whether status pages show its response times. Default false. A page that has the monitor as a component
-   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   * Whether status pages show its response times. Default false. In either case, a page with the monitor as a
+   * component shows its name, status, uptime and incidents. A page never shows its address, evidence or logs.
    */
   public?: boolean | undefined;
-  /** What it watches, for people: up to 1024 characters. */
+  /** Description for people: up to 1024 characters. */
   description?: string | undefined;
   /**
-   * Where it runs from: a set of the 28 regions. Empty: the server's default set, see
+   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
    * `resolvedRegions`.
    */
   regions?: readonly Region[] | undefined;
   /** Headers of the request: up to 20, sent in this order. */
   headers?: readonly HeaderInput[] | undefined;
-  /**
-   * Conditions on the status code: up to 10, all of which must hold. Empty: the final answer must
-   * be 2xx.
-   */
+  /** Conditions on the status code: up to 10, which must all hold. Empty: the final response must be 2xx. */
   statusCodeAssertions?: readonly StatusCodeAssertion[] | undefined;
-  /** Conditions on the body: up to 10, all of which must hold. */
+  /** Conditions on the body: up to 10, which must all hold. */
   bodyAssertions?: readonly BodyAssertion[] | undefined;
-  /** Conditions on the headers of the answer: up to 10, all of which must hold. */
+  /** Conditions on the headers of the response: up to 10, which must all hold. */
   headerAssertions?: readonly HeaderAssertion[] | undefined;
 }
 
 /** A monitor that opens TCP connections. */
 export interface TcpMonitor {
-  /** Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant. */
+  /** Output: ID of the monitor, `mon_…`. In an update, it selects the monitor. */
   id: string;
-  /** Name of the monitor, as people read it: 1 to 256 characters. Required. */
+  /** Display name: 1 to 256 characters. Required. */
   name: string;
   /**
-   * What is connected to: `host:port` with a name, an IPv4 address or an IPv6 address in brackets;
-   * 1 to 2048 characters. Required.
+   * Target of the connection: `host:port` with a name, an IPv4 address or an IPv6 address in brackets; 1 to
+   * 2048 characters. Required.
    */
   uri: string;
-  /**
-   * How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
-   * Required.
-   */
+  /** Interval of the checks in each region: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required. */
   periodicity: Periodicity;
-  /** Milliseconds for one attempt: 0 to 120000; 0 means 120000. Default 45000. */
+  /** Timeout of one attempt in milliseconds: 0 to 120000. 0 means 120000. Default 45000. */
   timeout: number;
   /**
-   * Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
+   * Latency in milliseconds above which a success is degraded: 0 to 120000. 0 disables it. If omitted,
    * `effectiveDegradedAt` is computed.
    */
   degradedAt?: number;
-  /** How often a failed attempt is repeated: 0 to 10. Default 3. */
+  /** Maximum number of retries of a failed attempt: 0 to 10. Default 3. */
   retry: number;
   /** Whether the monitor runs. Default false. */
   active: boolean;
   /**
-   * Whether status pages show its response times. Default false. A page that has the monitor as a component
-   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   * Whether status pages show its response times. Default false. In either case, a page with the monitor as a
+   * component shows its name, status, uptime and incidents. A page never shows its address, evidence or logs.
    */
   public: boolean;
-  /** What it watches, for people: up to 1024 characters. */
+  /** Description for people: up to 1024 characters. */
   description?: string;
   /**
-   * Where it runs from: a set of the 28 regions. Empty: the server's default set, see
+   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
    * `resolvedRegions`.
    */
   regions: Region[];
-  /**
-   * Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
-   * known yet.
-   */
+  /** Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result. */
   status: MonitorStatus;
   /**
-   * Output: the threshold in milliseconds that holds: `degradedAt`, or two thirds of the
-   * timeout. 0: never degraded.
+   * Output: the threshold in effect, in milliseconds: `degradedAt`, or two thirds of the timeout. 0: never
+   * degraded.
    */
   effectiveDegradedAt: number;
-  /** Output: the regions it really runs from. */
+  /** Output: the regions in effect. */
   resolvedRegions: Region[];
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when an argument last changed. */
+  /** Output: time of the last change of an argument. */
   updatedAt: Timestamp;
 }
 
@@ -398,38 +372,35 @@ export interface TcpMonitor {
  * As it is written; `TcpMonitor` is as it is answered.
  */
 export interface TcpMonitorInput {
-  /** Name of the monitor, as people read it: 1 to 256 characters. Required. */
+  /** Display name: 1 to 256 characters. Required. */
   name: string;
   /**
-   * What is connected to: `host:port` with a name, an IPv4 address or an IPv6 address in brackets;
-   * 1 to 2048 characters. Required.
+   * Target of the connection: `host:port` with a name, an IPv4 address or an IPv6 address in brackets; 1 to
+   * 2048 characters. Required.
    */
   uri: string;
-  /**
-   * How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
-   * Required.
-   */
+  /** Interval of the checks in each region: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required. */
   periodicity: Periodicity;
-  /** Milliseconds for one attempt: 0 to 120000; 0 means 120000. Default 45000. */
+  /** Timeout of one attempt in milliseconds: 0 to 120000. 0 means 120000. Default 45000. */
   timeout?: number | undefined;
   /**
-   * Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
+   * Latency in milliseconds above which a success is degraded: 0 to 120000. 0 disables it. If omitted,
    * `effectiveDegradedAt` is computed.
    */
   degradedAt?: number | undefined;
-  /** How often a failed attempt is repeated: 0 to 10. Default 3. */
+  /** Maximum number of retries of a failed attempt: 0 to 10. Default 3. */
   retry?: number | undefined;
   /** Whether the monitor runs. Default false. */
   active?: boolean | undefined;
   /**
-   * Whether status pages show its response times. Default false. A page that has the monitor as a component
-   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   * Whether status pages show its response times. Default false. In either case, a page with the monitor as a
+   * component shows its name, status, uptime and incidents. A page never shows its address, evidence or logs.
    */
   public?: boolean | undefined;
-  /** What it watches, for people: up to 1024 characters. */
+  /** Description for people: up to 1024 characters. */
   description?: string | undefined;
   /**
-   * Where it runs from: a set of the 28 regions. Empty: the server's default set, see
+   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
    * `resolvedRegions`.
    */
   regions?: readonly Region[] | undefined;
@@ -437,60 +408,54 @@ export interface TcpMonitorInput {
 
 /** A monitor that resolves a domain name. */
 export interface DnsMonitor {
-  /** Output: identifier of the monitor, `mon_…`. In an update it says which monitor is meant. */
+  /** Output: ID of the monitor, `mon_…`. In an update, it selects the monitor. */
   id: string;
-  /** Name of the monitor, as people read it: 1 to 256 characters. Required. */
+  /** Display name: 1 to 256 characters. Required. */
   name: string;
-  /** The domain name that is looked up, 1 to 253 characters. Required. */
+  /** Domain name to resolve: 1 to 253 characters. Required. */
   uri: string;
-  /**
-   * How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
-   * Required.
-   */
+  /** Interval of the checks in each region: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required. */
   periodicity: Periodicity;
-  /** Milliseconds for one attempt: 0 to 120000; 0 means 120000. Default 45000. */
+  /** Timeout of one attempt in milliseconds: 0 to 120000. 0 means 120000. Default 45000. */
   timeout: number;
   /**
-   * Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
+   * Latency in milliseconds above which a success is degraded: 0 to 120000. 0 disables it. If omitted,
    * `effectiveDegradedAt` is computed.
    */
   degradedAt?: number;
-  /** How often a failed attempt is repeated: 0 to 10. Default 3. */
+  /** Maximum number of retries of a failed attempt: 0 to 10. Default 3. */
   retry: number;
   /** Whether the monitor runs. Default false. */
   active: boolean;
   /**
-   * Whether status pages show its response times. Default false. A page that has the monitor as a component
-   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   * Whether status pages show its response times. Default false. In either case, a page with the monitor as a
+   * component shows its name, status, uptime and incidents. A page never shows its address, evidence or logs.
    */
   public: boolean;
-  /** What it watches, for people: up to 1024 characters. */
+  /** Description for people: up to 1024 characters. */
   description?: string;
   /**
-   * Where it runs from: a set of the 28 regions. Empty: the server's default set, see
+   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
    * `resolvedRegions`.
    */
   regions: Region[];
   /**
-   * Conditions on the records: up to 10, all of which must hold. Empty: an address record must come
-   * back.
+   * Conditions on the records: up to 10, which must all hold. Empty: the response must contain an address
+   * record.
    */
   recordAssertions: RecordAssertion[];
-  /**
-   * Output: how it is: `active`, `degraded`, `error`, or `unknown` while it is paused or nothing is
-   * known yet.
-   */
+  /** Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result. */
   status: MonitorStatus;
   /**
-   * Output: the threshold in milliseconds that holds: `degradedAt`, or two thirds of the
-   * timeout. 0: never degraded.
+   * Output: the threshold in effect, in milliseconds: `degradedAt`, or two thirds of the timeout. 0: never
+   * degraded.
    */
   effectiveDegradedAt: number;
-  /** Output: the regions it really runs from. */
+  /** Output: the regions in effect. */
   resolvedRegions: Region[];
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when an argument last changed. */
+  /** Output: time of the last change of an argument. */
   updatedAt: Timestamp;
 }
 
@@ -500,41 +465,38 @@ export interface DnsMonitor {
  * As it is written; `DnsMonitor` is as it is answered.
  */
 export interface DnsMonitorInput {
-  /** Name of the monitor, as people read it: 1 to 256 characters. Required. */
+  /** Display name: 1 to 256 characters. Required. */
   name: string;
-  /** The domain name that is looked up, 1 to 253 characters. Required. */
+  /** Domain name to resolve: 1 to 253 characters. Required. */
   uri: string;
-  /**
-   * How often it is checked in each of its regions: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`.
-   * Required.
-   */
+  /** Interval of the checks in each region: one of `30s`, `1m`, `5m`, `10m`, `30m`, `1h`. Required. */
   periodicity: Periodicity;
-  /** Milliseconds for one attempt: 0 to 120000; 0 means 120000. Default 45000. */
+  /** Timeout of one attempt in milliseconds: 0 to 120000. 0 means 120000. Default 45000. */
   timeout?: number | undefined;
   /**
-   * Milliseconds, 0 to 120000; a slower success is degraded, and 0 means never. Not written:
+   * Latency in milliseconds above which a success is degraded: 0 to 120000. 0 disables it. If omitted,
    * `effectiveDegradedAt` is computed.
    */
   degradedAt?: number | undefined;
-  /** How often a failed attempt is repeated: 0 to 10. Default 3. */
+  /** Maximum number of retries of a failed attempt: 0 to 10. Default 3. */
   retry?: number | undefined;
   /** Whether the monitor runs. Default false. */
   active?: boolean | undefined;
   /**
-   * Whether status pages show its response times. Default false. A page that has the monitor as a component
-   * shows its name, status, uptime and incidents in either case, and never its address, evidence or logs.
+   * Whether status pages show its response times. Default false. In either case, a page with the monitor as a
+   * component shows its name, status, uptime and incidents. A page never shows its address, evidence or logs.
    */
   public?: boolean | undefined;
-  /** What it watches, for people: up to 1024 characters. */
+  /** Description for people: up to 1024 characters. */
   description?: string | undefined;
   /**
-   * Where it runs from: a set of the 28 regions. Empty: the server's default set, see
+   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
    * `resolvedRegions`.
    */
   regions?: readonly Region[] | undefined;
   /**
-   * Conditions on the records: up to 10, all of which must hold. Empty: an address record must come
-   * back.
+   * Conditions on the records: up to 10, which must all hold. Empty: the response must contain an address
+   * record.
    */
   recordAssertions?: readonly RecordAssertion[] | undefined;
 }
@@ -545,367 +507,360 @@ export type Monitor =
   | { http?: never; tcp: TcpMonitor; dns?: never }
   | { http?: never; tcp?: never; dns: DnsMonitor };
 
-/** Something that the caller should know of a monitor that was stored all the same. */
+/** A problem of a monitor that was stored nevertheless. */
 export interface MonitorWarning {
-  /** What it is about, from the request on, such as `monitor.url`. */
+  /** Path of the field from the request on, such as `monitor.url`. */
   field: string;
-  /** What is wrong and what to do, in words. */
+  /** The problem and its solution. */
   message: string;
 }
 
 /** The arguments of a new HTTP monitor. */
 export interface CreateHttpMonitorRequest {
-  /** What to create; its outputs are ignored. Required. */
+  /** The monitor to create. Outputs are ignored. Required. */
   monitor: HttpMonitorInput;
 }
 
 /** The new HTTP monitor. */
 export interface CreateHttpMonitorResponse {
-  /** As stored, with its outputs. */
+  /** The stored monitor with its outputs. */
   monitor: HttpMonitor;
   /**
-   * Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
-   * all is well.
+   * Reasons why the monitor is not checked or cannot succeed, such as an address that checks may not reach.
+   * Empty without a problem.
    */
   warnings: MonitorWarning[];
 }
 
 /** The arguments of a new TCP monitor. */
 export interface CreateTcpMonitorRequest {
-  /** What to create; its outputs are ignored. Required. */
+  /** The monitor to create. Outputs are ignored. Required. */
   monitor: TcpMonitorInput;
 }
 
 /** The new TCP monitor. */
 export interface CreateTcpMonitorResponse {
-  /** As stored, with its outputs. */
+  /** The stored monitor with its outputs. */
   monitor: TcpMonitor;
   /**
-   * Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
-   * all is well.
+   * Reasons why the monitor is not checked or cannot succeed, such as an address that checks may not reach.
+   * Empty without a problem.
    */
   warnings: MonitorWarning[];
 }
 
 /** The arguments of a new DNS monitor. */
 export interface CreateDnsMonitorRequest {
-  /** What to create; its outputs are ignored. Required. */
+  /** The monitor to create. Outputs are ignored. Required. */
   monitor: DnsMonitorInput;
 }
 
 /** The new DNS monitor. */
 export interface CreateDnsMonitorResponse {
-  /** As stored, with its outputs. */
+  /** The stored monitor with its outputs. */
   monitor: DnsMonitor;
   /**
-   * Why it is not checked or cannot succeed, such as an address that checks may not reach; empty when
-   * all is well.
+   * Reasons why the monitor is not checked or cannot succeed, such as an address that checks may not reach.
+   * Empty without a problem.
    */
   warnings: MonitorWarning[];
 }
 
-/** A change of an HTTP monitor. */
+/** An update of an HTTP monitor. */
 export type UpdateHttpMonitorRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed monitor. `id` selects it; other outputs are ignored. Required. */
       monitor: Whole<HttpMonitorInput>;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed monitor. `id` selects it; other outputs are ignored. Required. */
       monitor: Part<HttpMonitorInput>;
       /**
-       * What changes, by the names of HttpMonitor's arguments, for example `name,retry`. A named
-       * field that `monitor` leaves out is cleared, to its default if it has one. Absent: all
-       * arguments are replaced.
+       * Names of the HttpMonitor arguments to change, for example `name,retry`. A named field that `monitor`
+       * omits is reset to its default, or cleared. Absent: all arguments are replaced.
        */
       updateMask: FieldMask<HttpMonitorInput>;
     };
 
 /** The changed HTTP monitor. */
 export interface UpdateHttpMonitorResponse {
-  /** As stored, with its outputs. */
+  /** The stored monitor with its outputs. */
   monitor: HttpMonitor;
-  /** As in the response of the create. */
+  /** As in CreateHttpMonitorResponse. */
   warnings: MonitorWarning[];
 }
 
-/** A change of a TCP monitor. */
+/** An update of a TCP monitor. */
 export type UpdateTcpMonitorRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed monitor. `id` selects it; other outputs are ignored. Required. */
       monitor: Whole<TcpMonitorInput>;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed monitor. `id` selects it; other outputs are ignored. Required. */
       monitor: Part<TcpMonitorInput>;
-      /** What changes, by the names of TcpMonitor's arguments; see UpdateHttpMonitorRequest. */
+      /** Names of the TcpMonitor arguments to change; see UpdateHttpMonitorRequest. */
       updateMask: FieldMask<TcpMonitorInput>;
     };
 
 /** The changed TCP monitor. */
 export interface UpdateTcpMonitorResponse {
-  /** As stored, with its outputs. */
+  /** The stored monitor with its outputs. */
   monitor: TcpMonitor;
-  /** As in the response of the create. */
+  /** As in CreateTcpMonitorResponse. */
   warnings: MonitorWarning[];
 }
 
-/** A change of a DNS monitor. */
+/** An update of a DNS monitor. */
 export type UpdateDnsMonitorRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed monitor. `id` selects it; other outputs are ignored. Required. */
       monitor: Whole<DnsMonitorInput>;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed monitor. `id` selects it; other outputs are ignored. Required. */
       monitor: Part<DnsMonitorInput>;
-      /** What changes, by the names of DnsMonitor's arguments; see UpdateHttpMonitorRequest. */
+      /** Names of the DnsMonitor arguments to change; see UpdateHttpMonitorRequest. */
       updateMask: FieldMask<DnsMonitorInput>;
     };
 
 /** The changed DNS monitor. */
 export interface UpdateDnsMonitorResponse {
-  /** As stored, with its outputs. */
+  /** The stored monitor with its outputs. */
   monitor: DnsMonitor;
-  /** As in the response of the create. */
+  /** As in CreateDnsMonitorResponse. */
   warnings: MonitorWarning[];
 }
 
-/** Which monitor to read. */
+/** The monitor to read. */
 export interface GetMonitorRequest {
-  /** Identifier of the monitor, `mon_…`. Required. */
+  /** ID of the monitor, `mon_…`. Required. */
   id: string;
 }
 
-/** One monitor. */
+/** A monitor. */
 export interface GetMonitorResponse {
-  /** The monitor, under the name of its kind. */
+  /** The monitor, in the field of its kind. */
   monitor: Monitor;
 }
 
-/** Which page of monitors to read. */
+/** The page of monitors to return. */
 export interface ListMonitorsRequest {
-  /** Monitors per page, over all kinds together: 1 to 100. Default 50. */
+  /** Page size over all kinds together: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** How many monitors to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of monitors to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
   /**
-   * `nextPageToken` of the page before. Unlike an offset, it misses and repeats nothing
-   * when monitors come and go in between.
+   * `nextPageToken` of the previous page. Unlike an offset, it skips and repeats nothing if monitors are
+   * created or deleted meanwhile.
    */
   pageToken?: string | undefined;
 }
 
 /** A page of monitors. */
 export interface ListMonitorsResponse {
-  /** The page's HTTP monitors, by id. */
+  /** The page's HTTP monitors, by ID. */
   httpMonitors: HttpMonitor[];
-  /** The page's TCP monitors, by id. */
+  /** The page's TCP monitors, by ID. */
   tcpMonitors: TcpMonitor[];
-  /** The page's DNS monitors, by id. */
+  /** The page's DNS monitors, by ID. */
   dnsMonitors: DnsMonitor[];
-  /** How many monitors there are of all kinds in the workspace. */
+  /** Total number of monitors of all kinds in the workspace. */
   totalSize: number;
-  /** Token of the next page; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** Which monitor to delete. */
+/** The monitor to delete. */
 export interface DeleteMonitorRequest {
-  /** Identifier of the monitor, `mon_…`. Required. */
+  /** ID of the monitor, `mon_…`. Required. */
   id: string;
 }
 
-/** The monitor is deleted. */
+/** Empty: the monitor is deleted. */
 export interface DeleteMonitorResponse {
 }
 
-/** Which monitor to check now. */
+/** The monitor to check now. */
 export interface TriggerMonitorRequest {
-  /** Identifier of the monitor, `mon_…`. Required. */
+  /** ID of the monitor, `mon_…`. Required. */
   id: string;
 }
 
-/** What came back. */
+/** The results of a manual check. */
 export interface TriggerMonitorResponse {
-  /** One result per region, in the order of the regions' names. */
+  /** One result per region, ordered by region. */
   results: CheckResult[];
 }
 
 /**
- * How the time of an attempt was spent, over all redirects, in microseconds. A phase that was
- * not reached, or that the kind does not have, is absent.
+ * Duration of each phase of an attempt, in microseconds, summed over all redirects. Absent: the phase was not
+ * reached, or the kind does not have it.
  */
 export interface Phases {
-  /** Resolving the name. */
+  /** Name resolution. */
   dnsUs?: number;
-  /** Opening the TCP connection. */
+  /** TCP connection. */
   connectUs?: number;
-  /** Shaking hands over TLS. */
+  /** TLS handshake. */
   tlsUs?: number;
-  /** From the request to the first byte of the answer. */
+  /** From the request to the first byte of the response. */
   firstByteUs?: number;
-  /** From the first to the last byte of the answer. */
+  /** From the first to the last byte of the response. */
   transferUs?: number;
 }
 
 /** The result of one check in one region. */
 export interface CheckResult {
-  /** Where it ran, for example `fly-ams`. */
+  /** Region of the check, for example `fly-ams`. */
   region: Region;
   /** The probe that ran it. */
   servedBy: string;
-  /** What it came to: `success`, `degraded` or `failure`. */
+  /** Outcome: `success`, `degraded` or `failure`. */
   outcome: Outcome;
-  /** The whole exchange of the last attempt in milliseconds, rounded up. */
+  /** Duration of the whole exchange of the last attempt in milliseconds, rounded up. */
   latencyMs: number;
-  /** Why it is not a success, one sentence each; empty for a success. */
+  /** Reasons why it is not a success, one sentence each. Empty for a success. */
   reasons: string[];
-  /** The last attempt's time by phases. */
+  /** Phases of the last attempt. */
   phases: Phases;
-  /** Status code of the final answer; absent without an answer and for TCP and DNS. */
+  /** Status code of the final response. Absent without a response and for TCP and DNS. */
   statusCode?: number;
-  /** When the last attempt ended. */
+  /** End of the last attempt. */
   finishedAt: Timestamp;
-  /** How many attempts were made, 1 to 11. */
+  /** Number of attempts, 1 to 11. */
   attempts: number;
 }
 
-/** Which monitor's status to read. */
+/** The monitor whose status to read. */
 export interface GetMonitorStatusRequest {
-  /** Identifier of the monitor, `mon_…`. Required. */
+  /** ID of the monitor, `mon_…`. Required. */
   id: string;
 }
 
-/** How a monitor is doing. */
+/** The status of a monitor. */
 export interface GetMonitorStatusResponse {
-  /** Identifier of the monitor, `mon_…`. */
+  /** ID of the monitor, `mon_…`. */
   id: string;
-  /** How it is: `active`, `degraded`, `error` or `unknown`. */
+  /** Status: `active`, `degraded`, `error` or `unknown`. */
   status: MonitorStatus;
-  /** Since when it has had this status. */
+  /** Time of the last change of the status. */
   since: Timestamp;
-  /** Its regions, in the order of their names. */
+  /** The monitor's regions, by name. */
   regions: RegionStatus[];
-  /** The incident that is open, `inc_…`; empty while none is. */
+  /** ID of the open incident, `inc_…`. Empty without one. */
   incidentId: string;
-  /** Until when it is under maintenance, and its alerts wait; absent while it is not. */
+  /** End of the current maintenance, which holds the monitor's alerts. Absent without one. */
   maintenanceUntil?: Timestamp;
 }
 
-/** How a monitor is doing in one region. */
+/** The status of a monitor in one region. */
 export interface RegionStatus {
   /** The region, for example `fly-ams`. */
   region: Region;
   /**
-   * From the region's latest result: `active`, `degraded`, `error`; `unknown` without a
-   * result that is recent enough to vote.
+   * Status by the region's latest result: `active`, `degraded`, `error`. `unknown` without a result that is
+   * recent enough to vote.
    */
   status: MonitorStatus;
-  /** When the latest check ended; absent before the first. */
+  /** End of the latest check. Absent before the first. */
   checkedAt?: Timestamp;
-  /** The whole exchange of that check in milliseconds, rounded up; absent before the first. */
+  /** Duration of the whole exchange of that check in milliseconds, rounded up. Absent before the first. */
   latencyMs?: number;
-  /** The probe that stands for the region; empty when none does. */
+  /** The probe that serves the region. Empty if it is unserved. */
   servedBy: string;
 }
 
-/** Which monitor to sum up, and over which time. */
+/** The monitor to summarise, and the window. */
 export interface GetMonitorSummaryRequest {
-  /** Identifier of the monitor, `mon_…`. Required. */
+  /** ID of the monitor, `mon_…`. Required. */
   id: string;
-  /** How far back from now: one of `1d`, `7d`, `14d`, `30d`, `90d`. Default `1d`. */
+  /** Length of the window, which ends now: one of `1d`, `7d`, `14d`, `30d`, `90d`. Default `1d`. */
   window?: SummaryWindow | undefined;
-  /** Only the checks from these regions. Empty: from all. */
+  /** Only checks from these regions. Empty: all. */
   regions?: readonly Region[] | undefined;
 }
 
-/** How a monitor did. */
+/** A summary of a monitor. */
 export interface GetMonitorSummaryResponse {
-  /** Identifier of the monitor, `mon_…`. */
+  /** ID of the monitor, `mon_…`. */
   id: string;
-  /** As asked. */
+  /** The requested window. */
   window: SummaryWindow;
-  /** The beginning of the window, on a whole hour; what is older than the monitor is empty. */
+  /** Start of the window, on a full hour. It can be before the monitor's creation. */
   from: Timestamp;
-  /** The end of the window: now. */
+  /** End of the window: now. */
   to: Timestamp;
-  /** The regions asked for, together. Uptime is the monitor's, whichever regions were asked for. */
+  /** Summary over all requested regions. Uptime is that of the monitor, independent of the requested regions. */
   total: Summary;
-  /**
-   * Each region by itself, in the order of their names; those without a check in the window are
-   * left out.
-   */
+  /** Summaries by region, ordered by name. Regions without a check in the window are omitted. */
   regions: RegionSummary[];
   /**
-   * Parts of a million of the time known in which the monitor was not in `error`, rounded down;
-   * absent when nothing is known. Counts time and not checks.
+   * Share of the known time in which the monitor was not in `error`, in millionths, rounded down. Absent if
+   * nothing is known. Counts time, not checks.
    */
   uptimeMillionths?: number;
 }
 
-/** What scheduled checks came to. */
+/** A summary of scheduled checks. */
 export interface Summary {
-  /** Checks that ran. */
+  /** Number of checks that ran. */
   checks: number;
-  /** Those that succeeded in time. */
+  /** Number of successes within the threshold. */
   success: number;
-  /** Those that succeeded and were slower than the threshold. */
+  /** Number of successes slower than the threshold. */
   degraded: number;
-  /** Those that failed. */
+  /** Number of failures. */
   failure: number;
-  /** Slots left out because the check before still ran. */
+  /** Number of slots skipped because the previous check was still running. */
   skipped: number;
   /**
-   * Latency that half of the successes, slow ones included, did not exceed: microseconds, within
-   * one percent. Absent without a success, like all of these.
+   * Median latency of the successes, including slow ones, in microseconds and accurate to one percent. Absent
+   * without a success, like all of these.
    */
   p50Us?: number;
-  /** The same of 75 %. */
+  /** 75th percentile. */
   p75Us?: number;
-  /** The same of 90 %. */
+  /** 90th percentile. */
   p90Us?: number;
-  /** The same of 95 %. */
+  /** 95th percentile. */
   p95Us?: number;
-  /** The same of 99 %. */
+  /** 99th percentile. */
   p99Us?: number;
-  /** Their mean, in microseconds. */
+  /** Mean latency, in microseconds. */
   meanUs?: number;
-  /** When the last of the checks ended; absent when there were none. */
+  /** End of the last check. Absent without one. */
   lastCheckedAt?: Timestamp;
 }
 
-/** What the scheduled checks from one region came to. */
+/** A summary of the scheduled checks from one region. */
 export interface RegionSummary {
   /** The region, for example `fly-ams`. */
   region: Region;
-  /** Its sums. */
+  /** The region's summary. */
   summary: Summary;
 }
 
-/** Which checks to list. */
+/** A filter for checks, and a page of the result. */
 export interface ListResponseLogsRequest {
-  /** Identifier of the monitor, `mon_…`. Required. */
+  /** ID of the monitor, `mon_…`. Required. */
   id: string;
-  /** Checks per page: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** `nextPageToken` of the page before, together with the same filter. */
+  /** `nextPageToken` of the previous page, with an unchanged filter. */
   pageToken?: string | undefined;
-  /** Only those that came to one of these: `success`, `degraded`, `failure`, `skipped`. */
+  /** Only these outcomes: `success`, `degraded`, `failure`, `skipped`. */
   outcomes?: readonly LogOutcome[] | undefined;
-  /** Only those from one of these regions. */
+  /** Only these regions. */
   regions?: readonly Region[] | undefined;
-  /**
-   * Only those that ran for one of these reasons: `scheduled`, `opinion` (another probe was asked),
-   * `manual`.
-   */
+  /** Only these triggers: `scheduled`, `opinion` (a confirmation by another probe), `manual`. */
   triggers?: readonly Trigger[] | undefined;
-  /** Only those with a slot at this time or later. */
+  /** Only slots at or after this time. */
   from?: Timestamp | undefined;
-  /** Only those with a slot before this time. */
+  /** Only slots before this time. */
   to?: Timestamp | undefined;
 }
 
@@ -913,157 +868,157 @@ export interface ListResponseLogsRequest {
 export interface ListResponseLogsResponse {
   /** Newest first. */
   logs: ResponseLog[];
-  /** Token of the next page; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
 /** One check in one region. */
 export interface ResponseLog {
-  /** Identifier of the log, `log_…`, by which `getResponseLog` reads it. */
+  /** ID of the log, `log_…`, for `getResponseLog`. */
   id: string;
-  /** The time at which it was due. */
+  /** Time at which the check was due. */
   slot: Timestamp;
   /** The region, for example `fly-ams`. */
   region: Region;
   /** The probe that ran it. */
   servedBy: string;
-  /** Why it ran: `scheduled`, `opinion` or `manual`. */
+  /** Trigger: `scheduled`, `opinion` or `manual`. */
   trigger: Trigger;
-  /** What it came to: `success`, `degraded`, `failure` or `skipped`. */
+  /** Outcome: `success`, `degraded`, `failure` or `skipped`. */
   outcome: LogOutcome;
-  /** The whole exchange of the last attempt, in microseconds. */
+  /** Duration of the whole exchange of the last attempt, in microseconds. */
   latencyUs: number;
-  /** Status code of the final answer; absent without an answer and for TCP and DNS. */
+  /** Status code of the final response. Absent without a response and for TCP and DNS. */
   statusCode?: number;
-  /** How many attempts were made; 0 for a slot that was skipped. */
+  /** Number of attempts. 0 for a skipped slot. */
   attempts: number;
-  /** The last attempt's final exchange by phases. */
+  /** Phases of the last attempt's final exchange. */
   phases: Phases;
-  /** When the last attempt ended. */
+  /** End of the last attempt. */
   finishedAt: Timestamp;
 }
 
-/** Which check to read. */
+/** The check to read. */
 export interface GetResponseLogRequest {
-  /** Identifier of the monitor, `mon_…`. Required. */
+  /** ID of the monitor, `mon_…`. Required. */
   monitorId: string;
-  /** `id` of a log of that monitor. Required. */
+  /** ID of a log of that monitor, `log_…`. Required. */
   id: string;
 }
 
-/** One check, whole. */
+/** A check with its details. */
 export interface GetResponseLogResponse {
   /** The check. */
   log: ResponseLog;
-  /** Every attempt in order; empty where nothing was kept but the log itself. */
+  /** Every attempt, in order. Empty if only the log itself is stored. */
   attempts: AttemptLog[];
 }
 
 /** One attempt of a check. */
 export interface AttemptLog {
-  /** When it began. */
+  /** Start time. */
   startedAt: Timestamp;
-  /** The whole exchange, in microseconds. */
+  /** Duration of the whole exchange, in microseconds. */
   latencyUs: number;
-  /** Why the exchange did not come to its end, in a word such as `timeout`; empty where it did. */
+  /** Code of the failure, such as `timeout`. Empty if the exchange completed. */
   failure: string;
-  /** The same in a sentence. */
+  /** The failure in a sentence. */
   failureDetail: string;
-  /** Why the attempt is not a success, one sentence each. */
+  /** Reasons why the attempt is not a success, one sentence each. */
   reasons: string[];
-  /** Each assertion, in the order of the monitor's. */
+  /** Assertions, in the order of the monitor. */
   assertions: AssertionLog[];
-  /** HTTP: the request and those that redirects led to. TCP and DNS: one. */
+  /** HTTP: the request and its redirects. TCP and DNS: one. */
   hops: HopLog[];
-  /** The beginning of the final answer's body as text; absent without an answer. */
+  /** Beginning of the final response's body, as text. Absent without a response. */
   body?: string;
-  /** Whether the body went on. */
+  /** Whether the body continued. */
   bodyTruncated: boolean;
-  /** DNS: the answers to the queries. */
+  /** DNS: responses to the queries. */
   answers: DnsAnswerLog[];
   /**
-   * Whether less of the body was read because the server had no memory left for bodies; see the setting
+   * Whether less of the body was read because the server had no memory left for bodies. See the setting
    * `check_body_memory_mib`.
    */
   bodyCut: boolean;
 }
 
-/** An assertion and what was seen of it. */
+/** An assertion and the actual value. */
 export interface AssertionLog {
-  /** What was asked for, in words. */
+  /** Expectation in words. */
   expected: string;
-  /** What came back, shortened. */
+  /** Actual value, shortened. */
   seen: string;
-  /** Whether it holds. */
+  /** Whether the assertion holds. */
   holds: boolean;
 }
 
-/** One request and its answer, or one connection. */
+/** A request and its response, or a connection. */
 export interface HopLog {
-  /** Where it went, without credentials; empty for TCP and DNS. */
+  /** Requested URL without credentials. Empty for TCP and DNS. */
   url: string;
-  /** The address connected to; empty where there was no connection. */
+  /** Address of the connection. Empty without one. */
   address: string;
-  /** How long each phase took. */
+  /** Duration of each phase. */
   phases: Phases;
-  /** Version of the protocol, such as `HTTP/2.0`; empty without an answer. */
+  /** Protocol version, such as `HTTP/2.0`. Empty without a response. */
   version: string;
-  /** Status code of the answer; absent without one. */
+  /** Status code of the response. Absent without one. */
   statusCode?: number;
-  /** Headers of the answer; values of cookies and credentials are redacted. */
+  /** Headers of the response. Values of cookies and credentials are redacted. */
   headers: ResponseHeader[];
-  /** The certificate the server showed; absent without TLS. */
+  /** Certificate of the server. Absent without TLS. */
   certificate?: CertificateLog;
 }
 
-/** A header of an answer. */
+/** A header of a response. */
 export interface ResponseHeader {
-  /** Its name. */
+  /** Name. */
   key: string;
-  /** Its value; redacted where it is a secret. */
+  /** Value. Redacted if it is a secret. */
   value: string;
 }
 
-/** What a server showed of itself in TLS. */
+/** The certificate that a server presented. */
 export interface CertificateLog {
-  /** Subject of the leaf. */
+  /** Subject of the leaf certificate. */
   subject: string;
-  /** Issuer of the leaf. */
+  /** Issuer of the leaf certificate. */
   issuer: string;
-  /** When the leaf begins to hold. */
+  /** Start of the leaf certificate's validity. */
   notBefore: Timestamp;
-  /** When the leaf ends to hold. */
+  /** End of the leaf certificate's validity. */
   notAfter: Timestamp;
-  /** The first end among all certificates shown. */
+  /** Earliest expiry in the chain. */
   chainNotAfter: Timestamp;
   /** Subjects of the chain, leaf first. */
   chain: string[];
-  /** SHA-256 of the leaf, lower-case hexadecimal. */
+  /** SHA-256 fingerprint of the leaf certificate, in lower-case hexadecimal. */
   fingerprint: string;
 }
 
-/** The answer to one DNS query. */
+/** The response to one DNS query. */
 export interface DnsAnswerLog {
-  /** Type asked for, such as `A`. */
+  /** Requested record type, such as `A`. */
   record: RecordType;
   /** Response code, such as `NOERROR` or `NXDOMAIN`. */
   rcode: string;
-  /** Who answered; empty when nobody did. */
+  /** Name server that responded. Empty without a response. */
   server: string;
-  /** Whether the answer came by TCP. */
+  /** Whether the response came over TCP. */
   overTcp: boolean;
-  /** Names that the chain of aliases went through, first alias first. */
+  /** Names in the alias chain, first alias first. */
   aliases: string[];
-  /** Records of the type asked for. */
+  /** Records of the requested type. */
   records: DnsRecordLog[];
-  /** The query's time, in microseconds. */
+  /** Duration of the query, in microseconds. */
   latencyUs: number;
 }
 
 /** A DNS record. */
 export interface DnsRecordLog {
-  /** An address, a name, `10 mail.example.com` for MX, text. */
+  /** Value: an address, a name, `10 mail.example.com` for MX, or text. */
   value: string;
-  /** Seconds it may be kept. */
+  /** Time to live, in seconds. */
   ttl: number;
 }

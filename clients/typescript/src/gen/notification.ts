@@ -6,102 +6,100 @@ import type { FieldMask, Part, Timestamp, Whole } from "../shapes.js";
 import type { DeliveryEvent, DeliveryHold, DeliveryState, Held, OpsgenieRegion, ProviderType, WishedEvent } from "./words.js";
 
 /**
- * Creates, changes and reads the notification channels of the caller's workspace.
+ * Creates, updates and reads the notification channels of the caller's workspace.
  *
- * A read-only key may call exactly the methods without side effects; they are also
- * answered by Connect's GET.
+ * Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
+ * requests.
  */
 export interface NotificationService {
   /**
    * Creates a channel.
    *
-   * The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
-   * makes a repetition return the first call's channel instead of a second one.
-   * Errors: `invalid_argument`, also for a monitor that is not in the workspace and for a URL with an
-   * address that the server does not send to.
+   * Send a random `Idempotency-Key` header (up to 256 characters) to retry safely: a call with the same key
+   * returns the channel of the first call.
+   * Errors: `invalid_argument`, including a monitor outside the workspace and a URL whose address the server
+   * refuses to reach.
    */
   createNotification(request: CreateNotificationRequest, options?: CallOptions): Promise<CreateNotificationResponse>;
 
   /**
-   * Reads one channel.
+   * Returns a channel.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   getNotification(request: GetNotificationRequest, options?: CallOptions): Promise<GetNotificationResponse>;
 
   /**
-   * Lists channels in the order of their ids, one page at a time; an empty request is the first page.
+   * Lists channels by ID, one page at a time. An empty request returns the first page.
    *
-   * Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `pageToken`
-   * that this method did not give out.
+   * Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `pageToken` that this method
+   * did not issue.
    */
   listNotifications(request?: ListNotificationsRequest, options?: CallOptions): Pages<ListNotificationsResponse>;
 
   /**
-   * Changes a channel. Its kind may change too, together with its block.
+   * Updates a channel. To change its kind, send the new kind's block too.
    *
-   * Errors: as `createNotification`; `not_found`, also for an id of another workspace; `aborted` when
-   * others change the channel all the time.
+   * Errors: as `createNotification`; `not_found`, including an ID of another workspace; `aborted` if concurrent
+   * updates of the channel persist.
    */
   updateNotification(request: UpdateNotificationRequest, options?: CallOptions): Promise<UpdateNotificationResponse>;
 
   /**
-   * Deletes a channel with its secrets. What was sent through it stays to be read; what waits for it
-   * is cancelled.
+   * Deletes a channel with its secrets and cancels its waiting deliveries. Past deliveries stay readable.
    *
-   * Errors: `not_found`, also when it was deleted before.
+   * Errors: `not_found`, including a channel that is already deleted.
    */
   deleteNotification(request: DeleteNotificationRequest, options?: CallOptions): Promise<DeleteNotificationResponse>;
 
   /**
-   * Sends one message through a channel now, saved or not saved yet, and says what the receiver
-   * answered. Quiet hours and storms do not hold it, and it is not tried again. Where a vendor keeps
-   * alerts until they end, a second message ends it at once. Of a saved channel it stands among the
-   * deliveries afterwards.
+   * Sends a test message now, through a saved channel or through one in the request, and returns the
+   * receiver's response. Quiet hours and digests do not hold it, and it is not retried. If the vendor keeps
+   * alerts open, a second message closes the test alert at once. The test of a saved channel appears among
+   * its deliveries.
    *
-   * A message that does not arrive is no error: `accepted` says so. Answers within half a minute.
-   * Errors: `invalid_argument` as `createNotification`, and where both or neither are given;
-   * `not_found`, also for an id of another workspace.
+   * A rejected message is not an error: `accepted` is false. The call returns within half a minute.
+   * Errors: `invalid_argument` as in `createNotification`, and if both or neither are given; `not_found`,
+   * including an ID of another workspace.
    */
   testNotification(request?: TestNotificationRequest, options?: CallOptions): Promise<TestNotificationResponse>;
 
   /**
-   * Lists deliveries, newest first, one page at a time: of all channels and monitors, or of one; or those
-   * to subscribers of a status page. They are kept for 90 days after their end, and those to a subscriber
-   * until it ends.
+   * Lists deliveries, newest first, one page at a time: of all channels and monitors or of one, or to
+   * subscribers of a status page. Deliveries are stored for 90 days after completion; those to a subscriber
+   * until the subscription ends.
    *
-   * Errors: `invalid_argument` for an unknown `state`, for channels or monitors together with
-   * subscribers, and as `listNotifications`. An id that nothing
-   * has is no error: nothing was delivered for it.
+   * Errors: `invalid_argument` for an unknown `state`, for channels or monitors together with subscribers,
+   * and as in `listNotifications`. An unknown ID is not an error: the result is empty.
    */
   listDeliveries(request?: ListDeliveriesRequest, options?: CallOptions): Pages<ListDeliveriesResponse>;
 
   /**
-   * Reads one delivery with its attempts.
+   * Returns a delivery with its attempts.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   getDelivery(request: GetDeliveryRequest, options?: CallOptions): Promise<GetDeliveryResponse>;
 
   /**
-   * Has a dead letter tried again, at once and then for another 24 hours, with the same key.
+   * Retries a dead letter, immediately and then for another 24 hours, with the same key.
    *
-   * Errors: `not_found`, also for an id of another workspace; `failed_precondition` for what is no
-   * dead letter, where its channel was deleted, where its subscriber may not hear of the page, and for
-   * the beginning of an incident that subscribers need not hear of any more.
+   * Errors: `not_found`, including an ID of another workspace; `failed_precondition` if the delivery is not a
+   * dead letter, its channel is deleted, its subscriber is suppressed, or it opens an
+   * incident that is over.
    */
   replayDelivery(request: ReplayDeliveryRequest, options?: CallOptions): Promise<ReplayDeliveryResponse>;
 
   /**
-   * Lists what the workspace's webhooks are signed with now, newest first: one, and during an overlap
-   * the ones before. The secrets themselves are never shown here.
+   * Lists the current signing secrets of the workspace's webhooks, newest first: one, and during an overlap
+   * the previous ones. This method never returns the secrets themselves.
    */
   listSigningSecrets(request?: ListSigningSecretsRequest, options?: CallOptions): Promise<ListSigningSecretsResponse>;
 
   /**
-   * Gives the workspace another signing secret and shows it, this once. Those before sign beside it
-   * for the overlap, so that receivers can be changed one by one. The secret that a workspace begins
-   * with is shown to nobody: rotating is how to get one. A repetition rotates again.
+   * Creates a new signing secret and returns it, once. The previous secrets also sign during the overlap, so
+   * receivers can switch one by one. The workspace's initial secret is never shown, so rotate to get one. A
+   * repeated call rotates again.
    *
    * Errors: `invalid_argument`.
    */
@@ -110,36 +108,36 @@ export interface NotificationService {
 
 /** What every Notification has, whatever its kind. */
 export interface NotificationCommon {
-  /** Output: identifier of the channel, `chn_…`. In an update it says which channel is meant. */
+  /** Output: ID of the channel, `chn_…`. In an update, it selects the channel. */
   id: string;
-  /** Name of the channel, as people read it: one line of up to 256 characters. */
+  /** Display name: one line of up to 256 characters. */
   name?: string;
   /**
-   * Monitors whose incidents the channel tells about: a set of `mon_…` of the same workspace. A
-   * monitor that is deleted leaves it.
+   * Monitors whose alerts the channel sends: a set of `mon_…` of the same workspace. A deleted monitor is
+   * removed from the set.
    */
   monitorIds: string[];
   /**
-   * What the channel hears of: a set of `error`, `degraded` and `recovered`. Absent: everything. Tests
-   * it hears always. In an update, this and the two below change only where the mask names them.
+   * Events that the channel sends: a set of `error`, `degraded` and `recovered`. Absent: all. Test messages
+   * are always sent. An update changes this and the next two fields only if the mask names them.
    */
   events: WishedEvent[];
   /**
-   * How often the channel is told that a monitor is still down, until the incident is acknowledged or
-   * over: `5m` to `24h`, in whole minutes or hours. Absent: never.
+   * Interval of reminders while a monitor is down, until the incident is acknowledged or closed: `5m` to
+   * `24h`, in whole minutes or hours. Absent: no reminders.
    */
   remindEvery?: string;
-  /** A part of every day in which the channel is told nothing, or only the worst. Absent: never. */
+  /** Daily quiet hours, in which the channel sends nothing or only outages. Absent: none. */
   quietHours?: QuietHours;
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when an argument last changed, also when a monitor that was deleted left the channel. */
+  /** Output: time of the last change of an argument. Removing a deleted monitor counts. */
   updatedAt: Timestamp;
 }
 
 /**
- * A notification channel. Exactly one of the twelve blocks is given: the one that `providerType`
- * names. Secrets and credentials in URLs are left out of answers to read-only keys.
+ * A notification channel. It has exactly one of the twelve blocks: the one that `providerType` names.
+ * Secrets and credentials in URLs are omitted for read-only keys.
  */
 export type Notification = NotificationCommon &
   (
@@ -171,30 +169,30 @@ export type Notification = NotificationCommon &
 
 /** What every NotificationInput has, whatever its kind. */
 export interface NotificationInputCommon {
-  /** Name of the channel, as people read it: one line of up to 256 characters. */
+  /** Display name: one line of up to 256 characters. */
   name?: string | undefined;
   /**
-   * Monitors whose incidents the channel tells about: a set of `mon_…` of the same workspace. A
-   * monitor that is deleted leaves it.
+   * Monitors whose alerts the channel sends: a set of `mon_…` of the same workspace. A deleted monitor is
+   * removed from the set.
    */
   monitorIds?: readonly string[] | undefined;
   /**
-   * What the channel hears of: a set of `error`, `degraded` and `recovered`. Absent: everything. Tests
-   * it hears always. In an update, this and the two below change only where the mask names them.
+   * Events that the channel sends: a set of `error`, `degraded` and `recovered`. Absent: all. Test messages
+   * are always sent. An update changes this and the next two fields only if the mask names them.
    */
   events?: readonly WishedEvent[] | undefined;
   /**
-   * How often the channel is told that a monitor is still down, until the incident is acknowledged or
-   * over: `5m` to `24h`, in whole minutes or hours. Absent: never.
+   * Interval of reminders while a monitor is down, until the incident is acknowledged or closed: `5m` to
+   * `24h`, in whole minutes or hours. Absent: no reminders.
    */
   remindEvery?: string | undefined;
-  /** A part of every day in which the channel is told nothing, or only the worst. Absent: never. */
+  /** Daily quiet hours, in which the channel sends nothing or only outages. Absent: none. */
   quietHours?: QuietHoursInput | undefined;
 }
 
 /**
- * A notification channel. Exactly one of the twelve blocks is given: the one that `providerType`
- * names. Secrets and credentials in URLs are left out of answers to read-only keys.
+ * A notification channel. It has exactly one of the twelve blocks: the one that `providerType` names.
+ * Secrets and credentials in URLs are omitted for read-only keys.
  *
  * As it is written; `Notification` is as it is answered.
  */
@@ -226,46 +224,43 @@ export type NotificationInput = NotificationInputCommon &
     | { providerType: "ntfy"; ntfy: Ntfy }
   );
 
-/** A part of every day, over midnight where it ends before it begins. What waits is told when it ends. */
+/** Daily quiet hours. They pass midnight if they end before they begin. Held messages are sent at the end. */
 export interface QuietHours {
-  /** When they begin, such as `22:00`. Required. */
+  /** Start, such as `22:00`. Required. */
   from: string;
-  /** When they end, such as `07:00`; another time than `from`. Required. */
+  /** End, such as `07:00`. It must differ from `from`. Required. */
   until: string;
-  /** Whose clock that is: a name of the IANA time zones, such as `Europe/Berlin`. Required. */
+  /** IANA time zone, such as `Europe/Berlin`. Required. */
   timeZone: string;
   /**
-   * What waits: `all`, or `all_but_errors` for everything but that a monitor is down, and that it is
-   * no longer. Tests never wait. Default `all`.
+   * Messages to hold: `all`, or `all_but_errors` for all but outages and their end. Test messages are never
+   * held. Default `all`.
    */
   held: Held;
 }
 
 /**
- * A part of every day, over midnight where it ends before it begins. What waits is told when it ends.
+ * Daily quiet hours. They pass midnight if they end before they begin. Held messages are sent at the end.
  *
  * As it is written; `QuietHours` is as it is answered.
  */
 export interface QuietHoursInput {
-  /** When they begin, such as `22:00`. Required. */
+  /** Start, such as `22:00`. Required. */
   from: string;
-  /** When they end, such as `07:00`; another time than `from`. Required. */
+  /** End, such as `07:00`. It must differ from `from`. Required. */
   until: string;
-  /** Whose clock that is: a name of the IANA time zones, such as `Europe/Berlin`. Required. */
+  /** IANA time zone, such as `Europe/Berlin`. Required. */
   timeZone: string;
   /**
-   * What waits: `all`, or `all_but_errors` for everything but that a monitor is down, and that it is
-   * no longer. Tests never wait. Default `all`.
+   * Messages to hold: `all`, or `all_but_errors` for all but outages and their end. Test messages are never
+   * held. Default `all`.
    */
   held?: Held | undefined;
 }
 
 /** A Discord channel, through a webhook. */
 export interface Discord {
-  /**
-   * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
-   * answers to read-only keys.
-   */
+  /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
   webhookUrl?: string;
 }
 
@@ -275,25 +270,19 @@ export interface Discord {
  * As it is written; `Discord` is as it is answered.
  */
 export interface DiscordInput {
-  /**
-   * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
-   * answers to read-only keys.
-   */
+  /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
   webhookUrl: string;
 }
 
 /** A mailbox. */
 export interface Email {
-  /** Address that messages are sent to, up to 254 characters. Required. */
+  /** Recipient's address, up to 254 characters. Required. */
   email: string;
 }
 
 /** A Slack channel, through an incoming webhook. */
 export interface Slack {
-  /**
-   * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
-   * answers to read-only keys.
-   */
+  /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
   webhookUrl?: string;
 }
 
@@ -303,19 +292,13 @@ export interface Slack {
  * As it is written; `Slack` is as it is answered.
  */
 export interface SlackInput {
-  /**
-   * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
-   * answers to read-only keys.
-   */
+  /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
   webhookUrl: string;
 }
 
 /** A PagerDuty service, through its Events API. */
 export interface Pagerduty {
-  /**
-   * Integration key of the service, 1 to 1024 characters. Required. A secret: left out of answers
-   * to read-only keys.
-   */
+  /** Integration key of the service, 1 to 1024 characters. Required. A secret: omitted for read-only keys. */
   integrationKey?: string;
 }
 
@@ -325,21 +308,15 @@ export interface Pagerduty {
  * As it is written; `Pagerduty` is as it is answered.
  */
 export interface PagerdutyInput {
-  /**
-   * Integration key of the service, 1 to 1024 characters. Required. A secret: left out of answers
-   * to read-only keys.
-   */
+  /** Integration key of the service, 1 to 1024 characters. Required. A secret: omitted for read-only keys. */
   integrationKey: string;
 }
 
 /** An Opsgenie team. */
 export interface Opsgenie {
-  /**
-   * API key of the integration, 1 to 1024 characters. Required. A secret: left out of answers to
-   * read-only keys.
-   */
+  /** API key of the integration, 1 to 1024 characters. Required. A secret: omitted for read-only keys. */
   apiKey?: string;
-  /** Where the account lives: `us` or `eu`. Required. */
+  /** Region of the account: `us` or `eu`. Required. */
   region: OpsgenieRegion;
 }
 
@@ -349,20 +326,17 @@ export interface Opsgenie {
  * As it is written; `Opsgenie` is as it is answered.
  */
 export interface OpsgenieInput {
-  /**
-   * API key of the integration, 1 to 1024 characters. Required. A secret: left out of answers to
-   * read-only keys.
-   */
+  /** API key of the integration, 1 to 1024 characters. Required. A secret: omitted for read-only keys. */
   apiKey: string;
-  /** Where the account lives: `us` or `eu`. Required. */
+  /** Region of the account: `us` or `eu`. Required. */
   region: OpsgenieRegion;
 }
 
 /** An HTTP endpoint of your own. */
 export interface Webhook {
   /**
-   * URL that events are posted to: http or https, 1 to 2048 characters. Required. A secret: read-only
-   * keys read its scheme and host, and `…` for the rest.
+   * URL that receives events by POST: http or https, 1 to 2048 characters. Required. A secret: read-only keys
+   * read its scheme and host, and `…` instead of the rest.
    */
   endpoint?: string;
   /** Up to 20 headers, sent in this order. */
@@ -376,43 +350,43 @@ export interface Webhook {
  */
 export interface WebhookInput {
   /**
-   * URL that events are posted to: http or https, 1 to 2048 characters. Required. A secret: read-only
-   * keys read its scheme and host, and `…` for the rest.
+   * URL that receives events by POST: http or https, 1 to 2048 characters. Required. A secret: read-only keys
+   * read its scheme and host, and `…` instead of the rest.
    */
   endpoint: string;
   /** Up to 20 headers, sent in this order. */
   headers?: readonly WebhookHeaderInput[] | undefined;
 }
 
-/** A header of every request to a webhook's endpoint. */
+/** A header of every request to the endpoint of a webhook channel. */
 export interface WebhookHeader {
   /**
-   * Name of the header. Required. Names that belong to the connection, `Content-Length`, and
-   * line breaks are refused.
+   * Name of the header. Required. Names that belong to the connection, `Content-Length`, and line breaks are
+   * rejected.
    */
   key: string;
-  /** Value; may be empty. Required. A secret: left out of answers to read-only keys. */
+  /** Value, possibly empty. Required. A secret: omitted for read-only keys. */
   value?: string;
 }
 
 /**
- * A header of every request to a webhook's endpoint.
+ * A header of every request to the endpoint of a webhook channel.
  *
  * As it is written; `WebhookHeader` is as it is answered.
  */
 export interface WebhookHeaderInput {
   /**
-   * Name of the header. Required. Names that belong to the connection, `Content-Length`, and
-   * line breaks are refused.
+   * Name of the header. Required. Names that belong to the connection, `Content-Length`, and line breaks are
+   * rejected.
    */
   key: string;
-  /** Value; may be empty. Required. A secret: left out of answers to read-only keys. */
+  /** Value, possibly empty. Required. A secret: omitted for read-only keys. */
   value: string;
 }
 
 /** A Telegram chat. */
 export interface Telegram {
-  /** Identifier of the chat, or @name of a channel; 1 to 256 characters. Required. */
+  /** ID of the chat, or @name of a channel; 1 to 256 characters. Required. */
   chatId: string;
 }
 
@@ -430,10 +404,7 @@ export interface Whatsapp {
 
 /** A Google Chat space, through a webhook. */
 export interface GoogleChat {
-  /**
-   * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
-   * answers to read-only keys.
-   */
+  /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
   webhookUrl?: string;
 }
 
@@ -443,19 +414,13 @@ export interface GoogleChat {
  * As it is written; `GoogleChat` is as it is answered.
  */
 export interface GoogleChatInput {
-  /**
-   * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
-   * answers to read-only keys.
-   */
+  /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
   webhookUrl: string;
 }
 
 /** A Grafana OnCall integration. */
 export interface GrafanaOncall {
-  /**
-   * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
-   * answers to read-only keys.
-   */
+  /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
   webhookUrl?: string;
 }
 
@@ -465,10 +430,7 @@ export interface GrafanaOncall {
  * As it is written; `GrafanaOncall` is as it is answered.
  */
 export interface GrafanaOncallInput {
-  /**
-   * URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: left out of
-   * answers to read-only keys.
-   */
+  /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
   webhookUrl: string;
 }
 
@@ -477,195 +439,190 @@ export interface Ntfy {
   /** Topic to publish to, 1 to 256 characters. Required. */
   topic: string;
   /**
-   * URL of the server: http or https, 1 to 2048 characters. Absent: the public one. Credentials in
-   * it are left out of answers to read-only keys.
+   * URL of the server: http or https, 1 to 2048 characters. Absent: the public server. Credentials in it are
+   * omitted for read-only keys.
    */
   serverUrl?: string;
-  /**
-   * Access token of the server, 1 to 1024 characters. A secret: left out of answers to read-only
-   * keys.
-   */
+  /** Access token of the server, 1 to 1024 characters. A secret: omitted for read-only keys. */
   token?: string;
 }
 
-/** Something that the caller should know of a channel that was stored all the same. */
+/** A problem of a channel that was stored nevertheless. */
 export interface Warning {
-  /** What it is about, from the request on, such as `notification.providerType`. */
+  /** Path of the field from the request on, such as `notification.providerType`. */
   field: string;
-  /** What the matter is and the way out, in words. */
+  /** The problem and its solution. */
   message: string;
 }
 
 /** The arguments of a new channel. */
 export interface CreateNotificationRequest {
-  /** What to create; its outputs are ignored. Required. */
+  /** The channel to create. Outputs are ignored. Required. */
   notification: NotificationInput;
 }
 
 /** The new channel. */
 export interface CreateNotificationResponse {
-  /** As stored, with its outputs. */
+  /** The stored channel with its outputs. */
   notification: Notification;
   /**
-   * Why it may not be heard of, such as a kind that the server is not set up for; empty when all
-   * is well.
+   * Reasons why messages may not arrive, such as a kind that the server is not configured for. Empty without
+   * a problem.
    */
   warnings: Warning[];
 }
 
-/** Which channel to read. */
+/** The channel to read. */
 export interface GetNotificationRequest {
-  /** Identifier of the channel, `chn_…`. Required. */
+  /** ID of the channel, `chn_…`. Required. */
   id: string;
 }
 
-/** One channel. */
+/** A channel. */
 export interface GetNotificationResponse {
   /** The channel. */
   notification: Notification;
-  /** As in CreateNotificationResponse, as it is now. */
+  /** Current warnings, as in CreateNotificationResponse. */
   warnings: Warning[];
 }
 
-/** Which page of channels to read. */
+/** The page of channels to return. */
 export interface ListNotificationsRequest {
-  /** Channels per page: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** How many channels to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of channels to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
   /**
-   * `nextPageToken` of the page before. Unlike an offset, it misses and repeats nothing
-   * when channels come and go in between.
+   * `nextPageToken` of the previous page. Unlike an offset, it skips and repeats nothing if channels are
+   * created or deleted meanwhile.
    */
   pageToken?: string | undefined;
 }
 
 /** A page of channels. */
 export interface ListNotificationsResponse {
-  /** The page's channels, by id. */
+  /** The page's channels, by ID. */
   notifications: Notification[];
-  /** Channels in the workspace. */
+  /** Total number of channels in the workspace. */
   totalSize: number;
-  /** Token of the next page; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** A change of a channel. */
+/** An update of a channel. */
 export type UpdateNotificationRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed channel. `id` selects it; other outputs are ignored. Required. */
       notification: Whole<NotificationInput>;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed channel. `id` selects it; other outputs are ignored. Required. */
       notification: Part<NotificationInput>;
       /**
-       * What changes, by the names of Notification's arguments and blocks, for example
-       * `name,monitorIds`. A named field that `notification` leaves out is cleared; a block is replaced
-       * as a whole. Where `providerType` is named and changes, the block of the kind before leaves
-       * by itself. Absent: all arguments are replaced but `events`, `remindEvery` and `quietHours`,
-       * which stay as they are.
+       * Names of the Notification arguments and blocks to change, for example `name,monitorIds`. A named field
+       * that `notification` omits is cleared. A block is replaced as a whole. If the mask names `providerType`
+       * and the kind changes, the previous block is removed. Absent: replaces all arguments except `events`,
+       * `remindEvery` and `quietHours`.
        */
       updateMask: FieldMask<NotificationInput>;
     };
 
 /** The changed channel. */
 export interface UpdateNotificationResponse {
-  /** As stored, with its outputs. */
+  /** The stored channel with its outputs. */
   notification: Notification;
   /** As in CreateNotificationResponse. */
   warnings: Warning[];
 }
 
-/** Which channel to delete. */
+/** The channel to delete. */
 export interface DeleteNotificationRequest {
-  /** Identifier of the channel, `chn_…`. Required. */
+  /** ID of the channel, `chn_…`. Required. */
   id: string;
 }
 
-/** The channel is deleted. */
+/** Empty: the channel is deleted. */
 export interface DeleteNotificationResponse {
 }
 
-/** Which channel to test: exactly one of both. */
+/** The channel to test: exactly one of the two. */
 export interface TestNotificationRequest {
-  /** Identifier of a saved channel, `chn_…`, which is tested as it is stored. */
+  /** ID of a saved channel, `chn_…`, tested as stored. */
   id?: string | undefined;
-  /** A channel that is not saved: as for `createNotification`. Nothing of it is stored. */
+  /** An unsaved channel, as for `createNotification`. It is not stored. */
   notification?: NotificationInput | undefined;
 }
 
-/** What came of a test. */
+/** The result of a test. */
 export interface TestNotificationResponse {
-  /** Whether the receiver took the message. */
+  /** Whether the receiver accepted the message. */
   accepted: boolean;
-  /** Status of its answer: of HTTP, or of SMTP for emails. Absent where there was none. */
+  /** Status of the response: of HTTP, or of SMTP for emails. Absent without a response. */
   status?: number;
-  /** What it said, or why there is no answer: one line, without what may be a secret. */
+  /** Response text, or the reason for a missing response: one line, without possible secrets. */
   answer: string;
-  /** From the look-up of the name to the end of the answer, in whole milliseconds. */
+  /** Duration from the DNS lookup to the end of the response, in milliseconds. */
   tookMs: number;
-  /** What would help; empty when it was accepted. */
+  /** How to fix the failure. Empty on success. */
   help: string;
 }
 
-/** One event for one channel, and what became of it. */
+/** A message for one channel or subscriber, and its progress. */
 export interface Delivery {
-  /** Identifier of the delivery, `dlv_…`; later ones are greater. */
+  /** ID of the delivery, `dlv_…`. IDs increase over time. */
   id: string;
-  /** The channel, `chn_…`, which may be deleted since. Empty where a subscriber is told. */
+  /** The channel, `chn_…`, which may be deleted. Empty for a delivery to a subscriber. */
   notificationId: string;
-  /** Kind of the channel then, as in Notification; of a subscriber `email` or `webhook`. */
+  /** Kind of the channel at that time, as in Notification. For a subscriber, `email` or `webhook`. */
   providerType: ProviderType;
-  /** The monitor, `mon_…`, which may be deleted since. Absent of a test. */
+  /** The monitor, `mon_…`, which may be deleted. Absent for a test. */
   monitorId?: string;
-  /** The incident, `inc_…`. Absent of a test, and of what is told outside an incident. */
+  /** The incident, `inc_…`. Absent for a test and for messages outside an incident. */
   incidentId?: string;
   /**
-   * What is told: `error`, `degraded`, `still_degraded`, `recovered` or `test`; to a subscriber one of the types of
-   * webhooks of status pages, such as `page.report.opened`, or that an email asked whose address it is.
+   * Event: `error`, `degraded`, `still_degraded`, `recovered` or `test`. For a subscriber, an event type of
+   * status page webhooks, such as `page.report.opened`, or the confirmation email.
    */
   event: DeliveryEvent;
-  /** 0 when it is told the first time, then the number of the reminder. */
+  /** 0 for the first message, then the number of the reminder. */
   reminder: number;
   /**
-   * What became of it: `waiting`, `accepted`, `dead` (tried no more; see `replayDelivery`) or
-   * `cancelled` (it was over before it was told, or its channel was deleted).
+   * Progress: `waiting`, `accepted`, `dead` (no more attempts; see `replayDelivery`) or `cancelled` (the event
+   * ended or the channel was deleted first).
    */
   state: DeliveryState;
   /**
-   * Why it waits without having been tried: `lasting` (told only if it lasts until then),
-   * `maintenance`, `quiet_hours` or `storm` (told with others of its minute). Absent where nothing
-   * holds it.
+   * Reason why the delivery is held before its first attempt: `lasting` (sent only if the event lasts),
+   * `maintenance`, `quiet_hours` or `storm` (sent in a digest). Absent if it is not held.
    */
   held?: DeliveryHold;
   /**
-   * The same in every try, so that a receiver can drop the second of what arrives twice: where a
-   * vendor takes one, it is sent along. Several that are told together share another one.
+   * Deduplication key, equal in all attempts, for receivers that get a message twice. It is sent if the
+   * vendor supports one. A digest has a key of its own.
    */
   key: string;
-  /** When it was written down. */
+  /** Creation time. */
   createdAt: Timestamp;
-  /** When it is tried next. Absent unless it waits. */
+  /** Time of the next attempt. Absent unless the delivery waits. */
   nextAttemptAt?: Timestamp;
-  /** When it came to its end. Absent while it waits. */
+  /** Time of completion. Absent while the delivery waits. */
   doneAt?: Timestamp;
   /** The newest ten attempts, oldest first. */
   attempts: DeliveryAttempt[];
-  /** The subscriber, `sub_…`. Absent where a channel is told. */
+  /** The subscriber, `sub_…`. Absent for a delivery to a channel. */
   subscriberId?: string;
-  /** The status page of the subscriber, `page_…`. */
+  /** The subscriber's status page, `page_…`. */
   pageId?: string;
 }
 
-/** One try to deliver. */
+/** An attempt of a delivery. */
 export interface DeliveryAttempt {
-  /** Its number among those of the delivery, from 1 on. */
+  /** Number of the attempt, from 1 on. */
   number: number;
-  /** When it began. */
+  /** Start time. */
   at: Timestamp;
-  /** From the look-up of the name to the end of the answer, in whole milliseconds. */
+  /** Duration from the DNS lookup to the end of the response, in milliseconds. */
   tookMs: number;
   /** As in TestNotificationResponse. */
   status?: number;
@@ -673,23 +630,23 @@ export interface DeliveryAttempt {
   answer: string;
 }
 
-/** Which deliveries to list. */
+/** A filter for deliveries, and a page of the result. */
 export interface ListDeliveriesRequest {
-  /** Only those of this channel, `chn_…`. */
+  /** Only deliveries to this channel, `chn_…`. */
   notificationId?: string | undefined;
-  /** Only those of this monitor's events, `mon_…`. */
+  /** Only deliveries for this monitor, `mon_…`. */
   monitorId?: string | undefined;
-  /** Only those in this state; see Delivery. */
+  /** Only deliveries in this state; see Delivery. */
   state?: DeliveryState | undefined;
-  /** Deliveries per page: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** How many deliveries to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of deliveries to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
   /** As in ListNotificationsRequest. */
   pageToken?: string | undefined;
-  /** Instead of those to channels, those to this subscriber of a status page, `sub_…`. */
+  /** Deliveries to this subscriber of a status page, `sub_…`, instead of those to channels. */
   subscriberId?: string | undefined;
-  /** Instead of those to channels, those to the subscribers of this status page, `page_…`. */
+  /** Deliveries to the subscribers of this status page, `page_…`, instead of those to channels. */
   pageId?: string | undefined;
 }
 
@@ -697,66 +654,66 @@ export interface ListDeliveriesRequest {
 export interface ListDeliveriesResponse {
   /** The page's deliveries, newest first. */
   deliveries: Delivery[];
-  /** Deliveries that the request means. */
+  /** Number of deliveries that match the filter. */
   totalSize: number;
-  /** Token of the next page; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** Which delivery to read. */
+/** The delivery to read. */
 export interface GetDeliveryRequest {
-  /** Identifier of the delivery, `dlv_…`. Required. */
+  /** ID of the delivery, `dlv_…`. Required. */
   id: string;
 }
 
-/** One delivery. */
+/** A delivery. */
 export interface GetDeliveryResponse {
   /** The delivery. */
   delivery: Delivery;
 }
 
-/** Which dead letter to try again. */
+/** The dead letter to retry. */
 export interface ReplayDeliveryRequest {
-  /** Identifier of the delivery, `dlv_…`. Required. */
+  /** ID of the delivery, `dlv_…`. Required. */
   id: string;
 }
 
-/** The delivery waits again. */
+/** The delivery, which waits again. */
 export interface ReplayDeliveryResponse {
-  /** As it is now. */
+  /** The delivery after the call. */
   delivery: Delivery;
 }
 
-/** What people may know of a signing secret. */
+/** The public part of a signing secret. */
 export interface SigningSecret {
-  /** Identifier of the secret, `sgn_…`. */
+  /** ID of the secret, `sgn_…`. */
   id: string;
-  /** When it was made. */
+  /** Creation time. */
   createdAt: Timestamp;
-  /** Until when it signs beside the newest. Absent of the newest. */
+  /** End of its overlap with newer secrets. Absent for the newest. */
   expiresAt?: Timestamp;
 }
 
-/** Nothing is asked beyond the workspace, which is the key's. */
+/** Empty: the key determines the workspace. */
 export interface ListSigningSecretsRequest {
 }
 
-/** All that sign now. */
+/** The current signing secrets. */
 export interface ListSigningSecretsResponse {
-  /** Newest first; never empty, and at most five. */
+  /** Newest first: one to five secrets. */
   signingSecrets: SigningSecret[];
 }
 
-/** How to change the secret. */
+/** Options of the rotation. */
 export interface RotateSigningSecretRequest {
-  /** For how many hours the secrets before sign too: 0 to 168. Default 24; 0 ends them at once. */
+  /** Hours during which the previous secrets also sign: 0 to 168. Default 24; 0 ends them immediately. */
   overlapHours?: number | undefined;
 }
 
 /** The new secret. */
 export interface RotateSigningSecretResponse {
-  /** As libraries of Standard Webhooks read it, `whsec_…`. It is not shown again. */
+  /** The secret for Standard Webhooks libraries, `whsec_…`. It is not shown again. */
   secret: string;
-  /** All that sign now, newest first. Of more than five, those that end first end now. */
+  /** The current signing secrets, newest first. If there are more than five, those that end first end now. */
   signingSecrets: SigningSecret[];
 }

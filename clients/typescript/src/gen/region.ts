@@ -4,48 +4,48 @@ import type { CallOptions } from "../options.js";
 import type { Timestamp } from "../shapes.js";
 import type { Region, RegionGroup, RegionHealth } from "./words.js";
 
-/** Tells which regions there are. */
+/** Lists the regions. */
 export interface RegionService {
   /** Lists all regions, in the order of the specification. */
   listRegions(request?: ListRegionsRequest, options?: CallOptions): Promise<ListRegionsResponse>;
 }
 
-/** Nothing to say. */
+/** Empty: the method takes no arguments. */
 export interface ListRegionsRequest {
 }
 
 /** All regions. */
 export interface ListRegionsResponse {
-  /** Every region there is. */
+  /** All 28 regions. */
   regions: RegionInfo[];
 }
 
-/** Where checks run from. */
+/** A place that checks run from. */
 export interface RegionInfo {
-  /** What monitors name it by, for example `fly-ams`. */
+  /** ID of the region in monitors, for example `fly-ams`. */
   id: Region;
-  /** The group it is listed in: `fly`, `koyeb` or `railway`. */
+  /** Group of the region: `fly`, `koyeb` or `railway`. */
   group: RegionGroup;
-  /** The city, or where no city is published the part of the country, for example `Amsterdam`. */
+  /** City, for example `Amsterdam`. If no city is published, the part of the country. */
   city: string;
-  /** Its country, as two letters of ISO 3166-1, for example `NL`. */
+  /** Country as two letters of ISO 3166-1, for example `NL`. */
   country: string;
-  /** Whether monitors run here that name no region. */
+  /** Whether monitors without regions run here. */
   default: boolean;
   /**
-   * Who runs the checks: `embedded` is the server itself, which then stands in for the region
-   * and checks from where it is. Empty when nobody does.
+   * The probe that runs the checks. `embedded` is the server itself, which then stands in for the region and
+   * checks from its own location. Empty if the region is unserved.
    */
   servedBy: string;
-  /** Whether who serves it stands in for the place from elsewhere. */
+  /** Whether the probe stands in for the region from another location. */
   standsIn: boolean;
   /**
-   * `healthy`; `doubting` while most of its hosts fail at once, so that its votes are void;
-   * `stalled` when checks are due here and none of them ends; `unserved` when nobody runs them.
+   * `healthy`; `doubting` while most of its hosts fail at once, so its votes are void; `stalled` if checks
+   * are due here but none ends; `unserved` without a probe.
    */
   health: RegionHealth;
-  /** When the latest check of who serves it ended; absent when there was none yet. */
+  /** End of the probe's latest check. Absent before the first. */
   lastSeenAt?: Timestamp;
-  /** The addresses that checks come from, for firewalls; empty when they are not known. */
+  /** Source addresses of the checks, for firewalls. Empty if they are unknown. */
   egressAddresses: string[];
 }

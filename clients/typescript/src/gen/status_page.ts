@@ -6,249 +6,242 @@ import type { FieldMask, Part, Timestamp, Whole, WholeBut } from "../shapes.js";
 import type { AccessType, ComponentType, CustomDomainState, Language, NotTold, PageState, ReportStatus, SubscriberKind, SubscriberState, Theme, Topic } from "./words.js";
 
 /**
- * Creates, changes and reads the status pages of the caller's workspace, with their components and
- * component groups.
+ * Creates, updates and reads the status pages of the caller's workspace, with their components and component
+ * groups.
  *
- * A read-only key may call exactly the methods without side effects; they are also
- * answered by Connect's GET.
+ * Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
+ * requests.
  */
 export interface StatusPageService {
   /**
-   * Creates a status page. It is published at once, in the theme `system`.
+   * Creates a status page and publishes it immediately, with the theme `system`.
    *
-   * The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
-   * makes a repetition return the first call's page instead of a second one.
-   * Errors: `invalid_argument`; `already_exists` when another page of this server has the slug or
-   * the custom domain.
+   * Send a random `Idempotency-Key` header (up to 256 characters) to retry safely: a call with the same key
+   * returns the page of the first call.
+   * Errors: `invalid_argument`; `already_exists` if another page of this server has the slug or the custom
+   * domain.
    */
   createStatusPage(request: CreateStatusPageRequest, options?: CallOptions): Promise<CreateStatusPageResponse>;
 
   /**
-   * Reads one status page.
+   * Returns a status page.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   getStatusPage(request: GetStatusPageRequest, options?: CallOptions): Promise<GetStatusPageResponse>;
 
   /**
-   * Lists status pages in the order of their ids, one page of the list at a time; an empty request
-   * is the first.
+   * Lists status pages by ID, one page of the list at a time. An empty request returns the first page.
    *
-   * Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `pageToken`
-   * that this method did not give out.
+   * Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `pageToken` that this method
+   * did not issue.
    */
   listStatusPages(request?: ListStatusPagesRequest, options?: CallOptions): Pages<ListStatusPagesResponse>;
 
   /**
-   * Changes the arguments of a status page. Its theme and whether it is published have methods of
-   * their own and stay as they are.
+   * Updates the arguments of a status page. Theme and publication have methods of their own and do not
+   * change.
    *
-   * Errors: `invalid_argument`; `not_found`, also for an id of another workspace; `already_exists`
-   * as in `createStatusPage`.
+   * Errors: `invalid_argument`; `not_found`, including an ID of another workspace; `already_exists` as in
+   * `createStatusPage`.
    */
   updateStatusPage(request: UpdateStatusPageRequest, options?: CallOptions): Promise<UpdateStatusPageResponse>;
 
   /**
-   * Deletes a status page with its components and component groups. Its slug and its custom domain
-   * are free at once.
+   * Deletes a status page with its components and component groups. Its slug and its custom domain are free
+   * immediately.
    *
-   * Errors: `not_found`, also when it was deleted before.
+   * Errors: `not_found`, including a page that is already deleted.
    */
   deleteStatusPage(request: DeleteStatusPageRequest, options?: CallOptions): Promise<DeleteStatusPageResponse>;
 
   /**
-   * Shows a status page to visitors. Of a published one nothing changes.
+   * Shows a status page to visitors. Publishing a published page has no effect.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   publishStatusPage(request: PublishStatusPageRequest, options?: CallOptions): Promise<PublishStatusPageResponse>;
 
   /**
-   * Hides a status page from visitors. Of a hidden one nothing changes.
+   * Hides a status page from visitors. Hiding a hidden page has no effect.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   unpublishStatusPage(request: UnpublishStatusPageRequest, options?: CallOptions): Promise<UnpublishStatusPageResponse>;
 
   /**
-   * Sets the colours of a status page.
+   * Sets the theme of a status page.
    *
-   * Errors: `invalid_argument`; `not_found`, also for an id of another workspace.
+   * Errors: `invalid_argument`; `not_found`, including an ID of another workspace.
    */
   setStatusPageTheme(request: SetStatusPageThemeRequest, options?: CallOptions): Promise<SetStatusPageThemeResponse>;
 
   /**
-   * Says whether search engines may list a status page. Only a page that everybody may see is ever
-   * listed, whatever is said here.
+   * Sets whether search engines may list a status page. Only a page with public access is ever listed.
    *
-   * Errors: `invalid_argument`; `not_found`, also for an id of another workspace.
+   * Errors: `invalid_argument`; `not_found`, including an ID of another workspace.
    */
   setStatusPageIndexing(request: SetStatusPageIndexingRequest, options?: CallOptions): Promise<SetStatusPageIndexingResponse>;
 
   /**
    * Creates a component on a status page; see `createStatusPage` for `Idempotency-Key`.
    *
-   * Errors: `invalid_argument`, also for a page, a monitor or a group that is not there;
-   * `already_exists` when another component of the page shows the monitor.
+   * Errors: `invalid_argument`, including an unknown page, monitor or group; `already_exists` if another
+   * component of the page shows the monitor.
    */
   createComponent(request: CreateComponentRequest, options?: CallOptions): Promise<CreateComponentResponse>;
 
   /**
-   * Reads one component.
+   * Returns a component.
    *
-   * Errors: `not_found`, also for an id of another workspace, and where the component is not on the
-   * page that the request names.
+   * Errors: `not_found`, including an ID of another workspace, and a component that is not on the requested
+   * page.
    */
   getComponent(request: GetComponentRequest, options?: CallOptions): Promise<GetComponentResponse>;
 
   /**
-   * Lists components in the order of their ids, of one status page or of all.
+   * Lists components by ID, of one status page or of all.
    *
-   * Errors: `not_found` for a page that is not there; `invalid_argument` as in `listStatusPages`.
+   * Errors: `not_found` for an unknown page; `invalid_argument` as in `listStatusPages`.
    */
   listComponents(request?: ListComponentsRequest, options?: CallOptions): Pages<ListComponentsResponse>;
 
   /**
-   * Changes a component. Its page and its type are fixed; the monitor that it shows may be another.
+   * Updates a component. Its page and its type are fixed; its monitor can change.
    *
-   * Errors: `not_found`, also for an id of another workspace; otherwise as `createComponent`.
+   * Errors: `not_found`, including an ID of another workspace; otherwise as `createComponent`.
    */
   updateComponent(request: UpdateComponentRequest, options?: CallOptions): Promise<UpdateComponentResponse>;
 
   /**
-   * Deletes a component. The monitor that it shows stays.
+   * Deletes a component, but not its monitor.
    *
-   * Errors: `not_found`, also when it was deleted before.
+   * Errors: `not_found`, including a component that is already deleted.
    */
   deleteComponent(request: DeleteComponentRequest, options?: CallOptions): Promise<DeleteComponentResponse>;
 
   /**
    * Creates a component group on a status page; see `createStatusPage` for `Idempotency-Key`.
    *
-   * Errors: `invalid_argument`, also for a page that is not there.
+   * Errors: `invalid_argument`, including an unknown page.
    */
   createComponentGroup(request: CreateComponentGroupRequest, options?: CallOptions): Promise<CreateComponentGroupResponse>;
 
   /**
-   * Reads one component group.
+   * Returns a component group.
    *
-   * Errors: `not_found`, also for an id of another workspace, and where the group is not on the
-   * page that the request names.
+   * Errors: `not_found`, including an ID of another workspace, and a group that is not on the requested page.
    */
   getComponentGroup(request: GetComponentGroupRequest, options?: CallOptions): Promise<GetComponentGroupResponse>;
 
   /**
-   * Lists component groups in the order of their ids, of one status page or of all.
+   * Lists component groups by ID, of one status page or of all.
    *
-   * Errors: `not_found` for a page that is not there; `invalid_argument` as in `listStatusPages`.
+   * Errors: `not_found` for an unknown page; `invalid_argument` as in `listStatusPages`.
    */
   listComponentGroups(request?: ListComponentGroupsRequest, options?: CallOptions): Pages<ListComponentGroupsResponse>;
 
   /**
-   * Changes a component group. Its page is fixed.
+   * Updates a component group. Its page is fixed.
    *
-   * Errors: `invalid_argument`; `not_found`, also for an id of another workspace.
+   * Errors: `invalid_argument`; `not_found`, including an ID of another workspace.
    */
   updateComponentGroup(request: UpdateComponentGroupRequest, options?: CallOptions): Promise<UpdateComponentGroupResponse>;
 
   /**
    * Deletes a component group. Its components stay on the page, without a group.
    *
-   * Errors: `not_found`, also when it was deleted before.
+   * Errors: `not_found`, including a group that is already deleted.
    */
   deleteComponentGroup(request: DeleteComponentGroupRequest, options?: CallOptions): Promise<DeleteComponentGroupResponse>;
 
   /**
-   * Lists the subscribers of a status page or of all, in the order of their ids, one page of the list
-   * at a time. Who ended is in no list.
+   * Lists subscribers by ID, of one status page or of all, one page of the list at a time. Ended
+   * subscriptions are not listed.
    *
-   * Errors: `not_found` for a page that the workspace does not have; `invalid_argument` as in
-   * `listStatusPages`, and for an unknown `kind` or `state`.
+   * Errors: `not_found` for a page outside the workspace; `invalid_argument` as in `listStatusPages`, and for
+   * an unknown `kind` or `state`.
    */
   listSubscribers(request?: ListSubscribersRequest, options?: CallOptions): Pages<ListSubscribersResponse>;
 
   /**
    * Adds a subscriber to a status page; see `createStatusPage` for `Idempotency-Key`.
    *
-   * Errors: `invalid_argument`, also for a page or a component that is not there, for a page with
-   * 10,000 subscribers, and for an address at none of the domains whose addresses may read the page;
-   * `already_exists` when a subscriber of the page has the address.
+   * Errors: `invalid_argument`, including an unknown page or component, a page with 10,000 subscribers, and
+   * an address outside the domains that may read the page; `already_exists` if a subscriber of the page has
+   * the address.
    */
   addSubscriber(request: AddSubscriberRequest, options?: CallOptions): Promise<AddSubscriberResponse>;
 
   /**
-   * Ends a subscription. Nothing more is told, and nothing of the subscriber is kept.
+   * Ends a subscription, sends nothing more to the subscriber, and deletes its data.
    *
-   * Errors: `not_found`, also when it ended before.
+   * Errors: `not_found`, including a subscription that has already ended.
    */
   removeSubscriber(request: RemoveSubscriberRequest, options?: CallOptions): Promise<RemoveSubscriberResponse>;
 
   /**
-   * Reads what visitors see of a status page at this moment, as data: also of one that is hidden from
-   * them, and of one that not everybody may see.
+   * Returns the current content of a status page as data, including a hidden page and one with restricted
+   * access.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   getStatusPageOverview(request: GetStatusPageOverviewRequest, options?: CallOptions): Promise<GetStatusPageOverviewResponse>;
 
   /**
-   * Sums up a component by days of UTC, as the bars of its page show them. One whose monitor was
-   * deleted has the days of that one, until it shows another.
+   * Returns the daily statuses of a component, by UTC day, as the bars of its page show them. After its
+   * monitor is deleted, the component keeps the days of that monitor until it shows another one.
    *
-   * Errors: `invalid_argument` for `days` out of range; `not_found`, also for an id of another
-   * workspace.
+   * Errors: `invalid_argument` for `days` out of range; `not_found`, including an ID of another workspace.
    */
   getComponentSummary(request: GetComponentSummaryRequest, options?: CallOptions): Promise<GetComponentSummaryResponse>;
 }
 
 /** A status page. */
 export interface StatusPage {
-  /** Output: identifier of the status page, `page_…`. In an update it says which page is meant. */
+  /** Output: ID of the status page, `page_…`. In an update, it selects the status page. */
   id: string;
   /** Title of the page: 1 to 256 characters. Required. */
   title: string;
   /**
-   * Name of the page in its address, unique in the server: words of a–z and 0–9 joined by single
-   * hyphens, 1 to 256 characters. Required.
+   * Name of the page in its URL, unique on the server: words of a–z and 0–9 joined by single hyphens, 1 to
+   * 256 characters. Required.
    */
   slug: string;
-  /** What the page is about: up to 1024 characters. */
+  /** Description: up to 1024 characters. */
   description?: string;
-  /** http or https address of the homepage, up to 2048 characters. */
+  /** http or https URL of the homepage, up to 2048 characters. */
   homepageUrl?: string;
-  /** http, https or mailto address of the contact page, up to 2048 characters. */
+  /** http, https or mailto URL of the contact page, up to 2048 characters. */
   contactUrl?: string;
-  /** http or https address of the icon, up to 2048 characters. */
+  /** http or https URL of the icon, up to 2048 characters. */
   icon?: string;
   /**
-   * Domain that shows the page, unique in the server whatever its case and form; its DNS must
-   * already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.
+   * Domain that shows the page, unique on the server, case-insensitive. Its DNS must already point to the
+   * service, and the TXT record `_aloft.DOMAIN` must name the page.
    */
   customDomain?: string;
-  /** Who may read the page: one of `public`, `password`, `email-domain`. Absent: as `public`. */
+  /** Access to the page: one of `public`, `password`, `email-domain`. Absent: `public`. */
   accessType?: AccessType;
   /**
-   * Password of the page, 1 to 256 characters; required when `accessType` is `password`. A secret:
-   * left out of answers to read-only keys.
+   * Password of the page, 1 to 256 characters; required when `accessType` is `password`. A secret: omitted
+   * for read-only keys.
    */
   password?: string;
   /**
-   * Up to 100 domains of the email addresses that may read the page, in this order; required when
-   * `accessType` is `email-domain`.
+   * Email domains that may read the page, up to 100, in this order; required when `accessType` is
+   * `email-domain`.
    */
   authEmailDomains: string[];
   /** Output: whether visitors see the page; see `publishStatusPage`. */
   published: boolean;
-  /** Output: its colours: `system`, `light` or `dark`; see `setStatusPageTheme`. */
+  /** Output: theme: `system`, `light` or `dark`; see `setStatusPageTheme`. */
   theme: Theme;
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when it was last changed. */
+  /** Output: time of the last change. */
   updatedAt: Timestamp;
-  /**
-   * Output: whether search engines may list the page, where everybody may see it; see
-   * `setStatusPageIndexing`.
-   */
+  /** Output: whether search engines may list the page if its access is public; see `setStatusPageIndexing`. */
   allowIndexing: boolean;
 }
 
@@ -261,114 +254,120 @@ export interface StatusPageInput {
   /** Title of the page: 1 to 256 characters. Required. */
   title: string;
   /**
-   * Name of the page in its address, unique in the server: words of a–z and 0–9 joined by single
-   * hyphens, 1 to 256 characters. Required.
+   * Name of the page in its URL, unique on the server: words of a–z and 0–9 joined by single hyphens, 1 to
+   * 256 characters. Required.
    */
   slug: string;
-  /** What the page is about: up to 1024 characters. */
+  /** Description: up to 1024 characters. */
   description?: string | undefined;
-  /** http or https address of the homepage, up to 2048 characters. */
+  /** http or https URL of the homepage, up to 2048 characters. */
   homepageUrl?: string | undefined;
-  /** http, https or mailto address of the contact page, up to 2048 characters. */
+  /** http, https or mailto URL of the contact page, up to 2048 characters. */
   contactUrl?: string | undefined;
-  /** http or https address of the icon, up to 2048 characters. */
+  /** http or https URL of the icon, up to 2048 characters. */
   icon?: string | undefined;
   /**
-   * Domain that shows the page, unique in the server whatever its case and form; its DNS must
-   * already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.
+   * Domain that shows the page, unique on the server, case-insensitive. Its DNS must already point to the
+   * service, and the TXT record `_aloft.DOMAIN` must name the page.
    */
   customDomain?: string | undefined;
-  /** Who may read the page: one of `public`, `password`, `email-domain`. Absent: as `public`. */
+  /** Access to the page: one of `public`, `password`, `email-domain`. Absent: `public`. */
   accessType?: AccessType | undefined;
   /**
-   * Password of the page, 1 to 256 characters; required when `accessType` is `password`. A secret:
-   * left out of answers to read-only keys.
+   * Password of the page, 1 to 256 characters; required when `accessType` is `password`. A secret: omitted
+   * for read-only keys.
    */
   password?: string | undefined;
   /**
-   * Up to 100 domains of the email addresses that may read the page, in this order; required when
-   * `accessType` is `email-domain`.
+   * Email domains that may read the page, up to 100, in this order; required when `accessType` is
+   * `email-domain`.
    */
   authEmailDomains?: readonly string[] | undefined;
 }
 
-/** A line of a status page. */
+/** An entry of a status page. */
 export interface Component {
-  /** Output: identifier of the component, `cmp_…`. In an update it says which component is meant. */
+  /** Output: ID of the component, `cmp_…`. In an update, it selects the component. */
   id: string;
-  /** The page it stands on, `page_…`. Required, and fixed once it is created. */
+  /** The component's status page, `page_…`. Required, and fixed once it is created. */
   pageId: string;
-  /** What it shows: `monitor` or `static`. Required, and fixed once it is created. */
+  /** Type of the component: `monitor` or `static`. Required, and fixed once it is created. */
   type: ComponentType;
   /**
-   * The monitor it shows, `mon_…`, which no other component of the page shows. Required when `type` is
-   * `monitor`, refused when it is `static`. Gone from the answer when the monitor was deleted.
+   * The component's monitor, `mon_…`, unique on the page. Required when `type` is `monitor`, rejected when it
+   * is `static`. Omitted after the monitor is deleted.
    */
   monitorId?: string;
-  /** Name on the page: up to 256 characters. Absent: the monitor's. */
+  /** Name on the page: up to 256 characters. Absent: the monitor's name. */
   name?: string;
-  /** What it is, for visitors: up to 1024 characters. */
+  /** Description for visitors: up to 1024 characters. */
   description?: string;
-  /** Place on the page; lower ones come first. */
+  /** Position on the page; lower ones come first. */
   order?: number;
-  /** The group it belongs to, `grp_…`, of the same page. */
+  /** The component's group, `grp_…`, on the same page. */
   groupId?: string;
-  /** Place within its group; lower ones come first. Kept, and without effect, while it has no group. */
+  /**
+   * Position within the group; lower ones come first. Stored, but without effect, while the component has no
+   * group.
+   */
   groupOrder?: number;
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when it was last changed. */
+  /** Output: time of the last change. */
   updatedAt: Timestamp;
 }
 
 /**
- * A line of a status page.
+ * An entry of a status page.
  *
  * As it is written; `Component` is as it is answered.
  */
 export interface ComponentInput {
-  /** The page it stands on, `page_…`. Required, and fixed once it is created. */
+  /** The component's status page, `page_…`. Required, and fixed once it is created. */
   pageId: string;
-  /** What it shows: `monitor` or `static`. Required, and fixed once it is created. */
+  /** Type of the component: `monitor` or `static`. Required, and fixed once it is created. */
   type: ComponentType;
   /**
-   * The monitor it shows, `mon_…`, which no other component of the page shows. Required when `type` is
-   * `monitor`, refused when it is `static`. Gone from the answer when the monitor was deleted.
+   * The component's monitor, `mon_…`, unique on the page. Required when `type` is `monitor`, rejected when it
+   * is `static`. Omitted after the monitor is deleted.
    */
   monitorId?: string | undefined;
-  /** Name on the page: up to 256 characters. Absent: the monitor's. */
+  /** Name on the page: up to 256 characters. Absent: the monitor's name. */
   name?: string | undefined;
-  /** What it is, for visitors: up to 1024 characters. */
+  /** Description for visitors: up to 1024 characters. */
   description?: string | undefined;
-  /** Place on the page; lower ones come first. */
+  /** Position on the page; lower ones come first. */
   order?: number | undefined;
-  /** The group it belongs to, `grp_…`, of the same page. */
+  /** The component's group, `grp_…`, on the same page. */
   groupId?: string | undefined;
-  /** Place within its group; lower ones come first. Kept, and without effect, while it has no group. */
+  /**
+   * Position within the group; lower ones come first. Stored, but without effect, while the component has no
+   * group.
+   */
   groupOrder?: number | undefined;
 }
 
-/** Components of a status page that stand together. */
+/** Components of a status page that are shown together. */
 export interface ComponentGroup {
-  /** Output: identifier of the component group, `grp_…`. In an update it says which group is meant. */
+  /** Output: ID of the component group, `grp_…`. In an update, it selects the component group. */
   id: string;
-  /** The page it stands on, `page_…`. Required, and fixed once it is created. */
+  /** The group's status page, `page_…`. Required, and fixed once it is created. */
   pageId: string;
   /** Name of the group: 1 to 256 characters. Required. */
   name: string;
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when it was last changed. */
+  /** Output: time of the last change. */
   updatedAt: Timestamp;
 }
 
 /**
- * Components of a status page that stand together.
+ * Components of a status page that are shown together.
  *
  * As it is written; `ComponentGroup` is as it is answered.
  */
 export interface ComponentGroupInput {
-  /** The page it stands on, `page_…`. Required, and fixed once it is created. */
+  /** The group's status page, `page_…`. Required, and fixed once it is created. */
   pageId: string;
   /** Name of the group: 1 to 256 characters. Required. */
   name: string;
@@ -376,620 +375,609 @@ export interface ComponentGroupInput {
 
 /** The arguments of a new status page. */
 export interface CreateStatusPageRequest {
-  /** What to create; its outputs are ignored. Required. */
+  /** The page to create. Outputs are ignored. Required. */
   statusPage: StatusPageInput;
 }
 
-/** Something that the caller should know of a status page that was stored all the same. */
+/** A problem of a status page that was stored nevertheless. */
 export interface StatusPageWarning {
-  /** What it is about, from the request on, such as `statusPage.accessType`. */
+  /** Path of the field from the request on, such as `statusPage.accessType`. */
   field: string;
-  /** What is wrong and what to do, in words. */
+  /** The problem and its solution. */
   message: string;
 }
 
 /** The new status page. */
 export interface CreateStatusPageResponse {
-  /** As stored, with its outputs. */
+  /** The stored page with its outputs. */
   statusPage: StatusPage;
   /**
-   * Why visitors cannot see it, such as links by email on a server that sends none; empty when all is
-   * well.
+   * Reasons why visitors cannot see the page, such as email links on a server without a mail server. Empty
+   * without a problem.
    */
   warnings: StatusPageWarning[];
 }
 
-/** Which status page to read. */
+/** The status page to read. */
 export interface GetStatusPageRequest {
-  /** Identifier of the status page, `page_…`. Required. */
+  /** ID of the status page, `page_…`. Required. */
   id: string;
 }
 
-/** One status page. */
+/** A status page. */
 export interface GetStatusPageResponse {
-  /** As stored, with its outputs. */
+  /** The stored page with its outputs. */
   statusPage: StatusPage;
-  /** How its custom domain is. Absent where it has none. */
+  /** State of the custom domain. Absent without one. */
   customDomainStatus?: CustomDomainStatus;
   /** As in CreateStatusPageResponse. */
   warnings: StatusPageWarning[];
 }
 
-/** How the custom domain of a status page is: whether visitors are answered there in TLS. */
+/** The state of a custom domain: whether the server serves it over TLS. */
 export interface CustomDomainStatus {
-  /** The domain as it is looked up. */
+  /** The domain in its DNS form. */
   domain: string;
   /**
-   * `pending` while a certificate is asked for, `active` while one holds, `failed` while there is none
-   * and the last try to get one failed; `unmanaged` where this server makes no certificates.
+   * `pending` while a certificate is being issued, `active` with a valid certificate, `failed` without one
+   * after a failed attempt, `unmanaged` if this server issues no certificates.
    */
   state: CustomDomainState;
-  /** Why the last try to get a certificate failed. */
+  /** Reason why the last attempt to get a certificate failed. */
   reason?: string;
-  /** When the certificate ends. */
+  /** Expiry of the certificate. */
   expiresAt?: Timestamp;
-  /** When one is asked for again, after a try that failed. */
+  /** Time of the next attempt after a failure. */
   nextTryAt?: Timestamp;
 }
 
-/** Which part of the list to read. */
+/** The page of the list to return. */
 export interface ListStatusPagesRequest {
-  /** How many at most: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** How many to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of entries to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
   /**
-   * `nextPageToken` of the part before. Unlike an offset, it misses and repeats nothing
-   * when status pages come and go in between.
+   * `nextPageToken` of the previous page. Unlike an offset, it skips and repeats nothing if status pages
+   * are created or deleted meanwhile.
    */
   pageToken?: string | undefined;
 }
 
-/** A part of the list. */
+/** A page of the list. */
 export interface ListStatusPagesResponse {
-  /** By id. */
+  /** The page's entries, by ID. */
   statusPages: StatusPage[];
-  /** How many there are of the workspace. */
+  /** Total number of status pages in the workspace. */
   totalSize: number;
-  /** Token of the next part; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** A change of a status page. */
+/** An update of a status page. */
 export type UpdateStatusPageRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed page. `id` selects it; other outputs are ignored. Required. */
       statusPage: Whole<StatusPageInput>;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed page. `id` selects it; other outputs are ignored. Required. */
       statusPage: Part<StatusPageInput>;
       /**
-       * What changes, by the names of StatusPage's arguments, for example `title,slug`. A named
-       * field that `statusPage` leaves out is cleared. Absent: all arguments are replaced.
+       * Names of the StatusPage arguments to change, for example `title,slug`. A named field that `statusPage`
+       * omits is cleared. Absent: all arguments are replaced.
        */
       updateMask: FieldMask<StatusPageInput>;
     };
 
 /** The changed status page. */
 export interface UpdateStatusPageResponse {
-  /** As stored, with its outputs. */
+  /** The stored page with its outputs. */
   statusPage: StatusPage;
   /** As in CreateStatusPageResponse. */
   warnings: StatusPageWarning[];
 }
 
-/** Which status page to delete. */
+/** The status page to delete. */
 export interface DeleteStatusPageRequest {
-  /** Identifier of the status page, `page_…`. Required. */
+  /** ID of the status page, `page_…`. Required. */
   id: string;
 }
 
-/** The status page is deleted. */
+/** Empty: the status page is deleted. */
 export interface DeleteStatusPageResponse {
 }
 
-/** Which status page to show to visitors. */
+/** The status page to show to visitors. */
 export interface PublishStatusPageRequest {
-  /** Identifier of the status page, `page_…`. Required. */
+  /** ID of the status page, `page_…`. Required. */
   id: string;
 }
 
 /** The status page as it is now. */
 export interface PublishStatusPageResponse {
-  /** As stored, with its outputs. */
+  /** The stored page with its outputs. */
   statusPage: StatusPage;
 }
 
-/** Which status page to hide from visitors. */
+/** The status page to hide from visitors. */
 export interface UnpublishStatusPageRequest {
-  /** Identifier of the status page, `page_…`. Required. */
+  /** ID of the status page, `page_…`. Required. */
   id: string;
 }
 
 /** The status page as it is now. */
 export interface UnpublishStatusPageResponse {
-  /** As stored, with its outputs. */
+  /** The stored page with its outputs. */
   statusPage: StatusPage;
 }
 
-/** Which colours a status page gets. */
+/** The theme of a status page. */
 export interface SetStatusPageThemeRequest {
-  /** Identifier of the status page, `page_…`. Required. */
+  /** ID of the status page, `page_…`. Required. */
   id: string;
-  /** The colours: one of `system`, `light`, `dark`. Required. */
+  /** Theme: one of `system`, `light`, `dark`. Required. */
   theme: Theme;
 }
 
 /** The status page as it is now. */
 export interface SetStatusPageThemeResponse {
-  /** As stored, with its outputs. */
+  /** The stored page with its outputs. */
   statusPage: StatusPage;
 }
 
-/** Whether search engines may list a status page. */
+/** Permission for search engines to list a status page. */
 export interface SetStatusPageIndexingRequest {
-  /** Identifier of the status page, `page_…`. Required. */
+  /** ID of the status page, `page_…`. Required. */
   id: string;
-  /** Whether they may. Required. */
+  /** Whether search engines may list the page. Required. */
   allowIndexing: boolean;
 }
 
 /** The status page as it is now. */
 export interface SetStatusPageIndexingResponse {
-  /** As stored, with its outputs. */
+  /** The stored page with its outputs. */
   statusPage: StatusPage;
 }
 
 /** The arguments of a new component. */
 export interface CreateComponentRequest {
-  /** What to create; its outputs are ignored. Required. */
+  /** The component to create. Outputs are ignored. Required. */
   component: ComponentInput;
 }
 
 /** The new component. */
 export interface CreateComponentResponse {
-  /** As stored, with its outputs. */
+  /** The stored component with its outputs. */
   component: Component;
 }
 
-/** Which component to read. */
+/** The component to read. */
 export interface GetComponentRequest {
-  /** Identifier of the component, `cmp_…`. Required. */
+  /** ID of the component, `cmp_…`. Required. */
   id: string;
-  /** The page that it must be on, `page_…`; absent: any. */
+  /** The page that the component must be on, `page_…`. Absent: any. */
   pageId?: string | undefined;
 }
 
-/** One component. */
+/** A component. */
 export interface GetComponentResponse {
-  /** As stored, with its outputs. */
+  /** The stored component with its outputs. */
   component: Component;
 }
 
-/** Which part of the list to read. */
+/** The page of the list to return. */
 export interface ListComponentsRequest {
-  /** How many at most: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** How many to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of entries to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
   /**
-   * `nextPageToken` of the part before. Unlike an offset, it misses and repeats nothing
-   * when components come and go in between.
+   * `nextPageToken` of the previous page. Unlike an offset, it skips and repeats nothing if components are
+   * created or deleted meanwhile.
    */
   pageToken?: string | undefined;
-  /** Only those of this page, `page_…`; absent: of all pages of the workspace. */
+  /** Only components of this page, `page_…`. Absent: all pages of the workspace. */
   pageId?: string | undefined;
 }
 
-/** A part of the list. */
+/** A page of the list. */
 export interface ListComponentsResponse {
-  /** By id. */
+  /** The page's entries, by ID. */
   components: Component[];
-  /** How many there are of that page or of the workspace. */
+  /** Number of components on that page or in the workspace. */
   totalSize: number;
-  /** Token of the next part; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** A change of a component. */
+/** An update of a component. */
 export type UpdateComponentRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed component. `id` selects it; other outputs are ignored. Required. */
       component: WholeBut<ComponentInput, "pageId" | "type">;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed component. `id` selects it; other outputs are ignored. Required. */
       component: Part<ComponentInput>;
       /**
-       * What changes, by the names of Component's arguments, for example `name,order`. A named
-       * field that `component` leaves out is cleared. Absent: all arguments are replaced, but
-       * those that are fixed may be left out.
+       * Names of the Component arguments to change, for example `name,order`. A named field that `component`
+       * omits is cleared. Absent: replaces all arguments; fixed ones may be omitted.
        */
       updateMask: FieldMask<ComponentInput>;
     };
 
 /** The changed component. */
 export interface UpdateComponentResponse {
-  /** As stored, with its outputs. */
+  /** The stored component with its outputs. */
   component: Component;
 }
 
-/** Which component to delete. */
+/** The component to delete. */
 export interface DeleteComponentRequest {
-  /** Identifier of the component, `cmp_…`. Required. */
+  /** ID of the component, `cmp_…`. Required. */
   id: string;
 }
 
-/** The component is deleted. */
+/** Empty: the component is deleted. */
 export interface DeleteComponentResponse {
 }
 
 /** The arguments of a new component group. */
 export interface CreateComponentGroupRequest {
-  /** What to create; its outputs are ignored. Required. */
+  /** The group to create. Outputs are ignored. Required. */
   componentGroup: ComponentGroupInput;
 }
 
 /** The new component group. */
 export interface CreateComponentGroupResponse {
-  /** As stored, with its outputs. */
+  /** The stored group with its outputs. */
   componentGroup: ComponentGroup;
 }
 
-/** Which component group to read. */
+/** The component group to read. */
 export interface GetComponentGroupRequest {
-  /** Identifier of the component group, `grp_…`. Required. */
+  /** ID of the component group, `grp_…`. Required. */
   id: string;
-  /** The page that it must be on, `page_…`; absent: any. */
+  /** The page that the group must be on, `page_…`. Absent: any. */
   pageId?: string | undefined;
 }
 
-/** One component group. */
+/** A component group. */
 export interface GetComponentGroupResponse {
-  /** As stored, with its outputs. */
+  /** The stored group with its outputs. */
   componentGroup: ComponentGroup;
 }
 
-/** Which part of the list to read. */
+/** The page of the list to return. */
 export interface ListComponentGroupsRequest {
-  /** How many at most: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** How many to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of entries to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
   /**
-   * `nextPageToken` of the part before. Unlike an offset, it misses and repeats nothing
-   * when component groups come and go in between.
+   * `nextPageToken` of the previous page. Unlike an offset, it skips and repeats nothing if component
+   * groups are created or deleted meanwhile.
    */
   pageToken?: string | undefined;
-  /** Only those of this page, `page_…`; absent: of all pages of the workspace. */
+  /** Only groups of this page, `page_…`. Absent: all pages of the workspace. */
   pageId?: string | undefined;
 }
 
-/** A part of the list. */
+/** A page of the list. */
 export interface ListComponentGroupsResponse {
-  /** By id. */
+  /** The page's entries, by ID. */
   componentGroups: ComponentGroup[];
-  /** How many there are of that page or of the workspace. */
+  /** Number of groups on that page or in the workspace. */
   totalSize: number;
-  /** Token of the next part; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** A change of a component group. */
+/** An update of a component group. */
 export type UpdateComponentGroupRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed group. `id` selects it; other outputs are ignored. Required. */
       componentGroup: WholeBut<ComponentGroupInput, "pageId">;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed group. `id` selects it; other outputs are ignored. Required. */
       componentGroup: Part<ComponentGroupInput>;
       /**
-       * What changes, by the names of ComponentGroup's arguments, for example `name`. A named
-       * field that `componentGroup` leaves out is cleared. Absent: all arguments are replaced, but
-       * those that are fixed may be left out.
+       * Names of the ComponentGroup arguments to change, for example `name`. A named field that `componentGroup`
+       * omits is cleared. Absent: replaces all arguments; fixed ones may be omitted.
        */
       updateMask: FieldMask<ComponentGroupInput>;
     };
 
 /** The changed component group. */
 export interface UpdateComponentGroupResponse {
-  /** As stored, with its outputs. */
+  /** The stored group with its outputs. */
   componentGroup: ComponentGroup;
 }
 
-/** Which component group to delete. */
+/** The component group to delete. */
 export interface DeleteComponentGroupRequest {
-  /** Identifier of the component group, `grp_…`. Required. */
+  /** ID of the component group, `grp_…`. Required. */
   id: string;
 }
 
-/** The component group is deleted. */
+/** Empty: the component group is deleted. */
 export interface DeleteComponentGroupResponse {
 }
 
-/** Which status page to look at. */
+/** The status page to view. */
 export interface GetStatusPageOverviewRequest {
-  /** Identifier of the status page, `page_…`. Required. */
+  /** ID of the status page, `page_…`. Required. */
   id: string;
 }
 
-/** A status page as visitors see it. */
+/** The content of a status page. */
 export interface GetStatusPageOverviewResponse {
-  /** As it is now. */
+  /** The current content. */
   overview: StatusPageOverview;
 }
 
-/** What visitors see of a status page. */
+/** The content of a status page, as visitors see it. */
 export interface StatusPageOverview {
-  /** Identifier of the status page, `page_…`. */
+  /** ID of the status page, `page_…`. */
   pageId: string;
-  /** Of when it is. */
+  /** Time of the snapshot. */
   at: Timestamp;
-  /** The worst that matters: `up`, `degraded`, `down`, `maintenance` or `unknown`. */
+  /** Worst relevant status: `up`, `degraded`, `down`, `maintenance` or `unknown`. */
   state: PageState;
-  /** When the newest check of anything on the page finished; absent where nothing is checked. */
+  /** End of the newest check of the page's monitors. Absent without checks. */
   checkedAt?: Timestamp;
-  /** In the order of the page, those of a group together. */
+  /** Components in the order of the page, groups together. */
   components: ComponentOverview[];
-  /** Incidents that are open, newest first. */
+  /** Open incidents, newest first. */
   openIncidents: IncidentOverview[];
-  /** Maintenance that is on or to come, soonest first. */
+  /** Current and future maintenance windows, soonest first. */
   plannedMaintenance: MaintenanceOverview[];
-  /** Reports that are open, the one that began last first. */
+  /** Open reports, latest start first. */
   openReports: ReportOverview[];
 }
 
 /**
- * A component as visitors see it. An uptime is the share of the time known in which it was not down,
- * maintenance left out, in parts of a million, rounded down; absent where nothing is known. It is
- * counted over the last days of UTC, today included.
+ * A component as visitors see it. Its uptimes are the share of the known time in which it was not down,
+ * excluding maintenance. They are in millionths, rounded down, and absent if nothing is known. Their days are
+ * UTC days and include today.
  */
 export interface ComponentOverview {
-  /** Identifier of the component, `cmp_…`. */
+  /** ID of the component, `cmp_…`. */
   id: string;
-  /** Its name, or its monitor's. */
+  /** Name of the component, or of its monitor. */
   name: string;
-  /** What its owner says of it. */
+  /** Description by its owner. */
   description?: string;
-  /** The group it stands in, `grp_…`; empty where it stands by itself. */
+  /** The component's group, `grp_…`. Empty without one. */
   groupId: string;
   /**
-   * How it is: `up`, `degraded`, `down`, `maintenance`, or `unknown`, also where its monitor is paused
-   * or deleted.
+   * Status: `up`, `degraded`, `down`, `maintenance`, or `unknown`, which includes a paused or deleted
+   * monitor.
    */
   state: PageState;
-  /** Since when, where that is within 90 days. */
+  /** Start of the status. Absent if it is older than 90 days. */
   since?: Timestamp;
-  /** Whether its monitor runs and was not checked for more than two periods. */
+  /** Whether the monitor is active but has not been checked for more than two periods. */
   isStale: boolean;
-  /** The uptime of today. */
+  /** Uptime of today. */
   uptime1dMillionths?: number;
-  /** The uptime of 7 days. */
+  /** Uptime of 7 days. */
   uptime7dMillionths?: number;
-  /** The uptime of 30 days. */
+  /** Uptime of 30 days. */
   uptime30dMillionths?: number;
-  /** The uptime of 90 days. */
+  /** Uptime of 90 days. */
   uptime90dMillionths?: number;
 }
 
 /** An incident as visitors see it. */
 export interface IncidentOverview {
-  /** Identifier of the incident, `inc_…`. */
+  /** ID of the incident, `inc_…`. */
   id: string;
-  /** The components it is about, `cmp_…`, in the order of the page. */
+  /** Affected components, `cmp_…`, in the order of the page. */
   componentIds: string[];
-  /** When it began. */
+  /** Start of the incident. */
   openedAt: Timestamp;
-  /** Since when somebody works on it; absent while nobody does. */
+  /** Time of the acknowledgement. Absent without one. */
   acknowledgedAt?: Timestamp;
 }
 
-/** A report as visitors see it; all of it reads status_report.v1. */
+/** A status report as visitors see it. status_report.v1 returns all of it. */
 export interface ReportOverview {
-  /** Identifier of the report, `rpt_…`. */
+  /** ID of the report, `rpt_…`. */
   id: string;
-  /** Its title. */
+  /** Title of the report. */
   title: string;
-  /** How far it has come: `investigating`, `identified` or `monitoring`. */
+  /** Progress: `investigating`, `identified` or `monitoring`. */
   status: ReportStatus;
-  /** The components it speaks of now, `cmp_…`, in the order of the page. */
+  /** Components in its current update, `cmp_…`, in the order of the page. */
   componentIds: string[];
-  /** When it began. */
+  /** Start of the report. */
   startedAt: Timestamp;
-  /** The time of its latest update. */
+  /** Time of the latest update. */
   toldAt: Timestamp;
 }
 
-/** A window of maintenance as visitors see it. */
+/** A maintenance window as visitors see it. */
 export interface MaintenanceOverview {
-  /** Identifier of the maintenance, `mnt_…`; a maintenance that repeats has several windows. */
+  /** ID of the maintenance, `mnt_…`. A recurring maintenance has several windows. */
   id: string;
-  /** What is done. */
+  /** Title. */
   title: string;
-  /** More of it. */
+  /** Description. */
   description?: string;
-  /** When the window begins. */
+  /** Start of the window. */
   from: Timestamp;
-  /** When it ends. */
+  /** End of the window. */
   until: Timestamp;
-  /** Whether it is on. */
+  /** Whether the window is current. */
   isOn: boolean;
-  /** The components it is about, `cmp_…`, in the order of the page. */
+  /** Affected components, `cmp_…`, in the order of the page. */
   componentIds: string[];
 }
 
-/** Which component to sum up. */
+/** The component and the number of days. */
 export interface GetComponentSummaryRequest {
-  /** Identifier of the component, `cmp_…`. Required. */
+  /** ID of the component, `cmp_…`. Required. */
   id: string;
-  /** How many days back, today included: 1 to 90. Default 90. */
+  /** Number of days, including today: 1 to 90. Default 90. */
   days?: number | undefined;
 }
 
-/** A component by days. */
+/** The days of a component. */
 export interface GetComponentSummaryResponse {
-  /** Identifier of the component, `cmp_…`. */
+  /** ID of the component, `cmp_…`. */
   id: string;
-  /** Of when it is. */
+  /** Time of the snapshot. */
   at: Timestamp;
-  /** Oldest first, the last is today; empty where the component never showed a monitor. */
+  /** Days, oldest first, ending today. Empty if the component never showed a monitor. */
   days: ComponentDay[];
-  /** The uptime of these days together, as in ComponentOverview. */
+  /** Uptime over these days, as in ComponentOverview. */
   uptimeMillionths?: number;
 }
 
 /**
- * A day of UTC of a component; of today what has passed. Its seconds, rounded down, are together the
- * day.
+ * A UTC day of a component, or the elapsed part of today. Its durations are in seconds, rounded down, and add
+ * up to the day.
  */
 export interface ComponentDay {
-  /** Such as `2026-11-21`. */
+  /** Date, such as `2026-11-21`. */
   date: string;
-  /** Seconds in which it worked, outside of maintenance. */
+  /** Seconds up, outside maintenance. */
   upSeconds: number;
-  /** Seconds in which it was slow or partly failing, outside of maintenance. */
+  /** Seconds slow or partly failing, outside maintenance. */
   degradedSeconds: number;
-  /** Seconds in which it was down, outside of maintenance. */
+  /** Seconds down, outside maintenance. */
   downSeconds: number;
-  /** Seconds of maintenance. */
+  /** Seconds in maintenance. */
   maintenanceSeconds: number;
-  /** Seconds of which nothing is known, outside of maintenance. */
+  /** Seconds without data, outside maintenance. */
   unknownSeconds: number;
-  /** The uptime of the day, as in ComponentOverview. */
+  /** Uptime of the day, as in ComponentOverview. */
   uptimeMillionths?: number;
 }
 
-/** Somebody, or a program, who is told what happens on a status page. */
+/** A person or a program that receives the news of a status page. */
 export interface Subscriber {
-  /** Output: identifier of the subscriber, `sub_…`. */
+  /** Output: ID of the subscriber, `sub_…`. */
   id: string;
-  /** The page, `page_…`. Required. */
+  /** The status page, `page_…`. Required. */
   pageId: string;
-  /**
-   * Address that emails go to. Either this or `webhookUrl`. Read-only keys read its first character and
-   * its domain.
-   */
+  /** Email address. Exclusive with `webhookUrl`. Read-only keys read its first character and its domain. */
   email?: string;
   /**
-   * http or https URL that webhooks go to, up to 2048 characters. They are signed with the secrets of
-   * the workspace, as those of channels are. A secret: left out of answers to read-only keys.
+   * http or https URL of webhooks, up to 2048 characters. They are signed with the workspace's secrets, like
+   * those of channels. A secret: omitted for read-only keys.
    */
   webhookUrl?: string;
   /** Language of the emails: `en`, `de`, `fr`, `es`, `pt`, `ja` or `zh`. Default `en`. */
   language: Language;
   /**
-   * Components of the page that are heard of, `cmp_…`, up to 1000, and what is about the page as a whole.
-   * Empty: all of the page.
+   * Components of the page to receive news of, `cmp_…`, up to 1000, in addition to news of the page as a
+   * whole. Empty: all of the page.
    */
   componentIds: string[];
-  /** What is heard of: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance. */
+  /** Topics: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance. */
   topics: Topic[];
-  /** Output: how it is told: `email` or `webhook`. */
+  /** Output: kind of the subscription: `email` or `webhook`. */
   kind: SubscriberKind;
-  /**
-   * Output: whether it is told anything: `pending` until who has the address said yes, then
-   * `active`.
-   */
+  /** Output: `pending` until the address is confirmed, then `active`. */
   state: SubscriberState;
-  /** Output: when it was added. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: since when it is told. */
+  /** Output: time from which it receives news. Absent while `pending`. */
   confirmedAt?: Timestamp;
   /**
-   * Output: why it is told nothing at the moment, where that is so: `pending` until who has the address
-   * said yes; `page_hidden` while the page is; `other_domain` where the page is for members and the
-   * address is at none of their domains; `password` where it asked before the page had this password.
-   * It is told again when that has changed.
+   * Output: reason why it currently receives nothing: `pending` until the address is confirmed; `page_hidden`
+   * while the page is hidden; `other_domain` if the page is restricted to domains that exclude the address;
+   * `password` if it subscribed before the page had its current password. Absent otherwise. It receives news
+   * again when the reason ends.
    */
   notToldBecause?: NotTold;
 }
 
 /**
- * Somebody, or a program, who is told what happens on a status page.
+ * A person or a program that receives the news of a status page.
  *
  * As it is written; `Subscriber` is as it is answered.
  */
 export interface SubscriberInput {
-  /** The page, `page_…`. Required. */
+  /** The status page, `page_…`. Required. */
   pageId: string;
-  /**
-   * Address that emails go to. Either this or `webhookUrl`. Read-only keys read its first character and
-   * its domain.
-   */
+  /** Email address. Exclusive with `webhookUrl`. Read-only keys read its first character and its domain. */
   email?: string | undefined;
   /**
-   * http or https URL that webhooks go to, up to 2048 characters. They are signed with the secrets of
-   * the workspace, as those of channels are. A secret: left out of answers to read-only keys.
+   * http or https URL of webhooks, up to 2048 characters. They are signed with the workspace's secrets, like
+   * those of channels. A secret: omitted for read-only keys.
    */
   webhookUrl?: string | undefined;
   /** Language of the emails: `en`, `de`, `fr`, `es`, `pt`, `ja` or `zh`. Default `en`. */
   language?: Language | undefined;
   /**
-   * Components of the page that are heard of, `cmp_…`, up to 1000, and what is about the page as a whole.
-   * Empty: all of the page.
+   * Components of the page to receive news of, `cmp_…`, up to 1000, in addition to news of the page as a
+   * whole. Empty: all of the page.
    */
   componentIds?: readonly string[] | undefined;
-  /** What is heard of: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance. */
+  /** Topics: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance. */
   topics?: readonly Topic[] | undefined;
 }
 
-/** Which part of the list to read. */
+/** The page of the list to return. */
 export interface ListSubscribersRequest {
-  /** How many at most: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** How many to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of entries to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
   /**
-   * `nextPageToken` of the part before. Unlike an offset, it misses and repeats nothing
-   * when subscribers come and go in between.
+   * `nextPageToken` of the previous page. Unlike an offset, it skips and repeats nothing if subscribers are
+   * created or deleted meanwhile.
    */
   pageToken?: string | undefined;
-  /** Only those of this page, `page_…`; absent: of all pages of the workspace. */
+  /** Only subscribers of this page, `page_…`. Absent: all pages of the workspace. */
   pageId?: string | undefined;
-  /** Only those that are told so: `email` or `webhook`; absent: all. */
+  /** Only this kind: `email` or `webhook`. Absent: all. */
   kind?: SubscriberKind | undefined;
-  /** Only those that are `pending` or `active`; absent: all. */
+  /** Only `pending` or only `active` subscribers. Absent: all. */
   state?: SubscriberState | undefined;
 }
 
-/** A part of the list. */
+/** A page of the list. */
 export interface ListSubscribersResponse {
-  /** By id. */
+  /** The page's entries, by ID. */
   subscribers: Subscriber[];
-  /** How many the request lets through. */
+  /** Number of subscribers that match the filter. */
   totalSize: number;
-  /** Token of the next part; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** A new subscriber. */
+/** The arguments of a new subscriber. */
 export interface AddSubscriberRequest {
-  /** What to add; its outputs are ignored. Required. */
+  /** The subscriber to add. Outputs are ignored. Required. */
   subscriber: SubscriberInput;
   /**
-   * Whether who has the address is asked first, by an email whose link holds for 24 hours. Default true.
-   * False where they said yes already. Webhooks are told from the beginning on.
+   * Whether to ask the address for confirmation by an email, whose link is valid for 24 hours. Default true.
+   * Set false if the owner of the address has already agreed. Webhooks are active immediately.
    */
   confirm?: boolean | undefined;
 }
 
 /** The new subscriber. */
 export interface AddSubscriberResponse {
-  /** As stored, with its outputs. */
+  /** The stored subscriber with its outputs. */
   subscriber: Subscriber;
 }
 
-/** Which subscription to end. */
+/** The subscription to end. */
 export interface RemoveSubscriberRequest {
-  /** Identifier of the subscriber, `sub_…`. Required. */
+  /** ID of the subscriber, `sub_…`. Required. */
   id: string;
 }
 
-/** The subscription has ended. */
+/** Empty: the subscription has ended. */
 export interface RemoveSubscriberResponse {
 }

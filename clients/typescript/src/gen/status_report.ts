@@ -6,133 +6,134 @@ import type { FieldMask, Part, Timestamp, Whole, WholeBut } from "../shapes.js";
 import type { Impact, ReportState, ReportStatus } from "./words.js";
 
 /**
- * Writes, changes and reads the status reports of the caller's workspace, and their templates.
+ * Writes, updates and reads the status reports of the caller's workspace, and their templates.
  *
- * A report is as its latest update says, by the updates' times. While it is open, its components are on
- * the page as the worse of what it says and of what their monitors see.
+ * The latest update by time determines the state of a report. While a report is open, the page shows the
+ * worse of its component statuses and the monitors' statuses.
  *
- * A read-only key may call exactly the methods without side effects; they are also
- * answered by Connect's GET.
+ * Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
+ * requests.
  */
 export interface StatusReportService {
   /**
-   * Opens a report with its first update. What a template says is taken where the call leaves it out.
+   * Opens a report with its first update. A template fills in omitted fields.
    *
-   * The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
-   * makes a repetition return the first call's report instead of a second one.
-   * Errors: `invalid_argument`, also for a page, a component or a template that is not there.
+   * Send a random `Idempotency-Key` header (up to 256 characters) to retry safely: a call with the same key
+   * returns the report of the first call.
+   * Errors: `invalid_argument`, including an unknown page, component or template.
    */
   createStatusReport(request: CreateStatusReportRequest, options?: CallOptions): Promise<CreateStatusReportResponse>;
 
   /**
-   * Reads one report with all its updates.
+   * Returns a report with all its updates.
    *
-   * Errors: `not_found`, also for an id of another workspace.
+   * Errors: `not_found`, including an ID of another workspace.
    */
   getStatusReport(request: GetStatusReportRequest, options?: CallOptions): Promise<GetStatusReportResponse>;
 
   /**
-   * Lists reports in the order of ids, each with its latest update alone, one part of the list at a
-   * time; an empty request is the first.
+   * Lists reports by ID with their latest update, one page at a time. An empty request returns the first
+   * page.
    *
-   * Errors: `not_found` for a page that the workspace does not have; `invalid_argument` for a `limit`
-   * or `offset` out of range, for a `pageToken` that this method did not give out, for an unknown
-   * `state`, and for a malformed `pageId`.
+   * Errors: `not_found` for a page outside the workspace; `invalid_argument` for a `limit` or `offset` out of
+   * range, for a `pageToken` that this method did not issue, for an unknown `state`, and for a malformed
+   * `pageId`.
    */
   listStatusReports(request?: ListStatusReportsRequest, options?: CallOptions): Pages<ListStatusReportsResponse>;
 
   /**
-   * Changes a report. What it says of components, its latest update says from then on.
+   * Updates a report. A change of its components also changes its latest update.
    *
-   * Errors: `not_found`, also for an id of another workspace; otherwise as `createStatusReport`.
+   * Errors: `not_found`, including an ID of another workspace; otherwise as `createStatusReport`.
    */
   updateStatusReport(request: UpdateStatusReportRequest, options?: CallOptions): Promise<UpdateStatusReportResponse>;
 
   /**
    * Deletes a report with its updates.
    *
-   * Errors: `not_found`, also when it was deleted before.
+   * Errors: `not_found`, including a report that is already deleted.
    */
   deleteStatusReport(request: DeleteStatusReportRequest, options?: CallOptions): Promise<DeleteStatusReportResponse>;
 
   /**
-   * Adds an update. One with the status `resolved` resolves the report; a later one with another
-   * status opens it again. The header `Idempotency-Key` is as of `createStatusReport`.
+   * Adds an update. The status `resolved` resolves the report; a later update with another status reopens it.
+   * For `Idempotency-Key` see `createStatusReport`.
    *
-   * Errors: `not_found`, also for an id of another workspace; `invalid_argument`, also where the report
-   * has as many updates as it may have.
+   * Errors: `not_found`, including an ID of another workspace; `invalid_argument`, including a report that
+   * has the maximum number of updates.
    */
   addStatusReportUpdate(request: AddStatusReportUpdateRequest, options?: CallOptions): Promise<AddStatusReportUpdateResponse>;
 
   /**
-   * Changes what an update says, and when. Nobody is notified.
+   * Edits the text, status, time or components of an update. Subscribers are not notified.
    *
-   * Errors: `not_found`, also for an id of another workspace; `invalid_argument`.
+   * Errors: `not_found`, including an ID of another workspace; `invalid_argument`.
    */
   editStatusReportUpdate(request: EditStatusReportUpdateRequest, options?: CallOptions): Promise<EditStatusReportUpdateResponse>;
 
   /**
-   * Deletes an update. The only one of its report stays as long as the report.
+   * Deletes an update. The only update of a report cannot be deleted.
    *
-   * Errors: `not_found`, also when it was deleted before; `invalid_argument` for the only one.
+   * Errors: `not_found`, including an update that is already deleted; `invalid_argument` for the only update
+   * of a report.
    */
   deleteStatusReportUpdate(request: DeleteStatusReportUpdateRequest, options?: CallOptions): Promise<DeleteStatusReportUpdateResponse>;
 
   /**
-   * Makes a template. The header `Idempotency-Key` is as of `createStatusReport`.
+   * Creates a template. For `Idempotency-Key` see `createStatusReport`.
    *
-   * Errors: `invalid_argument`, also for a component that is not there, and where the workspace has as
-   * many templates as it may have.
+   * Errors: `invalid_argument`, including an unknown component and a workspace that has the maximum number of
+   * templates.
    */
   createReportTemplate(request: CreateReportTemplateRequest, options?: CallOptions): Promise<CreateReportTemplateResponse>;
 
   /**
-   * Lists templates in the order of ids, one part of the list at a time; an empty request is the first.
+   * Lists templates by ID, one page at a time. An empty request returns the first page.
    *
    * Errors: `invalid_argument` for a `limit` or `offset` out of range, and for a `pageToken` that this
-   * method did not give out.
+   * method did not issue.
    */
   listReportTemplates(request?: ListReportTemplatesRequest, options?: CallOptions): Pages<ListReportTemplatesResponse>;
 
   /**
-   * Changes a template. Reports that began with it stay as they are.
+   * Updates a template. Existing reports do not change.
    *
-   * Errors: `not_found`, also for an id of another workspace; otherwise as `createReportTemplate`.
+   * Errors: `not_found`, including an ID of another workspace; otherwise as `createReportTemplate`.
    */
   updateReportTemplate(request: UpdateReportTemplateRequest, options?: CallOptions): Promise<UpdateReportTemplateResponse>;
 
   /**
-   * Deletes a template. Reports that began with it stay as they are.
+   * Deletes a template. Existing reports do not change.
    *
-   * Errors: `not_found`, also when it was deleted before.
+   * Errors: `not_found`, including a template that is already deleted.
    */
   deleteReportTemplate(request: DeleteReportTemplateRequest, options?: CallOptions): Promise<DeleteReportTemplateResponse>;
 }
 
 /** A status report. */
 export interface StatusReport {
-  /** Output: identifier of the report, `rpt_…`. In an update it says which report is meant. */
+  /** Output: ID of the report, `rpt_…`. In an update, it selects the report. */
   id: string;
-  /** The status page that it stands on, `page_…`. Required, and fixed. */
+  /** The report's status page, `page_…`. Required, and fixed. */
   pageId: string;
-  /** What visitors read first: one line, 1 to 256 characters. Required, where no template says it. */
+  /** Title for visitors: one line, 1 to 256 characters. Required, unless a template provides it. */
   title: string;
   /**
-   * What is said of components of that page now, up to 200 of them: a set, answered in the order of
-   * their ids. Of a report that is resolved: what it was about.
+   * Current statuses of components of the page, up to 200: a set, returned in the order of IDs. For a
+   * resolved report, the components that it was about.
    */
   components: ComponentImpact[];
   /** Output: status of its latest update. */
   status: ReportStatus;
-  /** Output: its updates by their times, newest first. */
+  /** Output: the updates by time, newest first. */
   updates: StatusReportUpdate[];
-  /** Output: the time of the first update. */
+  /** Output: time of the first update. */
   startedAt: Timestamp;
-  /** Output: the time of the latest update, where that resolves it. */
+  /** Output: time of the latest update, if it resolves the report. Otherwise absent. */
   resolvedAt?: Timestamp;
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when it was last changed. */
+  /** Output: time of the last change. */
   updatedAt: Timestamp;
 }
 
@@ -142,84 +143,84 @@ export interface StatusReport {
  * As it is written; `StatusReport` is as it is answered.
  */
 export interface StatusReportInput {
-  /** The status page that it stands on, `page_…`. Required, and fixed. */
+  /** The report's status page, `page_…`. Required, and fixed. */
   pageId: string;
-  /** What visitors read first: one line, 1 to 256 characters. Required, where no template says it. */
+  /** Title for visitors: one line, 1 to 256 characters. Required, unless a template provides it. */
   title?: string | undefined;
   /**
-   * What is said of components of that page now, up to 200 of them: a set, answered in the order of
-   * their ids. Of a report that is resolved: what it was about.
+   * Current statuses of components of the page, up to 200: a set, returned in the order of IDs. For a
+   * resolved report, the components that it was about.
    */
   components?: readonly ComponentImpact[] | undefined;
 }
 
-/** What is said of one component. */
+/** The status of a component in a report. */
 export interface ComponentImpact {
-  /** Identifier of the component, `cmp_…`. Required. */
+  /** ID of the component, `cmp_…`. Required. */
   componentId: string;
-  /** How it is meanwhile: `degraded` (slow or partly failing) or `down`. Required. */
+  /** Status of the component: `degraded` (slow or partly failing) or `down`. Required. */
   impact: Impact;
 }
 
-/** An update of a report. */
+/** An update of a status report. */
 export interface StatusReportUpdate {
-  /** Output: identifier of the update, `upd_…`. In an edit it says which update is meant. */
+  /** Output: ID of the update, `upd_…`. In an edit, it selects the update. */
   id: string;
   /**
-   * How far people have come: `investigating`, `identified`, `monitoring` or `resolved`. Required,
-   * where no template says it.
+   * Progress: `investigating`, `identified`, `monitoring` or `resolved`. Required, unless a template provides
+   * it.
    */
   status: ReportStatus;
   /**
-   * What is said, as Markdown, 1 to 8192 characters. HTML in it is text, images are their
-   * descriptions, and links lead to http, https and mailto. Required, where no template says it.
+   * Text as Markdown, 1 to 8192 characters. HTML is shown as text, images as their descriptions, and links
+   * may use http, https and mailto. Required, unless a template provides it.
    */
   text: string;
-  /** From when on it holds, 2000 or later and not in the future. Left out: from now on. */
+  /** Time from which the update applies, 2000 or later and not in the future. Omitted: now. */
   at: Timestamp;
   /**
-   * What it says of components until the next update. Left out of a new update: what the report said
-   * of them at that time; of a new report: what the report says.
+   * Statuses of components until the next update. If a new update omits them, those of the report at that
+   * time apply; in a new report, those of the report.
    */
   components: ComponentImpact[];
-  /** Output: whether subscribers were to be told of it. */
+  /** Output: whether the update was sent to subscribers. */
   notified: boolean;
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when it was last changed. */
+  /** Output: time of the last change. */
   updatedAt: Timestamp;
 }
 
 /**
- * An update of a report.
+ * An update of a status report.
  *
  * As it is written; `StatusReportUpdate` is as it is answered.
  */
 export interface StatusReportUpdateInput {
   /**
-   * How far people have come: `investigating`, `identified`, `monitoring` or `resolved`. Required,
-   * where no template says it.
+   * Progress: `investigating`, `identified`, `monitoring` or `resolved`. Required, unless a template provides
+   * it.
    */
   status?: ReportStatus | undefined;
   /**
-   * What is said, as Markdown, 1 to 8192 characters. HTML in it is text, images are their
-   * descriptions, and links lead to http, https and mailto. Required, where no template says it.
+   * Text as Markdown, 1 to 8192 characters. HTML is shown as text, images as their descriptions, and links
+   * may use http, https and mailto. Required, unless a template provides it.
    */
   text?: string | undefined;
-  /** From when on it holds, 2000 or later and not in the future. Left out: from now on. */
+  /** Time from which the update applies, 2000 or later and not in the future. Omitted: now. */
   at?: Timestamp | undefined;
   /**
-   * What it says of components until the next update. Left out of a new update: what the report said
-   * of them at that time; of a new report: what the report says.
+   * Statuses of components until the next update. If a new update omits them, those of the report at that
+   * time apply; in a new report, those of the report.
    */
   components?: readonly ComponentImpact[] | undefined;
 }
 
-/** A template: what a report may begin with. */
+/** A template of a report. */
 export interface ReportTemplate {
-  /** Output: identifier of the template, `tpl_…`. In an update it says which template is meant. */
+  /** Output: ID of the template, `tpl_…`. In an update, it selects the template. */
   id: string;
-  /** What people choose it by: one line, 1 to 256 characters. Required. */
+  /** Name of the template: one line, 1 to 256 characters. Required. */
   name: string;
   /** Title of the report: one line, 1 to 256 characters. */
   title?: string;
@@ -227,21 +228,21 @@ export interface ReportTemplate {
   status?: ReportStatus;
   /** Text of the first update, as Markdown, 1 to 8192 characters. */
   text?: string;
-  /** Components of any pages of the workspace; those of the report's page are taken. */
+  /** Components of any pages of the workspace. A report uses those of its page. */
   components: ComponentImpact[];
-  /** Output: when it was created. */
+  /** Output: creation time. */
   createdAt: Timestamp;
-  /** Output: when it was last changed. */
+  /** Output: time of the last change. */
   updatedAt: Timestamp;
 }
 
 /**
- * A template: what a report may begin with.
+ * A template of a report.
  *
  * As it is written; `ReportTemplate` is as it is answered.
  */
 export interface ReportTemplateInput {
-  /** What people choose it by: one line, 1 to 256 characters. Required. */
+  /** Name of the template: one line, 1 to 256 characters. Required. */
   name: string;
   /** Title of the report: one line, 1 to 256 characters. */
   title?: string | undefined;
@@ -249,215 +250,215 @@ export interface ReportTemplateInput {
   status?: ReportStatus | undefined;
   /** Text of the first update, as Markdown, 1 to 8192 characters. */
   text?: string | undefined;
-  /** Components of any pages of the workspace; those of the report's page are taken. */
+  /** Components of any pages of the workspace. A report uses those of its page. */
   components?: readonly ComponentImpact[] | undefined;
 }
 
-/** A new report. */
+/** The arguments of a new report. */
 export interface CreateStatusReportRequest {
-  /** What to create; its outputs are ignored. Required. */
+  /** The report to create. Outputs are ignored. Required. */
   statusReport: StatusReportInput;
-  /** The first update; its outputs are ignored. Required, where no template says it. */
+  /** The first update. Outputs are ignored. Required, unless a template provides it. */
   update?: StatusReportUpdateInput | undefined;
-  /** A template that fills in what is left out, `tpl_…`. */
+  /** Template that fills in omitted fields, `tpl_…`. */
   templateId?: string | undefined;
-  /** Whether subscribers are told. Default true. */
+  /** Whether to notify subscribers. Default true. */
   notify?: boolean | undefined;
 }
 
 /** The new report. */
 export interface CreateStatusReportResponse {
-  /** As stored, with its outputs. */
+  /** The stored report with its outputs. */
   statusReport: StatusReport;
 }
 
-/** Which report to read. */
+/** The report to read. */
 export interface GetStatusReportRequest {
-  /** Identifier of the report, `rpt_…`. Required. */
+  /** ID of the report, `rpt_…`. Required. */
   id: string;
 }
 
-/** One report. */
+/** A report. */
 export interface GetStatusReportResponse {
-  /** As stored, with its outputs. */
+  /** The stored report with its outputs. */
   statusReport: StatusReport;
 }
 
-/** Which part of the list to read. */
+/** The page of the list to return. */
 export interface ListStatusReportsRequest {
-  /** How many at most: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** How many to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of entries to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
   /**
-   * `nextPageToken` of the part before. Unlike an offset, it misses and repeats nothing
-   * when reports come and go in between.
+   * `nextPageToken` of the previous page. Unlike an offset, it skips and repeats nothing if reports are
+   * created or deleted meanwhile.
    */
   pageToken?: string | undefined;
-  /** Only those of this page, `page_…`; absent: all. */
+  /** Only reports of this page, `page_…`. Absent: all. */
   pageId?: string | undefined;
-  /** Only those that are `open` or `resolved`; absent: all. */
+  /** Only `open` or only `resolved` reports. Absent: all. */
   state?: ReportState | undefined;
 }
 
-/** A part of the list. */
+/** A page of the list. */
 export interface ListStatusReportsResponse {
-  /** By id; of its updates each has the latest. */
+  /** The page's reports by ID, each with its latest update. */
   statusReports: StatusReport[];
-  /** How many there are of those that were asked for. */
+  /** Number of reports that match the filter. */
   totalSize: number;
-  /** Token of the next part; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** A change of a report. */
+/** An update of a report's arguments. */
 export type UpdateStatusReportRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed report. `id` selects it; other outputs are ignored. Required. */
       statusReport: WholeBut<StatusReportInput, "pageId">;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed report. `id` selects it; other outputs are ignored. Required. */
       statusReport: Part<StatusReportInput>;
       /**
-       * What changes, by the names of StatusReport's arguments, for example `title,components`. A named
-       * field that `statusReport` leaves out is cleared. Absent: all arguments are replaced.
+       * Names of the StatusReport arguments to change, for example `title,components`. A named field that
+       * `statusReport` omits is cleared. Absent: all arguments are replaced.
        */
       updateMask: FieldMask<StatusReportInput>;
     };
 
 /** The changed report. */
 export interface UpdateStatusReportResponse {
-  /** As stored, with its outputs. */
+  /** The stored report with its outputs. */
   statusReport: StatusReport;
 }
 
-/** Which report to delete. */
+/** The report to delete. */
 export interface DeleteStatusReportRequest {
-  /** Identifier of the report, `rpt_…`. Required. */
+  /** ID of the report, `rpt_…`. Required. */
   id: string;
 }
 
-/** The report is deleted. */
+/** Empty: the report is deleted. */
 export interface DeleteStatusReportResponse {
 }
 
-/** An update to add. */
+/** The arguments of a new update. */
 export interface AddStatusReportUpdateRequest {
   /** The report, `rpt_…`. Required. */
   id: string;
-  /** What to add; its outputs are ignored. Required. */
+  /** The update to add. Outputs are ignored. Required. */
   update: StatusReportUpdateInput;
-  /** Whether subscribers are told. Default true. */
+  /** Whether to notify subscribers. Default true. */
   notify?: boolean | undefined;
 }
 
 /** The report with the new update. */
 export interface AddStatusReportUpdateResponse {
-  /** As stored, with its outputs. */
+  /** The stored report with its outputs. */
   statusReport: StatusReport;
 }
 
-/** A change of an update. */
+/** An edit of an update. */
 export type EditStatusReportUpdateRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed update. `id` selects it; other outputs are ignored. Required. */
       update: Whole<StatusReportUpdateInput>;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed update. `id` selects it; other outputs are ignored. Required. */
       update: Part<StatusReportUpdateInput>;
       /**
-       * What changes, by the names of StatusReportUpdate's arguments, for example `text,at`. A named field
-       * that `update` leaves out is cleared, but for `at`, which stays. Absent: all arguments are replaced.
+       * Names of the StatusReportUpdate arguments to change, for example `text,at`. A named field that `update`
+       * omits is cleared, except `at`, which stays. Absent: all arguments are replaced.
        */
       updateMask: FieldMask<StatusReportUpdateInput>;
     };
 
 /** The report with the changed update. */
 export interface EditStatusReportUpdateResponse {
-  /** As stored, with its outputs. */
+  /** The stored report with its outputs. */
   statusReport: StatusReport;
 }
 
-/** Which update to delete. */
+/** The update to delete. */
 export interface DeleteStatusReportUpdateRequest {
-  /** Identifier of the update, `upd_…`. Required. */
+  /** ID of the update, `upd_…`. Required. */
   id: string;
 }
 
 /** The report without the update. */
 export interface DeleteStatusReportUpdateResponse {
-  /** As stored, with its outputs. */
+  /** The stored report with its outputs. */
   statusReport: StatusReport;
 }
 
-/** A new template. */
+/** The arguments of a new template. */
 export interface CreateReportTemplateRequest {
-  /** What to create; its outputs are ignored. Required. */
+  /** The template to create. Outputs are ignored. Required. */
   template: ReportTemplateInput;
 }
 
 /** The new template. */
 export interface CreateReportTemplateResponse {
-  /** As stored, with its outputs. */
+  /** The stored template with its outputs. */
   template: ReportTemplate;
 }
 
-/** Which part of the list to read. */
+/** The page of the list to return. */
 export interface ListReportTemplatesRequest {
-  /** How many at most: 1 to 100. Default 50. */
+  /** Page size: 1 to 100. Default 50. */
   limit?: number | undefined;
-  /** How many to skip, 0 or more. Default 0. Not together with `pageToken`. */
+  /** Number of entries to skip, 0 or more. Default 0. Not allowed together with `pageToken`. */
   offset?: number | undefined;
   /**
-   * `nextPageToken` of the part before. Unlike an offset, it misses and repeats nothing
-   * when templates come and go in between.
+   * `nextPageToken` of the previous page. Unlike an offset, it skips and repeats nothing if templates are
+   * created or deleted meanwhile.
    */
   pageToken?: string | undefined;
 }
 
-/** A part of the list. */
+/** A page of the list. */
 export interface ListReportTemplatesResponse {
-  /** By id. */
+  /** The page's entries, by ID. */
   templates: ReportTemplate[];
-  /** How many there are. */
+  /** Total number of templates in the workspace. */
   totalSize: number;
-  /** Token of the next part; empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** A change of a template. */
+/** An update of a template. */
 export type UpdateReportTemplateRequest =
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed template. `id` selects it; other outputs are ignored. Required. */
       template: Whole<ReportTemplateInput>;
       updateMask?: undefined;
     }
   | {
-      /** `id` says which; the other outputs are ignored. Required. */
+      /** The changed template. `id` selects it; other outputs are ignored. Required. */
       template: Part<ReportTemplateInput>;
       /**
-       * What changes, by the names of ReportTemplate's arguments, for example `name,text`. A named field
-       * that `template` leaves out is cleared. Absent: all arguments are replaced.
+       * Names of the ReportTemplate arguments to change, for example `name,text`. A named field that `template`
+       * omits is cleared. Absent: all arguments are replaced.
        */
       updateMask: FieldMask<ReportTemplateInput>;
     };
 
 /** The changed template. */
 export interface UpdateReportTemplateResponse {
-  /** As stored, with its outputs. */
+  /** The stored template with its outputs. */
   template: ReportTemplate;
 }
 
-/** Which template to delete. */
+/** The template to delete. */
 export interface DeleteReportTemplateRequest {
-  /** Identifier of the template, `tpl_…`. Required. */
+  /** ID of the template, `tpl_…`. Required. */
   id: string;
 }
 
-/** The template is deleted. */
+/** Empty: the template is deleted. */
 export interface DeleteReportTemplateResponse {
 }

@@ -6,7 +6,7 @@
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ErrorInfo {
-    /// Why it failed, in UPPER_SNAKE_CASE, unique within `domain`.
+    /// Reason of the error in UPPER_SNAKE_CASE, unique within `domain`.
     ///
     /// Field 1: `reason`
     #[serde(
@@ -14,7 +14,7 @@ pub struct ErrorInfo {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub reason: ::buffa::alloc::string::String,
-    /// Who defined the reason.
+    /// Owner of the reason.
     ///
     /// Field 2: `domain`
     #[serde(
@@ -22,7 +22,7 @@ pub struct ErrorInfo {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub domain: ::buffa::alloc::string::String,
-    /// What the reason is about, for example the name of a setting.
+    /// Details of the reason, for example the name of a setting.
     ///
     /// Field 3: `metadata`
     #[serde(
@@ -172,12 +172,12 @@ pub const __ERROR_INFO_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa:
     from_json: ::buffa::type_registry::any_from_json::<ErrorInfo>,
     is_wkt: false,
 };
-/// When the client may try again.
+/// The earliest time of a retry.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct RetryInfo {
-    /// How long to wait before the next try.
+    /// Wait before the next attempt.
     ///
     /// Field 1: `retry_delay`
     #[serde(
@@ -300,7 +300,7 @@ pub const __RETRY_INFO_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa:
     from_json: ::buffa::type_registry::any_from_json::<RetryInfo>,
     is_wkt: false,
 };
-/// What is wrong with the request itself, whatever the state of the server.
+/// Faults of the request itself, independent of the server's state.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -431,13 +431,13 @@ pub const __BAD_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa
 pub mod bad_request {
     #[allow(unused_imports)]
     use super::*;
-    /// One field that broke a rule.
+    /// A field that violates a rule.
     #[derive(Clone, PartialEq, Default)]
     #[derive(::serde::Serialize, ::serde::Deserialize)]
     #[serde(default)]
     pub struct FieldViolation {
-        /// The path of the field from the request on, in the names of the schema,
-        /// for example `monitor.status_code_assertions[0].target`.
+        /// Path of the field from the request on, in the names of the schema, for example
+        /// `monitor.status_code_assertions[0].target`.
         ///
         /// Field 1: `field`
         #[serde(
@@ -445,7 +445,7 @@ pub mod bad_request {
             with = "::buffa::json_helpers::proto_string"
         )]
         pub field: ::buffa::alloc::string::String,
-        /// What was given and what is allowed.
+        /// The given value and the allowed values.
         ///
         /// Field 2: `description`
         #[serde(
@@ -574,12 +574,12 @@ pub mod bad_request {
     #[doc(inline)]
     pub use super::__buffa::view::bad_request::FieldViolationOwnedView;
 }
-/// The request as the server knows it, for a report to its operator.
+/// The server's name of the request, for a report to its operator.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct RequestInfo {
-    /// The id in the server's log and in the answer's `x-request-id`.
+    /// ID in the server's log and in the response header `x-request-id`.
     ///
     /// Field 1: `request_id`
     #[serde(
@@ -588,7 +588,7 @@ pub struct RequestInfo {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub request_id: ::buffa::alloc::string::String,
-    /// Anything the server wants to see again with such a report.
+    /// Data that the server needs back in such a report.
     ///
     /// Field 2: `serving_data`
     #[serde(
@@ -731,15 +731,15 @@ pub mod __buffa {
         /// The cause of an error, for programs: `reason` is stable, the message of the error is not.
         #[derive(Clone, Debug, Default)]
         pub struct ErrorInfoView<'a> {
-            /// Why it failed, in UPPER_SNAKE_CASE, unique within `domain`.
+            /// Reason of the error in UPPER_SNAKE_CASE, unique within `domain`.
             ///
             /// Field 1: `reason`
             pub reason: &'a str,
-            /// Who defined the reason.
+            /// Owner of the reason.
             ///
             /// Field 2: `domain`
             pub domain: &'a str,
-            /// What the reason is about, for example the name of a setting.
+            /// Details of the reason, for example the name of a setting.
             ///
             /// Field 3: `metadata` (map)
             pub metadata: ::buffa::MapView<'a, &'a str, &'a str>,
@@ -1071,21 +1071,21 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Why it failed, in UPPER_SNAKE_CASE, unique within `domain`.
+            /// Reason of the error in UPPER_SNAKE_CASE, unique within `domain`.
             ///
             /// Field 1: `reason`
             #[must_use]
             pub fn reason(&self) -> &'_ str {
                 self.0.reborrow().reason
             }
-            /// Who defined the reason.
+            /// Owner of the reason.
             ///
             /// Field 2: `domain`
             #[must_use]
             pub fn domain(&self) -> &'_ str {
                 self.0.reborrow().domain
             }
-            /// What the reason is about, for example the name of a setting.
+            /// Details of the reason, for example the name of a setting.
             ///
             /// Field 3: `metadata` (map)
             #[must_use]
@@ -1123,10 +1123,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// When the client may try again.
+        /// The earliest time of a retry.
         #[derive(Clone, Debug, Default)]
         pub struct RetryInfoView<'a> {
-            /// How long to wait before the next try.
+            /// Wait before the next attempt.
             ///
             /// Field 1: `retry_delay`
             pub retry_delay: ::buffa::MessageFieldView<
@@ -1380,7 +1380,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// How long to wait before the next try.
+            /// Wait before the next attempt.
             ///
             /// Field 1: `retry_delay`
             #[must_use]
@@ -1422,7 +1422,7 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// What is wrong with the request itself, whatever the state of the server.
+        /// Faults of the request itself, independent of the server's state.
         #[derive(Clone, Debug, Default)]
         pub struct BadRequestView<'a> {
             /// All violations, in the order of the request.
@@ -1712,15 +1712,15 @@ pub mod __buffa {
         pub mod bad_request {
             #[allow(unused_imports)]
             use super::*;
-            /// One field that broke a rule.
+            /// A field that violates a rule.
             #[derive(Clone, Debug, Default)]
             pub struct FieldViolationView<'a> {
-                /// The path of the field from the request on, in the names of the schema,
-                /// for example `monitor.status_code_assertions[0].target`.
+                /// Path of the field from the request on, in the names of the schema, for example
+                /// `monitor.status_code_assertions[0].target`.
                 ///
                 /// Field 1: `field`
                 pub field: &'a str,
-                /// What was given and what is allowed.
+                /// The given value and the allowed values.
                 ///
                 /// Field 2: `description`
                 pub description: &'a str,
@@ -1967,15 +1967,15 @@ pub mod __buffa {
                 pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                     self.0.into_bytes()
                 }
-                /// The path of the field from the request on, in the names of the schema,
-                /// for example `monitor.status_code_assertions[0].target`.
+                /// Path of the field from the request on, in the names of the schema, for example
+                /// `monitor.status_code_assertions[0].target`.
                 ///
                 /// Field 1: `field`
                 #[must_use]
                 pub fn field(&self) -> &'_ str {
                     self.0.reborrow().field
                 }
-                /// What was given and what is allowed.
+                /// The given value and the allowed values.
                 ///
                 /// Field 2: `description`
                 #[must_use]
@@ -2015,14 +2015,14 @@ pub mod __buffa {
                 }
             }
         }
-        /// The request as the server knows it, for a report to its operator.
+        /// The server's name of the request, for a report to its operator.
         #[derive(Clone, Debug, Default)]
         pub struct RequestInfoView<'a> {
-            /// The id in the server's log and in the answer's `x-request-id`.
+            /// ID in the server's log and in the response header `x-request-id`.
             ///
             /// Field 1: `request_id`
             pub request_id: &'a str,
-            /// Anything the server wants to see again with such a report.
+            /// Data that the server needs back in such a report.
             ///
             /// Field 2: `serving_data`
             pub serving_data: &'a str,
@@ -2262,14 +2262,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// The id in the server's log and in the answer's `x-request-id`.
+            /// ID in the server's log and in the response header `x-request-id`.
             ///
             /// Field 1: `request_id`
             #[must_use]
             pub fn request_id(&self) -> &'_ str {
                 self.0.reborrow().request_id
             }
-            /// Anything the server wants to see again with such a report.
+            /// Data that the server needs back in such a report.
             ///
             /// Field 2: `serving_data`
             #[must_use]

@@ -6,7 +6,7 @@
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Incident {
-    /// Identifier of the incident, `inc_…`.
+    /// ID of the incident, `inc_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -14,7 +14,7 @@ pub struct Incident {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// Identifier of the monitor, `mon_…`, also where the monitor is deleted.
+    /// ID of the monitor, `mon_…`, which may be deleted.
     ///
     /// Field 2: `monitor_id`
     #[serde(
@@ -23,7 +23,7 @@ pub struct Incident {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub monitor_id: ::buffa::alloc::string::String,
-    /// Name of the monitor as it is now, or was last.
+    /// Current name of the monitor, or its last one.
     ///
     /// Field 3: `monitor_name`
     #[serde(
@@ -32,7 +32,7 @@ pub struct Incident {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub monitor_name: ::buffa::alloc::string::String,
-    /// Whether it goes on: `open` or `closed`.
+    /// State: `open` or `closed`.
     ///
     /// Field 4: `state`
     #[serde(
@@ -40,7 +40,7 @@ pub struct Incident {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub state: ::buffa::alloc::string::String,
-    /// When the monitor's status became `error`.
+    /// Time at which the monitor's status became `error`.
     ///
     /// Field 5: `opened_at`
     #[serde(
@@ -52,7 +52,7 @@ pub struct Incident {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// When somebody took it up; absent while nobody has.
+    /// Time of the acknowledgement. Absent without one.
     ///
     /// Field 6: `acknowledged_at`
     #[serde(
@@ -64,7 +64,7 @@ pub struct Incident {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Who took it up.
+    /// Actor of the acknowledgement.
     ///
     /// Field 7: `acknowledged_by`
     #[serde(
@@ -73,7 +73,7 @@ pub struct Incident {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub acknowledged_by: ::buffa::MessageField<Person, ::buffa::Inline<Person>>,
-    /// When it ended; absent while it is open.
+    /// Closing time. Absent while the incident is open.
     ///
     /// Field 8: `closed_at`
     #[serde(
@@ -85,8 +85,8 @@ pub struct Incident {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// How it ended: `recovered`, `degraded` (no longer down, not yet fine), `paused` and `deleted` with
-    /// its monitor, `resolved` by somebody; empty while it is open.
+    /// Reason of the closing: `recovered`, `degraded` (no longer down, not yet well), `paused` or `deleted` with
+    /// its monitor, `resolved` by a person. Empty while the incident is open.
     ///
     /// Field 9: `closed_how`
     #[serde(
@@ -370,12 +370,12 @@ pub const __INCIDENT_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::t
     from_json: ::buffa::type_registry::any_from_json::<Incident>,
     is_wkt: false,
 };
-/// Who did something, as was known then.
+/// The actor of a change, as known at that time.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Person {
-    /// The key it was done with, `key_…`; empty where it was done at the server's command line.
+    /// The key of the call, `key_…`. Empty for the server's command line.
     ///
     /// Field 1: `key_id`
     #[serde(
@@ -506,12 +506,12 @@ pub const __PERSON_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::typ
     from_json: ::buffa::type_registry::any_from_json::<Person>,
     is_wkt: false,
 };
-/// One thing that happened in an incident.
+/// An entry of an incident's timeline.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct TimelineEntry {
-    /// When it happened.
+    /// Time of the entry.
     ///
     /// Field 1: `at`
     #[serde(
@@ -522,8 +522,8 @@ pub struct TimelineEntry {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// What: `opened`, `acknowledged`, `commented`, `joined` (a further region began to fail), `told` (a
-    /// channel), `resolved` (by somebody), `closed` (otherwise).
+    /// Type: `opened`, `acknowledged`, `commented`, `joined` (another region began to fail), `told` (a channel
+    /// was notified), `resolved` (by a person), `closed` (for any other reason).
     ///
     /// Field 2: `kind`
     #[serde(
@@ -531,7 +531,7 @@ pub struct TimelineEntry {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub kind: ::buffa::alloc::string::String,
-    /// Who did it; absent where nobody did.
+    /// The actor. Absent for actions of the service itself.
     ///
     /// Field 3: `by`
     #[serde(
@@ -539,7 +539,7 @@ pub struct TimelineEntry {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub by: ::buffa::MessageField<Person, ::buffa::Inline<Person>>,
-    /// `commented`: what was written.
+    /// `commented`: the text.
     ///
     /// Field 4: `text`
     #[serde(
@@ -555,7 +555,7 @@ pub struct TimelineEntry {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub region: ::buffa::alloc::string::String,
-    /// `closed`: how, as in Incident.
+    /// `closed`: the reason, as in Incident.
     ///
     /// Field 6: `closed_how`
     #[serde(
@@ -564,7 +564,7 @@ pub struct TimelineEntry {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub closed_how: ::buffa::alloc::string::String,
-    /// `told`: whom and what.
+    /// `told`: the notification.
     ///
     /// Field 7: `told`
     #[serde(
@@ -803,12 +803,12 @@ pub const __TIMELINE_ENTRY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::bu
     from_json: ::buffa::type_registry::any_from_json::<TimelineEntry>,
     is_wkt: false,
 };
-/// What a channel was told of an incident.
+/// A notification about an incident.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Told {
-    /// Identifier of the delivery, `dlv_…`, which has its attempts.
+    /// ID of the delivery, `dlv_…`, which has the attempts.
     ///
     /// Field 1: `delivery_id`
     #[serde(
@@ -817,7 +817,7 @@ pub struct Told {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub delivery_id: ::buffa::alloc::string::String,
-    /// The channel, `chn_…`, also where it is deleted.
+    /// The channel, `chn_…`, which may be deleted.
     ///
     /// Field 2: `notification_id`
     #[serde(
@@ -826,7 +826,7 @@ pub struct Told {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub notification_id: ::buffa::alloc::string::String,
-    /// What kind of channel, such as `slack`.
+    /// Kind of the channel, such as `slack`.
     ///
     /// Field 3: `provider_type`
     #[serde(
@@ -835,7 +835,7 @@ pub struct Told {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub provider_type: ::buffa::alloc::string::String,
-    /// What it was told: `error`, `still_degraded` or `recovered`.
+    /// Event: `error`, `still_degraded` or `recovered`.
     ///
     /// Field 4: `event`
     #[serde(
@@ -843,8 +843,7 @@ pub struct Told {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub event: ::buffa::alloc::string::String,
-    /// What became of it: `waiting`, `accepted` or `dead`. What was cancelled was told to nobody, and is no
-    /// entry.
+    /// Progress: `waiting`, `accepted` or `dead`. Cancelled deliveries have no entry.
     ///
     /// Field 5: `state`
     #[serde(
@@ -1014,7 +1013,7 @@ pub const __TOLD_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_
     from_json: ::buffa::type_registry::any_from_json::<Told>,
     is_wkt: false,
 };
-/// What a region saw when it began to fail.
+/// The evidence of a region when it began to fail.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -1027,7 +1026,7 @@ pub struct RegionEvidence {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub region: ::buffa::alloc::string::String,
-    /// The time at which the check was due.
+    /// Time at which the check was due.
     ///
     /// Field 2: `slot`
     #[serde(
@@ -1038,7 +1037,7 @@ pub struct RegionEvidence {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Why it ran: `scheduled`, `opinion` or `manual`.
+    /// Trigger: `scheduled`, `opinion` or `manual`.
     ///
     /// Field 3: `trigger`
     #[serde(
@@ -1227,12 +1226,12 @@ pub const __REGION_EVIDENCE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::b
     from_json: ::buffa::type_registry::any_from_json::<RegionEvidence>,
     is_wkt: false,
 };
-/// Which incidents to read.
+/// A filter for incidents, and a page of the result.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListIncidentsRequest {
-    /// Incidents per page: 1 to 100. Default 50.
+    /// Page size: 1 to 100. Default 50.
     ///
     /// Field 1: `limit`
     #[serde(
@@ -1241,7 +1240,7 @@ pub struct ListIncidentsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub limit: ::core::option::Option<i32>,
-    /// `next_page_token` of the page before, together with the same filter.
+    /// `next_page_token` of the previous page, with an unchanged filter.
     ///
     /// Field 2: `page_token`
     #[serde(
@@ -1250,7 +1249,7 @@ pub struct ListIncidentsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only those of this monitor, `mon_…`, also where it is deleted.
+    /// Only incidents of this monitor, `mon_…`, which may be deleted.
     ///
     /// Field 3: `monitor_id`
     #[serde(
@@ -1259,12 +1258,12 @@ pub struct ListIncidentsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub monitor_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only those that are `open`, or only those that are `closed`.
+    /// Only `open` or only `closed` incidents.
     ///
     /// Field 4: `state`
     #[serde(rename = "state", skip_serializing_if = "::core::option::Option::is_none")]
     pub state: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only those that opened at this time or later.
+    /// Only incidents opened at or after this time.
     ///
     /// Field 5: `from`
     #[serde(
@@ -1275,7 +1274,7 @@ pub struct ListIncidentsRequest {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Only those that opened before this time.
+    /// Only incidents opened before this time.
     ///
     /// Field 6: `to`
     #[serde(
@@ -1286,7 +1285,7 @@ pub struct ListIncidentsRequest {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+    /// Number of incidents to skip, 0 or more. Default 0. Not allowed together with `page_token`.
     ///
     /// Field 7: `offset`
     #[serde(
@@ -1542,7 +1541,7 @@ pub struct ListIncidentsResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub incidents: ::buffa::alloc::vec::Vec<Incident>,
-    /// Incidents that the filter lets through.
+    /// Number of incidents that match the filter.
     ///
     /// Field 2: `total_size`
     #[serde(
@@ -1551,7 +1550,7 @@ pub struct ListIncidentsResponse {
         with = "::buffa::json_helpers::int32"
     )]
     pub total_size: i32,
-    /// Token of the next page; empty on the last.
+    /// Token of the next page. Empty on the last page.
     ///
     /// Field 3: `next_page_token`
     #[serde(
@@ -1706,12 +1705,12 @@ pub const __LIST_INCIDENTS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEnt
     from_json: ::buffa::type_registry::any_from_json::<ListIncidentsResponse>,
     is_wkt: false,
 };
-/// Which incident to read.
+/// The incident to read.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetIncidentRequest {
-    /// Identifier of the incident, `inc_…`. Required.
+    /// ID of the incident, `inc_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -1816,7 +1815,7 @@ pub const __GET_INCIDENT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry 
     from_json: ::buffa::type_registry::any_from_json::<GetIncidentRequest>,
     is_wkt: false,
 };
-/// One incident, whole.
+/// An incident with its details.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -1829,7 +1828,7 @@ pub struct GetIncidentResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub incident: ::buffa::MessageField<Incident, ::buffa::Inline<Incident>>,
-    /// What happened in it, in the order of time; of what was told the newest 500.
+    /// Timeline in chronological order, with up to 500 of the newest notifications.
     ///
     /// Field 2: `timeline`
     #[serde(
@@ -1837,7 +1836,7 @@ pub struct GetIncidentResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub timeline: ::buffa::alloc::vec::Vec<TimelineEntry>,
-    /// What each region saw that failed, in the order of their names.
+    /// Evidence of each region that failed, by name.
     ///
     /// Field 3: `evidence`
     #[serde(
@@ -2018,12 +2017,12 @@ pub const __GET_INCIDENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry
     from_json: ::buffa::type_registry::any_from_json::<GetIncidentResponse>,
     is_wkt: false,
 };
-/// Which incident to take up.
+/// The incident to acknowledge.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct AcknowledgeIncidentRequest {
-    /// Identifier of the incident, `inc_…`. Required.
+    /// ID of the incident, `inc_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2128,12 +2127,12 @@ pub const __ACKNOWLEDGE_INCIDENT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonA
     from_json: ::buffa::type_registry::any_from_json::<AcknowledgeIncidentRequest>,
     is_wkt: false,
 };
-/// The incident is taken up.
+/// The acknowledged incident.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct AcknowledgeIncidentResponse {
-    /// As it is now.
+    /// The incident after the call.
     ///
     /// Field 1: `incident`
     #[serde(
@@ -2254,12 +2253,12 @@ pub const __ACKNOWLEDGE_INCIDENT_RESPONSE_JSON_ANY: ::buffa::type_registry::Json
     from_json: ::buffa::type_registry::any_from_json::<AcknowledgeIncidentResponse>,
     is_wkt: false,
 };
-/// Which incident is over.
+/// The incident to resolve.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ResolveIncidentRequest {
-    /// Identifier of the incident, `inc_…`. Required.
+    /// ID of the incident, `inc_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2364,12 +2363,12 @@ pub const __RESOLVE_INCIDENT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEn
     from_json: ::buffa::type_registry::any_from_json::<ResolveIncidentRequest>,
     is_wkt: false,
 };
-/// The incident is closed.
+/// The closed incident.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ResolveIncidentResponse {
-    /// As it is now.
+    /// The incident after the call.
     ///
     /// Field 1: `incident`
     #[serde(
@@ -2490,12 +2489,12 @@ pub const __RESOLVE_INCIDENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyE
     from_json: ::buffa::type_registry::any_from_json::<ResolveIncidentResponse>,
     is_wkt: false,
 };
-/// What to write into which incident's timeline.
+/// A comment for an incident's timeline.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CommentIncidentRequest {
-    /// Identifier of the incident, `inc_…`. Required.
+    /// ID of the incident, `inc_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2503,7 +2502,7 @@ pub struct CommentIncidentRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// What is written: 1 to 4096 characters. Required.
+    /// Text: 1 to 4096 characters. Required.
     ///
     /// Field 2: `text`
     #[serde(rename = "text", skip_serializing_if = "::core::option::Option::is_none")]
@@ -2625,12 +2624,12 @@ pub const __COMMENT_INCIDENT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEn
     from_json: ::buffa::type_registry::any_from_json::<CommentIncidentRequest>,
     is_wkt: false,
 };
-/// The comment is written.
+/// The stored comment.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CommentIncidentResponse {
-    /// As it stands in the timeline.
+    /// The timeline entry.
     ///
     /// Field 1: `entry`
     #[serde(
@@ -2769,48 +2768,48 @@ pub mod __buffa {
         /// An incident of a monitor.
         #[derive(Clone, Debug, Default)]
         pub struct IncidentView<'a> {
-            /// Identifier of the incident, `inc_…`.
+            /// ID of the incident, `inc_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// Identifier of the monitor, `mon_…`, also where the monitor is deleted.
+            /// ID of the monitor, `mon_…`, which may be deleted.
             ///
             /// Field 2: `monitor_id`
             pub monitor_id: &'a str,
-            /// Name of the monitor as it is now, or was last.
+            /// Current name of the monitor, or its last one.
             ///
             /// Field 3: `monitor_name`
             pub monitor_name: &'a str,
-            /// Whether it goes on: `open` or `closed`.
+            /// State: `open` or `closed`.
             ///
             /// Field 4: `state`
             pub state: &'a str,
-            /// When the monitor's status became `error`.
+            /// Time at which the monitor's status became `error`.
             ///
             /// Field 5: `opened_at`
             pub opened_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// When somebody took it up; absent while nobody has.
+            /// Time of the acknowledgement. Absent without one.
             ///
             /// Field 6: `acknowledged_at`
             pub acknowledged_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Who took it up.
+            /// Actor of the acknowledgement.
             ///
             /// Field 7: `acknowledged_by`
             pub acknowledged_by: ::buffa::MessageFieldView<
                 super::super::__buffa::view::PersonView<'a>,
             >,
-            /// When it ended; absent while it is open.
+            /// Closing time. Absent while the incident is open.
             ///
             /// Field 8: `closed_at`
             pub closed_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// How it ended: `recovered`, `degraded` (no longer down, not yet fine), `paused` and `deleted` with
-            /// its monitor, `resolved` by somebody; empty while it is open.
+            /// Reason of the closing: `recovered`, `degraded` (no longer down, not yet well), `paused` or `deleted` with
+            /// its monitor, `resolved` by a person. Empty while the incident is open.
             ///
             /// Field 9: `closed_how`
             pub closed_how: &'a str,
@@ -3327,35 +3326,35 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the incident, `inc_…`.
+            /// ID of the incident, `inc_…`.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// Identifier of the monitor, `mon_…`, also where the monitor is deleted.
+            /// ID of the monitor, `mon_…`, which may be deleted.
             ///
             /// Field 2: `monitor_id`
             #[must_use]
             pub fn monitor_id(&self) -> &'_ str {
                 self.0.reborrow().monitor_id
             }
-            /// Name of the monitor as it is now, or was last.
+            /// Current name of the monitor, or its last one.
             ///
             /// Field 3: `monitor_name`
             #[must_use]
             pub fn monitor_name(&self) -> &'_ str {
                 self.0.reborrow().monitor_name
             }
-            /// Whether it goes on: `open` or `closed`.
+            /// State: `open` or `closed`.
             ///
             /// Field 4: `state`
             #[must_use]
             pub fn state(&self) -> &'_ str {
                 self.0.reborrow().state
             }
-            /// When the monitor's status became `error`.
+            /// Time at which the monitor's status became `error`.
             ///
             /// Field 5: `opened_at`
             #[must_use]
@@ -3366,7 +3365,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().opened_at
             }
-            /// When somebody took it up; absent while nobody has.
+            /// Time of the acknowledgement. Absent without one.
             ///
             /// Field 6: `acknowledged_at`
             #[must_use]
@@ -3377,7 +3376,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().acknowledged_at
             }
-            /// Who took it up.
+            /// Actor of the acknowledgement.
             ///
             /// Field 7: `acknowledged_by`
             #[must_use]
@@ -3388,7 +3387,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().acknowledged_by
             }
-            /// When it ended; absent while it is open.
+            /// Closing time. Absent while the incident is open.
             ///
             /// Field 8: `closed_at`
             #[must_use]
@@ -3399,8 +3398,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().closed_at
             }
-            /// How it ended: `recovered`, `degraded` (no longer down, not yet fine), `paused` and `deleted` with
-            /// its monitor, `resolved` by somebody; empty while it is open.
+            /// Reason of the closing: `recovered`, `degraded` (no longer down, not yet well), `paused` or `deleted` with
+            /// its monitor, `resolved` by a person. Empty while the incident is open.
             ///
             /// Field 9: `closed_how`
             #[must_use]
@@ -3438,10 +3437,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Who did something, as was known then.
+        /// The actor of a change, as known at that time.
         #[derive(Clone, Debug, Default)]
         pub struct PersonView<'a> {
-            /// The key it was done with, `key_…`; empty where it was done at the server's command line.
+            /// The key of the call, `key_…`. Empty for the server's command line.
             ///
             /// Field 1: `key_id`
             pub key_id: &'a str,
@@ -3675,7 +3674,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// The key it was done with, `key_…`; empty where it was done at the server's command line.
+            /// The key of the call, `key_…`. Empty for the server's command line.
             ///
             /// Field 1: `key_id`
             #[must_use]
@@ -3720,27 +3719,27 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// One thing that happened in an incident.
+        /// An entry of an incident's timeline.
         #[derive(Clone, Debug, Default)]
         pub struct TimelineEntryView<'a> {
-            /// When it happened.
+            /// Time of the entry.
             ///
             /// Field 1: `at`
             pub at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// What: `opened`, `acknowledged`, `commented`, `joined` (a further region began to fail), `told` (a
-            /// channel), `resolved` (by somebody), `closed` (otherwise).
+            /// Type: `opened`, `acknowledged`, `commented`, `joined` (another region began to fail), `told` (a channel
+            /// was notified), `resolved` (by a person), `closed` (for any other reason).
             ///
             /// Field 2: `kind`
             pub kind: &'a str,
-            /// Who did it; absent where nobody did.
+            /// The actor. Absent for actions of the service itself.
             ///
             /// Field 3: `by`
             pub by: ::buffa::MessageFieldView<
                 super::super::__buffa::view::PersonView<'a>,
             >,
-            /// `commented`: what was written.
+            /// `commented`: the text.
             ///
             /// Field 4: `text`
             pub text: &'a str,
@@ -3748,11 +3747,11 @@ pub mod __buffa {
             ///
             /// Field 5: `region`
             pub region: &'a str,
-            /// `closed`: how, as in Incident.
+            /// `closed`: the reason, as in Incident.
             ///
             /// Field 6: `closed_how`
             pub closed_how: &'a str,
-            /// `told`: whom and what.
+            /// `told`: the notification.
             ///
             /// Field 7: `told`
             pub told: ::buffa::MessageFieldView<
@@ -4194,7 +4193,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// When it happened.
+            /// Time of the entry.
             ///
             /// Field 1: `at`
             #[must_use]
@@ -4205,15 +4204,15 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().at
             }
-            /// What: `opened`, `acknowledged`, `commented`, `joined` (a further region began to fail), `told` (a
-            /// channel), `resolved` (by somebody), `closed` (otherwise).
+            /// Type: `opened`, `acknowledged`, `commented`, `joined` (another region began to fail), `told` (a channel
+            /// was notified), `resolved` (by a person), `closed` (for any other reason).
             ///
             /// Field 2: `kind`
             #[must_use]
             pub fn kind(&self) -> &'_ str {
                 self.0.reborrow().kind
             }
-            /// Who did it; absent where nobody did.
+            /// The actor. Absent for actions of the service itself.
             ///
             /// Field 3: `by`
             #[must_use]
@@ -4224,7 +4223,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().by
             }
-            /// `commented`: what was written.
+            /// `commented`: the text.
             ///
             /// Field 4: `text`
             #[must_use]
@@ -4238,14 +4237,14 @@ pub mod __buffa {
             pub fn region(&self) -> &'_ str {
                 self.0.reborrow().region
             }
-            /// `closed`: how, as in Incident.
+            /// `closed`: the reason, as in Incident.
             ///
             /// Field 6: `closed_how`
             #[must_use]
             pub fn closed_how(&self) -> &'_ str {
                 self.0.reborrow().closed_how
             }
-            /// `told`: whom and what.
+            /// `told`: the notification.
             ///
             /// Field 7: `told`
             #[must_use]
@@ -4285,27 +4284,26 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// What a channel was told of an incident.
+        /// A notification about an incident.
         #[derive(Clone, Debug, Default)]
         pub struct ToldView<'a> {
-            /// Identifier of the delivery, `dlv_…`, which has its attempts.
+            /// ID of the delivery, `dlv_…`, which has the attempts.
             ///
             /// Field 1: `delivery_id`
             pub delivery_id: &'a str,
-            /// The channel, `chn_…`, also where it is deleted.
+            /// The channel, `chn_…`, which may be deleted.
             ///
             /// Field 2: `notification_id`
             pub notification_id: &'a str,
-            /// What kind of channel, such as `slack`.
+            /// Kind of the channel, such as `slack`.
             ///
             /// Field 3: `provider_type`
             pub provider_type: &'a str,
-            /// What it was told: `error`, `still_degraded` or `recovered`.
+            /// Event: `error`, `still_degraded` or `recovered`.
             ///
             /// Field 4: `event`
             pub event: &'a str,
-            /// What became of it: `waiting`, `accepted` or `dead`. What was cancelled was told to nobody, and is no
-            /// entry.
+            /// Progress: `waiting`, `accepted` or `dead`. Cancelled deliveries have no entry.
             ///
             /// Field 5: `state`
             pub state: &'a str,
@@ -4593,36 +4591,35 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the delivery, `dlv_…`, which has its attempts.
+            /// ID of the delivery, `dlv_…`, which has the attempts.
             ///
             /// Field 1: `delivery_id`
             #[must_use]
             pub fn delivery_id(&self) -> &'_ str {
                 self.0.reborrow().delivery_id
             }
-            /// The channel, `chn_…`, also where it is deleted.
+            /// The channel, `chn_…`, which may be deleted.
             ///
             /// Field 2: `notification_id`
             #[must_use]
             pub fn notification_id(&self) -> &'_ str {
                 self.0.reborrow().notification_id
             }
-            /// What kind of channel, such as `slack`.
+            /// Kind of the channel, such as `slack`.
             ///
             /// Field 3: `provider_type`
             #[must_use]
             pub fn provider_type(&self) -> &'_ str {
                 self.0.reborrow().provider_type
             }
-            /// What it was told: `error`, `still_degraded` or `recovered`.
+            /// Event: `error`, `still_degraded` or `recovered`.
             ///
             /// Field 4: `event`
             #[must_use]
             pub fn event(&self) -> &'_ str {
                 self.0.reborrow().event
             }
-            /// What became of it: `waiting`, `accepted` or `dead`. What was cancelled was told to nobody, and is no
-            /// entry.
+            /// Progress: `waiting`, `accepted` or `dead`. Cancelled deliveries have no entry.
             ///
             /// Field 5: `state`
             #[must_use]
@@ -4660,20 +4657,20 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// What a region saw when it began to fail.
+        /// The evidence of a region when it began to fail.
         #[derive(Clone, Debug, Default)]
         pub struct RegionEvidenceView<'a> {
             /// The region, for example `fly-ams`.
             ///
             /// Field 1: `region`
             pub region: &'a str,
-            /// The time at which the check was due.
+            /// Time at which the check was due.
             ///
             /// Field 2: `slot`
             pub slot: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Why it ran: `scheduled`, `opinion` or `manual`.
+            /// Trigger: `scheduled`, `opinion` or `manual`.
             ///
             /// Field 3: `trigger`
             pub trigger: &'a str,
@@ -5028,7 +5025,7 @@ pub mod __buffa {
             pub fn region(&self) -> &'_ str {
                 self.0.reborrow().region
             }
-            /// The time at which the check was due.
+            /// Time at which the check was due.
             ///
             /// Field 2: `slot`
             #[must_use]
@@ -5039,7 +5036,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().slot
             }
-            /// Why it ran: `scheduled`, `opinion` or `manual`.
+            /// Trigger: `scheduled`, `opinion` or `manual`.
             ///
             /// Field 3: `trigger`
             #[must_use]
@@ -5091,38 +5088,38 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which incidents to read.
+        /// A filter for incidents, and a page of the result.
         #[derive(Clone, Debug, Default)]
         pub struct ListIncidentsRequestView<'a> {
-            /// Incidents per page: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             pub limit: ::core::option::Option<i32>,
-            /// `next_page_token` of the page before, together with the same filter.
+            /// `next_page_token` of the previous page, with an unchanged filter.
             ///
             /// Field 2: `page_token`
             pub page_token: ::core::option::Option<&'a str>,
-            /// Only those of this monitor, `mon_…`, also where it is deleted.
+            /// Only incidents of this monitor, `mon_…`, which may be deleted.
             ///
             /// Field 3: `monitor_id`
             pub monitor_id: ::core::option::Option<&'a str>,
-            /// Only those that are `open`, or only those that are `closed`.
+            /// Only `open` or only `closed` incidents.
             ///
             /// Field 4: `state`
             pub state: ::core::option::Option<&'a str>,
-            /// Only those that opened at this time or later.
+            /// Only incidents opened at or after this time.
             ///
             /// Field 5: `from`
             pub from: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Only those that opened before this time.
+            /// Only incidents opened before this time.
             ///
             /// Field 6: `to`
             pub to: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of incidents to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 7: `offset`
             pub offset: ::core::option::Option<i32>,
@@ -5527,35 +5524,35 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Incidents per page: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             #[must_use]
             pub fn limit(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().limit
             }
-            /// `next_page_token` of the page before, together with the same filter.
+            /// `next_page_token` of the previous page, with an unchanged filter.
             ///
             /// Field 2: `page_token`
             #[must_use]
             pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_token
             }
-            /// Only those of this monitor, `mon_…`, also where it is deleted.
+            /// Only incidents of this monitor, `mon_…`, which may be deleted.
             ///
             /// Field 3: `monitor_id`
             #[must_use]
             pub fn monitor_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().monitor_id
             }
-            /// Only those that are `open`, or only those that are `closed`.
+            /// Only `open` or only `closed` incidents.
             ///
             /// Field 4: `state`
             #[must_use]
             pub fn state(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().state
             }
-            /// Only those that opened at this time or later.
+            /// Only incidents opened at or after this time.
             ///
             /// Field 5: `from`
             #[must_use]
@@ -5566,7 +5563,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().from
             }
-            /// Only those that opened before this time.
+            /// Only incidents opened before this time.
             ///
             /// Field 6: `to`
             #[must_use]
@@ -5577,7 +5574,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().to
             }
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of incidents to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 7: `offset`
             #[must_use]
@@ -5628,11 +5625,11 @@ pub mod __buffa {
                 'a,
                 super::super::__buffa::view::IncidentView<'a>,
             >,
-            /// Incidents that the filter lets through.
+            /// Number of incidents that match the filter.
             ///
             /// Field 2: `total_size`
             pub total_size: i32,
-            /// Token of the next page; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             pub next_page_token: &'a str,
@@ -5933,14 +5930,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().incidents
             }
-            /// Incidents that the filter lets through.
+            /// Number of incidents that match the filter.
             ///
             /// Field 2: `total_size`
             #[must_use]
             pub fn total_size(&self) -> i32 {
                 self.0.reborrow().total_size
             }
-            /// Token of the next page; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             #[must_use]
@@ -5982,10 +5979,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which incident to read.
+        /// The incident to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetIncidentRequestView<'a> {
-            /// Identifier of the incident, `inc_…`. Required.
+            /// ID of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -6204,7 +6201,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the incident, `inc_…`. Required.
+            /// ID of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -6242,7 +6239,7 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// One incident, whole.
+        /// An incident with its details.
         #[derive(Clone, Debug, Default)]
         pub struct GetIncidentResponseView<'a> {
             /// The incident.
@@ -6251,14 +6248,14 @@ pub mod __buffa {
             pub incident: ::buffa::MessageFieldView<
                 super::super::__buffa::view::IncidentView<'a>,
             >,
-            /// What happened in it, in the order of time; of what was told the newest 500.
+            /// Timeline in chronological order, with up to 500 of the newest notifications.
             ///
             /// Field 2: `timeline`
             pub timeline: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::TimelineEntryView<'a>,
             >,
-            /// What each region saw that failed, in the order of their names.
+            /// Evidence of each region that failed, by name.
             ///
             /// Field 3: `evidence`
             pub evidence: ::buffa::RepeatedView<
@@ -6618,7 +6615,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().incident
             }
-            /// What happened in it, in the order of time; of what was told the newest 500.
+            /// Timeline in chronological order, with up to 500 of the newest notifications.
             ///
             /// Field 2: `timeline`
             #[must_use]
@@ -6630,7 +6627,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().timeline
             }
-            /// What each region saw that failed, in the order of their names.
+            /// Evidence of each region that failed, by name.
             ///
             /// Field 3: `evidence`
             #[must_use]
@@ -6675,10 +6672,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which incident to take up.
+        /// The incident to acknowledge.
         #[derive(Clone, Debug, Default)]
         pub struct AcknowledgeIncidentRequestView<'a> {
-            /// Identifier of the incident, `inc_…`. Required.
+            /// ID of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -6901,7 +6898,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the incident, `inc_…`. Required.
+            /// ID of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -6945,10 +6942,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The incident is taken up.
+        /// The acknowledged incident.
         #[derive(Clone, Debug, Default)]
         pub struct AcknowledgeIncidentResponseView<'a> {
-            /// As it is now.
+            /// The incident after the call.
             ///
             /// Field 1: `incident`
             pub incident: ::buffa::MessageFieldView<
@@ -7212,7 +7209,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As it is now.
+            /// The incident after the call.
             ///
             /// Field 1: `incident`
             #[must_use]
@@ -7260,10 +7257,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which incident is over.
+        /// The incident to resolve.
         #[derive(Clone, Debug, Default)]
         pub struct ResolveIncidentRequestView<'a> {
-            /// Identifier of the incident, `inc_…`. Required.
+            /// ID of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -7482,7 +7479,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the incident, `inc_…`. Required.
+            /// ID of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -7526,10 +7523,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The incident is closed.
+        /// The closed incident.
         #[derive(Clone, Debug, Default)]
         pub struct ResolveIncidentResponseView<'a> {
-            /// As it is now.
+            /// The incident after the call.
             ///
             /// Field 1: `incident`
             pub incident: ::buffa::MessageFieldView<
@@ -7791,7 +7788,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As it is now.
+            /// The incident after the call.
             ///
             /// Field 1: `incident`
             #[must_use]
@@ -7839,14 +7836,14 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// What to write into which incident's timeline.
+        /// A comment for an incident's timeline.
         #[derive(Clone, Debug, Default)]
         pub struct CommentIncidentRequestView<'a> {
-            /// Identifier of the incident, `inc_…`. Required.
+            /// ID of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// What is written: 1 to 4096 characters. Required.
+            /// Text: 1 to 4096 characters. Required.
             ///
             /// Field 2: `text`
             pub text: ::core::option::Option<&'a str>,
@@ -8082,14 +8079,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the incident, `inc_…`. Required.
+            /// ID of the incident, `inc_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// What is written: 1 to 4096 characters. Required.
+            /// Text: 1 to 4096 characters. Required.
             ///
             /// Field 2: `text`
             #[must_use]
@@ -8133,10 +8130,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The comment is written.
+        /// The stored comment.
         #[derive(Clone, Debug, Default)]
         pub struct CommentIncidentResponseView<'a> {
-            /// As it stands in the timeline.
+            /// The timeline entry.
             ///
             /// Field 1: `entry`
             pub entry: ::buffa::MessageFieldView<
@@ -8397,7 +8394,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As it stands in the timeline.
+            /// The timeline entry.
             ///
             /// Field 1: `entry`
             #[must_use]
@@ -8740,12 +8737,11 @@ pub const INCIDENT_SERVICE_COMMENT_INCIDENT_SPEC: ::connectrpc::Spec = ::connect
         ::connectrpc::StreamType::Unary,
     )
     .with_idempotency_level(::connectrpc::IdempotencyLevel::Unknown);
-/// Reads the incidents of the caller's workspace, and lets people work on them. The service opens and
-/// closes incidents by itself; they are kept for 400 days after they closed, also those of monitors
-/// that are deleted.
+/// Reads incidents of the caller's workspace, and lets people work on them. The service opens and closes
+/// incidents itself. It stores them for 400 days after they close, even if their monitor is deleted.
 ///
-/// A read-only key may call exactly the methods without side effects; they are also
-/// answered by Connect's GET.
+/// Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
+/// requests.
 ///
 /// # Implementing handlers
 ///
@@ -8796,10 +8792,10 @@ pub const INCIDENT_SERVICE_COMMENT_INCIDENT_SPEC: ::connectrpc::Spec = ::connect
 /// example` doc.
 #[allow(clippy::type_complexity)]
 pub trait IncidentService: Send + Sync + 'static {
-    /// Lists incidents, newest first, one page at a time; an empty filter is all of them.
+    /// Lists incidents, newest first, one page at a time. An empty filter matches all of them.
     ///
     /// Errors: `invalid_argument` for a `limit` or `offset` out of range, for an unknown `state`, for a
-    /// `monitor_id` that does not look like one, and for a `page_token` that this method did not give out.
+    /// malformed `monitor_id`, and for a `page_token` that this method did not issue.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -8817,9 +8813,9 @@ pub trait IncidentService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<ListIncidentsResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Reads one incident, with what happened in it and what each region saw.
+    /// Returns an incident with its timeline and the evidence of each region.
     ///
-    /// Errors: `not_found`, also for an id of another workspace.
+    /// Errors: `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -8837,10 +8833,10 @@ pub trait IncidentService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetIncidentResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Takes an incident up: channels are not reminded of it any more. One that was taken up before, or
-    /// is closed, stays as it is and is answered.
+    /// Acknowledges an incident, which stops reminders. Acknowledging an acknowledged or closed incident has no
+    /// effect and returns it.
     ///
-    /// Errors: `not_found`, also for an id of another workspace.
+    /// Errors: `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -8860,12 +8856,12 @@ pub trait IncidentService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Says that an incident is over, whatever the checks say: it closes, and the channels that heard of
-    /// it are told. The monitor's status stays what it is, and when it recovers nobody is told; it has
-    /// another incident once its status has left `error` and is `error` again. One that is closed stays
-    /// as it is and is answered.
+    /// Closes an incident whatever the checks say, and notifies the channels that sent its opening. The
+    /// monitor's status does not change, and its recovery sends no message. The next incident opens when the
+    /// status has left `error` and becomes `error` again. Resolving a closed incident has no effect and returns
+    /// it.
     ///
-    /// Errors: `not_found`, also for an id of another workspace.
+    /// Errors: `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -8883,12 +8879,12 @@ pub trait IncidentService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<ResolveIncidentResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Writes into the timeline of an incident, also of one that is closed; 500 comments at most.
+    /// Adds a comment to the timeline of an open or closed incident. An incident has up to 500 comments.
     ///
-    /// The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
-    /// makes a repetition return the first call's comment instead of a second one.
-    /// Errors: `not_found`, also for an id of another workspace; `invalid_argument`, also when the
-    /// incident has all the comments it may have.
+    /// Send a random `Idempotency-Key` header (up to 256 characters) to retry safely: a call with the same key
+    /// returns the comment of the first call.
+    /// Errors: `not_found`, including an ID of another workspace; `invalid_argument`, including an incident that
+    /// has the maximum number of comments.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

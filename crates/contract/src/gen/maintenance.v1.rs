@@ -6,18 +6,17 @@
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Maintenance {
-    /// Output: identifier of the maintenance, `mnt_…`. In an update it says which maintenance is
-    /// meant.
+    /// Output: ID of the maintenance, `mnt_…`. In an update, it selects the maintenance.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What visitors read first: one line, 1 to 256 characters. Required.
+    /// Title for visitors: one line, 1 to 256 characters. Required.
     ///
     /// Field 2: `title`
     #[serde(rename = "title", skip_serializing_if = "::core::option::Option::is_none")]
     pub title: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What is done, and what it means for people: up to 4096 characters.
+    /// Description of the work and its effects: up to 4096 characters.
     ///
     /// Field 3: `description`
     #[serde(
@@ -25,8 +24,7 @@ pub struct Maintenance {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub description: ::core::option::Option<::buffa::alloc::string::String>,
-    /// When the first window begins, 2000 to 2099; with a recurrence also the time of the day at which
-    /// each begins. Required.
+    /// Start of the first window, 2000 to 2099. A recurrence starts each window at this time of day. Required.
     ///
     /// Field 4: `starts_at`
     #[serde(
@@ -38,7 +36,7 @@ pub struct Maintenance {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// How long each window is, in whole minutes or hours: `1m` to `720h`. Required.
+    /// Length of each window, in whole minutes or hours: `1m` to `720h`. Required.
     ///
     /// Field 5: `duration`
     #[serde(
@@ -46,9 +44,8 @@ pub struct Maintenance {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub duration: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Name of the IANA time zone by whose clock a recurrence goes, for example `Europe/Berlin`. A time
-    /// that the clock leaves out moves on by as much; of one that it shows twice the first counts.
-    /// Default `UTC`.
+    /// IANA time zone of the recurrence, for example `Europe/Berlin`. A local time that the clock skips moves
+    /// forward by the gap. If a local time occurs twice, the first one counts. Default `UTC`.
     ///
     /// Field 6: `time_zone`
     #[serde(
@@ -57,9 +54,9 @@ pub struct Maintenance {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub time_zone: ::core::option::Option<::buffa::alloc::string::String>,
-    /// The value of an RRULE (RFC 5545), for example `FREQ=WEEKLY;BYDAY=SU`, up to 512 characters. `FREQ`
-    /// is one of `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY`, `MINUTELY`. `starts_at` is a window
-    /// itself only where the rule says so. Absent: once.
+    /// Value of an RRULE (RFC 5545), for example `FREQ=WEEKLY;BYDAY=SU`, up to 512 characters. `FREQ` is one of
+    /// `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY`, `MINUTELY`. `starts_at` is itself a window only if the
+    /// rule matches it. Absent: one window.
     ///
     /// Field 7: `recurrence`
     #[serde(
@@ -67,8 +64,8 @@ pub struct Maintenance {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub recurrence: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Monitors that it covers, `mon_…`: a set, answered in the order of ids. This or `component_ids`
-    /// names one.
+    /// Covered monitors, `mon_…`: a set, returned in the order of IDs. At least one monitor or component is
+    /// required.
     ///
     /// Field 8: `monitor_ids`
     #[serde(
@@ -77,8 +74,7 @@ pub struct Maintenance {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub monitor_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Components of status pages that it covers, `cmp_…`, with the monitors that they show: a set,
-    /// answered in the order of ids.
+    /// Covered components of status pages, `cmp_…`, with their monitors: a set, returned in the order of IDs.
     ///
     /// Field 9: `component_ids`
     #[serde(
@@ -87,13 +83,12 @@ pub struct Maintenance {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub component_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Output: how it stands: `scheduled` (a window is to come, and none is on), `active` (one is on)
-    /// or `over`.
+    /// Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `over`.
     ///
     /// Field 10: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
     pub status: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Output: the window that is on.
+    /// Output: the current window.
     ///
     /// Field 11: `current_window`
     #[serde(
@@ -102,7 +97,7 @@ pub struct Maintenance {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub current_window: ::buffa::MessageField<Window, ::buffa::Inline<Window>>,
-    /// Output: the first window that is to come.
+    /// Output: the next window.
     ///
     /// Field 12: `next_window`
     #[serde(
@@ -111,7 +106,7 @@ pub struct Maintenance {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub next_window: ::buffa::MessageField<Window, ::buffa::Inline<Window>>,
-    /// Output: when it was created.
+    /// Output: creation time.
     ///
     /// Field 13: `created_at`
     #[serde(
@@ -123,7 +118,7 @@ pub struct Maintenance {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: when it was last changed.
+    /// Output: time of the last change.
     ///
     /// Field 14: `updated_at`
     #[serde(
@@ -536,12 +531,12 @@ pub const __MAINTENANCE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa
     from_json: ::buffa::type_registry::any_from_json::<Maintenance>,
     is_wkt: false,
 };
-/// A stretch of time. Windows that overlap or touch are one.
+/// A period of time. Windows that overlap or touch are merged.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Window {
-    /// Its first instant.
+    /// Start, inclusive.
     ///
     /// Field 1: `starts_at`
     #[serde(
@@ -553,7 +548,7 @@ pub struct Window {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// The first instant after it.
+    /// End, exclusive.
     ///
     /// Field 2: `ends_at`
     #[serde(
@@ -707,12 +702,12 @@ pub const __WINDOW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::typ
     from_json: ::buffa::type_registry::any_from_json::<Window>,
     is_wkt: false,
 };
-/// A new maintenance.
+/// The arguments of a new maintenance.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateMaintenanceRequest {
-    /// What to create; its outputs are ignored. Required.
+    /// The maintenance to create. Outputs are ignored. Required.
     ///
     /// Field 1: `maintenance`
     #[serde(
@@ -838,7 +833,7 @@ pub const __CREATE_MAINTENANCE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAny
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateMaintenanceResponse {
-    /// As stored, with its outputs.
+    /// The stored maintenance with its outputs.
     ///
     /// Field 1: `maintenance`
     #[serde(
@@ -959,12 +954,12 @@ pub const __CREATE_MAINTENANCE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
     from_json: ::buffa::type_registry::any_from_json::<CreateMaintenanceResponse>,
     is_wkt: false,
 };
-/// Which maintenance to read.
+/// The maintenance to read.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetMaintenanceRequest {
-    /// Identifier of the maintenance, `mnt_…`. Required.
+    /// ID of the maintenance, `mnt_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -1069,12 +1064,12 @@ pub const __GET_MAINTENANCE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEnt
     from_json: ::buffa::type_registry::any_from_json::<GetMaintenanceRequest>,
     is_wkt: false,
 };
-/// One maintenance.
+/// A maintenance.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetMaintenanceResponse {
-    /// As stored, with its outputs.
+    /// The stored maintenance with its outputs.
     ///
     /// Field 1: `maintenance`
     #[serde(
@@ -1195,12 +1190,12 @@ pub const __GET_MAINTENANCE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEn
     from_json: ::buffa::type_registry::any_from_json::<GetMaintenanceResponse>,
     is_wkt: false,
 };
-/// Which part of the list to read.
+/// The page of the list to return.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListMaintenancesRequest {
-    /// How many at most: 1 to 100. Default 50.
+    /// Page size: 1 to 100. Default 50.
     ///
     /// Field 1: `limit`
     #[serde(
@@ -1209,7 +1204,7 @@ pub struct ListMaintenancesRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub limit: ::core::option::Option<i32>,
-    /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+    /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
     ///
     /// Field 2: `offset`
     #[serde(
@@ -1218,8 +1213,8 @@ pub struct ListMaintenancesRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub offset: ::core::option::Option<i32>,
-    /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-    /// when maintenance comes and goes in between.
+    /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if maintenance is
+    /// created or deleted meanwhile.
     ///
     /// Field 3: `page_token`
     #[serde(
@@ -1228,12 +1223,12 @@ pub struct ListMaintenancesRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only what stands so: `scheduled`, `active` or `over`; absent: all.
+    /// Only maintenance in this state: `scheduled`, `active` or `over`. Absent: all.
     ///
     /// Field 4: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
     pub status: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only what covers this monitor, `mon_…`, of itself or through a component; absent: all.
+    /// Only maintenance that covers this monitor, `mon_…`, directly or through a component. Absent: all.
     ///
     /// Field 5: `monitor_id`
     #[serde(
@@ -1418,12 +1413,12 @@ pub const __LIST_MAINTENANCES_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyE
     from_json: ::buffa::type_registry::any_from_json::<ListMaintenancesRequest>,
     is_wkt: false,
 };
-/// A part of the list.
+/// A page of the list.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListMaintenancesResponse {
-    /// By id.
+    /// The page's entries, by ID.
     ///
     /// Field 1: `maintenances`
     #[serde(
@@ -1431,7 +1426,7 @@ pub struct ListMaintenancesResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub maintenances: ::buffa::alloc::vec::Vec<Maintenance>,
-    /// How many there are of those that were asked for.
+    /// Number of entries that match the filter.
     ///
     /// Field 2: `total_size`
     #[serde(
@@ -1440,7 +1435,7 @@ pub struct ListMaintenancesResponse {
         with = "::buffa::json_helpers::int32"
     )]
     pub total_size: i32,
-    /// Token of the next part; empty on the last.
+    /// Token of the next page. Empty on the last page.
     ///
     /// Field 3: `next_page_token`
     #[serde(
@@ -1595,12 +1590,12 @@ pub const __LIST_MAINTENANCES_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAny
     from_json: ::buffa::type_registry::any_from_json::<ListMaintenancesResponse>,
     is_wkt: false,
 };
-/// A change of a maintenance.
+/// An update of a maintenance.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateMaintenanceRequest {
-    /// `id` says which; the other outputs are ignored. Required.
+    /// The changed maintenance. `id` selects it; other outputs are ignored. Required.
     ///
     /// Field 1: `maintenance`
     #[serde(
@@ -1608,8 +1603,8 @@ pub struct UpdateMaintenanceRequest {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub maintenance: ::buffa::MessageField<Maintenance, ::buffa::Inline<Maintenance>>,
-    /// What changes, by the names of Maintenance's arguments, for example `title,duration`. A named
-    /// field that `maintenance` leaves out is cleared. Absent: all arguments are replaced.
+    /// Names of the Maintenance arguments to change, for example `title,duration`. A named field that
+    /// `maintenance` omits is cleared. Absent: all arguments are replaced.
     ///
     /// Field 2: `update_mask`
     #[serde(
@@ -1768,7 +1763,7 @@ pub const __UPDATE_MAINTENANCE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAny
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateMaintenanceResponse {
-    /// As stored, with its outputs.
+    /// The stored maintenance with its outputs.
     ///
     /// Field 1: `maintenance`
     #[serde(
@@ -1889,12 +1884,12 @@ pub const __UPDATE_MAINTENANCE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
     from_json: ::buffa::type_registry::any_from_json::<UpdateMaintenanceResponse>,
     is_wkt: false,
 };
-/// Which maintenance to end.
+/// The maintenance whose window to end.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct EndMaintenanceRequest {
-    /// Identifier of the maintenance, `mnt_…`. Required.
+    /// ID of the maintenance, `mnt_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -1999,12 +1994,12 @@ pub const __END_MAINTENANCE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEnt
     from_json: ::buffa::type_registry::any_from_json::<EndMaintenanceRequest>,
     is_wkt: false,
 };
-/// The maintenance whose window was ended.
+/// The maintenance after the call.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct EndMaintenanceResponse {
-    /// As stored, with its outputs.
+    /// The stored maintenance with its outputs.
     ///
     /// Field 1: `maintenance`
     #[serde(
@@ -2125,12 +2120,12 @@ pub const __END_MAINTENANCE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEn
     from_json: ::buffa::type_registry::any_from_json::<EndMaintenanceResponse>,
     is_wkt: false,
 };
-/// Which maintenance to delete.
+/// The maintenance to delete.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteMaintenanceRequest {
-    /// Identifier of the maintenance, `mnt_…`. Required.
+    /// ID of the maintenance, `mnt_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2235,7 +2230,7 @@ pub const __DELETE_MAINTENANCE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAny
     from_json: ::buffa::type_registry::any_from_json::<DeleteMaintenanceRequest>,
     is_wkt: false,
 };
-/// The maintenance is deleted.
+/// Empty: the maintenance is deleted.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -2341,76 +2336,71 @@ pub mod __buffa {
         /// A planned maintenance.
         #[derive(Clone, Debug, Default)]
         pub struct MaintenanceView<'a> {
-            /// Output: identifier of the maintenance, `mnt_…`. In an update it says which maintenance is
-            /// meant.
+            /// Output: ID of the maintenance, `mnt_…`. In an update, it selects the maintenance.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// What visitors read first: one line, 1 to 256 characters. Required.
+            /// Title for visitors: one line, 1 to 256 characters. Required.
             ///
             /// Field 2: `title`
             pub title: ::core::option::Option<&'a str>,
-            /// What is done, and what it means for people: up to 4096 characters.
+            /// Description of the work and its effects: up to 4096 characters.
             ///
             /// Field 3: `description`
             pub description: ::core::option::Option<&'a str>,
-            /// When the first window begins, 2000 to 2099; with a recurrence also the time of the day at which
-            /// each begins. Required.
+            /// Start of the first window, 2000 to 2099. A recurrence starts each window at this time of day. Required.
             ///
             /// Field 4: `starts_at`
             pub starts_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// How long each window is, in whole minutes or hours: `1m` to `720h`. Required.
+            /// Length of each window, in whole minutes or hours: `1m` to `720h`. Required.
             ///
             /// Field 5: `duration`
             pub duration: ::core::option::Option<&'a str>,
-            /// Name of the IANA time zone by whose clock a recurrence goes, for example `Europe/Berlin`. A time
-            /// that the clock leaves out moves on by as much; of one that it shows twice the first counts.
-            /// Default `UTC`.
+            /// IANA time zone of the recurrence, for example `Europe/Berlin`. A local time that the clock skips moves
+            /// forward by the gap. If a local time occurs twice, the first one counts. Default `UTC`.
             ///
             /// Field 6: `time_zone`
             pub time_zone: ::core::option::Option<&'a str>,
-            /// The value of an RRULE (RFC 5545), for example `FREQ=WEEKLY;BYDAY=SU`, up to 512 characters. `FREQ`
-            /// is one of `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY`, `MINUTELY`. `starts_at` is a window
-            /// itself only where the rule says so. Absent: once.
+            /// Value of an RRULE (RFC 5545), for example `FREQ=WEEKLY;BYDAY=SU`, up to 512 characters. `FREQ` is one of
+            /// `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY`, `MINUTELY`. `starts_at` is itself a window only if the
+            /// rule matches it. Absent: one window.
             ///
             /// Field 7: `recurrence`
             pub recurrence: ::core::option::Option<&'a str>,
-            /// Monitors that it covers, `mon_…`: a set, answered in the order of ids. This or `component_ids`
-            /// names one.
+            /// Covered monitors, `mon_…`: a set, returned in the order of IDs. At least one monitor or component is
+            /// required.
             ///
             /// Field 8: `monitor_ids`
             pub monitor_ids: ::buffa::RepeatedView<'a, &'a str>,
-            /// Components of status pages that it covers, `cmp_…`, with the monitors that they show: a set,
-            /// answered in the order of ids.
+            /// Covered components of status pages, `cmp_…`, with their monitors: a set, returned in the order of IDs.
             ///
             /// Field 9: `component_ids`
             pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
-            /// Output: how it stands: `scheduled` (a window is to come, and none is on), `active` (one is on)
-            /// or `over`.
+            /// Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `over`.
             ///
             /// Field 10: `status`
             pub status: ::core::option::Option<&'a str>,
-            /// Output: the window that is on.
+            /// Output: the current window.
             ///
             /// Field 11: `current_window`
             pub current_window: ::buffa::MessageFieldView<
                 super::super::__buffa::view::WindowView<'a>,
             >,
-            /// Output: the first window that is to come.
+            /// Output: the next window.
             ///
             /// Field 12: `next_window`
             pub next_window: ::buffa::MessageFieldView<
                 super::super::__buffa::view::WindowView<'a>,
             >,
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 13: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 14: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
@@ -3069,30 +3059,28 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: identifier of the maintenance, `mnt_…`. In an update it says which maintenance is
-            /// meant.
+            /// Output: ID of the maintenance, `mnt_…`. In an update, it selects the maintenance.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// What visitors read first: one line, 1 to 256 characters. Required.
+            /// Title for visitors: one line, 1 to 256 characters. Required.
             ///
             /// Field 2: `title`
             #[must_use]
             pub fn title(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().title
             }
-            /// What is done, and what it means for people: up to 4096 characters.
+            /// Description of the work and its effects: up to 4096 characters.
             ///
             /// Field 3: `description`
             #[must_use]
             pub fn description(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().description
             }
-            /// When the first window begins, 2000 to 2099; with a recurrence also the time of the day at which
-            /// each begins. Required.
+            /// Start of the first window, 2000 to 2099. A recurrence starts each window at this time of day. Required.
             ///
             /// Field 4: `starts_at`
             #[must_use]
@@ -3103,56 +3091,53 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().starts_at
             }
-            /// How long each window is, in whole minutes or hours: `1m` to `720h`. Required.
+            /// Length of each window, in whole minutes or hours: `1m` to `720h`. Required.
             ///
             /// Field 5: `duration`
             #[must_use]
             pub fn duration(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().duration
             }
-            /// Name of the IANA time zone by whose clock a recurrence goes, for example `Europe/Berlin`. A time
-            /// that the clock leaves out moves on by as much; of one that it shows twice the first counts.
-            /// Default `UTC`.
+            /// IANA time zone of the recurrence, for example `Europe/Berlin`. A local time that the clock skips moves
+            /// forward by the gap. If a local time occurs twice, the first one counts. Default `UTC`.
             ///
             /// Field 6: `time_zone`
             #[must_use]
             pub fn time_zone(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().time_zone
             }
-            /// The value of an RRULE (RFC 5545), for example `FREQ=WEEKLY;BYDAY=SU`, up to 512 characters. `FREQ`
-            /// is one of `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY`, `MINUTELY`. `starts_at` is a window
-            /// itself only where the rule says so. Absent: once.
+            /// Value of an RRULE (RFC 5545), for example `FREQ=WEEKLY;BYDAY=SU`, up to 512 characters. `FREQ` is one of
+            /// `YEARLY`, `MONTHLY`, `WEEKLY`, `DAILY`, `HOURLY`, `MINUTELY`. `starts_at` is itself a window only if the
+            /// rule matches it. Absent: one window.
             ///
             /// Field 7: `recurrence`
             #[must_use]
             pub fn recurrence(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().recurrence
             }
-            /// Monitors that it covers, `mon_…`: a set, answered in the order of ids. This or `component_ids`
-            /// names one.
+            /// Covered monitors, `mon_…`: a set, returned in the order of IDs. At least one monitor or component is
+            /// required.
             ///
             /// Field 8: `monitor_ids`
             #[must_use]
             pub fn monitor_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().monitor_ids
             }
-            /// Components of status pages that it covers, `cmp_…`, with the monitors that they show: a set,
-            /// answered in the order of ids.
+            /// Covered components of status pages, `cmp_…`, with their monitors: a set, returned in the order of IDs.
             ///
             /// Field 9: `component_ids`
             #[must_use]
             pub fn component_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().component_ids
             }
-            /// Output: how it stands: `scheduled` (a window is to come, and none is on), `active` (one is on)
-            /// or `over`.
+            /// Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `over`.
             ///
             /// Field 10: `status`
             #[must_use]
             pub fn status(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().status
             }
-            /// Output: the window that is on.
+            /// Output: the current window.
             ///
             /// Field 11: `current_window`
             #[must_use]
@@ -3163,7 +3148,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().current_window
             }
-            /// Output: the first window that is to come.
+            /// Output: the next window.
             ///
             /// Field 12: `next_window`
             #[must_use]
@@ -3174,7 +3159,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().next_window
             }
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 13: `created_at`
             #[must_use]
@@ -3185,7 +3170,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 14: `updated_at`
             #[must_use]
@@ -3227,16 +3212,16 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A stretch of time. Windows that overlap or touch are one.
+        /// A period of time. Windows that overlap or touch are merged.
         #[derive(Clone, Debug, Default)]
         pub struct WindowView<'a> {
-            /// Its first instant.
+            /// Start, inclusive.
             ///
             /// Field 1: `starts_at`
             pub starts_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// The first instant after it.
+            /// End, exclusive.
             ///
             /// Field 2: `ends_at`
             pub ends_at: ::buffa::MessageFieldView<
@@ -3543,7 +3528,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Its first instant.
+            /// Start, inclusive.
             ///
             /// Field 1: `starts_at`
             #[must_use]
@@ -3554,7 +3539,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().starts_at
             }
-            /// The first instant after it.
+            /// End, exclusive.
             ///
             /// Field 2: `ends_at`
             #[must_use]
@@ -3596,10 +3581,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A new maintenance.
+        /// The arguments of a new maintenance.
         #[derive(Clone, Debug, Default)]
         pub struct CreateMaintenanceRequestView<'a> {
-            /// What to create; its outputs are ignored. Required.
+            /// The maintenance to create. Outputs are ignored. Required.
             ///
             /// Field 1: `maintenance`
             pub maintenance: ::buffa::MessageFieldView<
@@ -3863,7 +3848,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// What to create; its outputs are ignored. Required.
+            /// The maintenance to create. Outputs are ignored. Required.
             ///
             /// Field 1: `maintenance`
             #[must_use]
@@ -3914,7 +3899,7 @@ pub mod __buffa {
         /// The new maintenance.
         #[derive(Clone, Debug, Default)]
         pub struct CreateMaintenanceResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored maintenance with its outputs.
             ///
             /// Field 1: `maintenance`
             pub maintenance: ::buffa::MessageFieldView<
@@ -4180,7 +4165,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored maintenance with its outputs.
             ///
             /// Field 1: `maintenance`
             #[must_use]
@@ -4228,10 +4213,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which maintenance to read.
+        /// The maintenance to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetMaintenanceRequestView<'a> {
-            /// Identifier of the maintenance, `mnt_…`. Required.
+            /// ID of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -4450,7 +4435,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the maintenance, `mnt_…`. Required.
+            /// ID of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -4492,10 +4477,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// One maintenance.
+        /// A maintenance.
         #[derive(Clone, Debug, Default)]
         pub struct GetMaintenanceResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored maintenance with its outputs.
             ///
             /// Field 1: `maintenance`
             pub maintenance: ::buffa::MessageFieldView<
@@ -4757,7 +4742,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored maintenance with its outputs.
             ///
             /// Field 1: `maintenance`
             #[must_use]
@@ -4805,27 +4790,27 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which part of the list to read.
+        /// The page of the list to return.
         #[derive(Clone, Debug, Default)]
         pub struct ListMaintenancesRequestView<'a> {
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             pub limit: ::core::option::Option<i32>,
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             pub offset: ::core::option::Option<i32>,
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when maintenance comes and goes in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if maintenance is
+            /// created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             pub page_token: ::core::option::Option<&'a str>,
-            /// Only what stands so: `scheduled`, `active` or `over`; absent: all.
+            /// Only maintenance in this state: `scheduled`, `active` or `over`. Absent: all.
             ///
             /// Field 4: `status`
             pub status: ::core::option::Option<&'a str>,
-            /// Only what covers this monitor, `mon_…`, of itself or through a component; absent: all.
+            /// Only maintenance that covers this monitor, `mon_…`, directly or through a component. Absent: all.
             ///
             /// Field 5: `monitor_id`
             pub monitor_id: ::core::option::Option<&'a str>,
@@ -5122,36 +5107,36 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             #[must_use]
             pub fn limit(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().limit
             }
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             #[must_use]
             pub fn offset(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().offset
             }
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when maintenance comes and goes in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if maintenance is
+            /// created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             #[must_use]
             pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_token
             }
-            /// Only what stands so: `scheduled`, `active` or `over`; absent: all.
+            /// Only maintenance in this state: `scheduled`, `active` or `over`. Absent: all.
             ///
             /// Field 4: `status`
             #[must_use]
             pub fn status(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().status
             }
-            /// Only what covers this monitor, `mon_…`, of itself or through a component; absent: all.
+            /// Only maintenance that covers this monitor, `mon_…`, directly or through a component. Absent: all.
             ///
             /// Field 5: `monitor_id`
             #[must_use]
@@ -5195,21 +5180,21 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A part of the list.
+        /// A page of the list.
         #[derive(Clone, Debug, Default)]
         pub struct ListMaintenancesResponseView<'a> {
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `maintenances`
             pub maintenances: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::MaintenanceView<'a>,
             >,
-            /// How many there are of those that were asked for.
+            /// Number of entries that match the filter.
             ///
             /// Field 2: `total_size`
             pub total_size: i32,
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             pub next_page_token: &'a str,
@@ -5500,7 +5485,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `maintenances`
             #[must_use]
@@ -5512,14 +5497,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().maintenances
             }
-            /// How many there are of those that were asked for.
+            /// Number of entries that match the filter.
             ///
             /// Field 2: `total_size`
             #[must_use]
             pub fn total_size(&self) -> i32 {
                 self.0.reborrow().total_size
             }
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             #[must_use]
@@ -5563,17 +5548,17 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A change of a maintenance.
+        /// An update of a maintenance.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateMaintenanceRequestView<'a> {
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed maintenance. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `maintenance`
             pub maintenance: ::buffa::MessageFieldView<
                 super::super::__buffa::view::MaintenanceView<'a>,
             >,
-            /// What changes, by the names of Maintenance's arguments, for example `title,duration`. A named
-            /// field that `maintenance` leaves out is cleared. Absent: all arguments are replaced.
+            /// Names of the Maintenance arguments to change, for example `title,duration`. A named field that
+            /// `maintenance` omits is cleared. Absent: all arguments are replaced.
             ///
             /// Field 2: `update_mask`
             pub update_mask: ::buffa::MessageFieldView<
@@ -5895,7 +5880,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed maintenance. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `maintenance`
             #[must_use]
@@ -5906,8 +5891,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().maintenance
             }
-            /// What changes, by the names of Maintenance's arguments, for example `title,duration`. A named
-            /// field that `maintenance` leaves out is cleared. Absent: all arguments are replaced.
+            /// Names of the Maintenance arguments to change, for example `title,duration`. A named field that
+            /// `maintenance` omits is cleared. Absent: all arguments are replaced.
             ///
             /// Field 2: `update_mask`
             #[must_use]
@@ -5958,7 +5943,7 @@ pub mod __buffa {
         /// The changed maintenance.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateMaintenanceResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored maintenance with its outputs.
             ///
             /// Field 1: `maintenance`
             pub maintenance: ::buffa::MessageFieldView<
@@ -6224,7 +6209,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored maintenance with its outputs.
             ///
             /// Field 1: `maintenance`
             #[must_use]
@@ -6272,10 +6257,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which maintenance to end.
+        /// The maintenance whose window to end.
         #[derive(Clone, Debug, Default)]
         pub struct EndMaintenanceRequestView<'a> {
-            /// Identifier of the maintenance, `mnt_…`. Required.
+            /// ID of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -6494,7 +6479,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the maintenance, `mnt_…`. Required.
+            /// ID of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -6536,10 +6521,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The maintenance whose window was ended.
+        /// The maintenance after the call.
         #[derive(Clone, Debug, Default)]
         pub struct EndMaintenanceResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored maintenance with its outputs.
             ///
             /// Field 1: `maintenance`
             pub maintenance: ::buffa::MessageFieldView<
@@ -6801,7 +6786,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored maintenance with its outputs.
             ///
             /// Field 1: `maintenance`
             #[must_use]
@@ -6849,10 +6834,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which maintenance to delete.
+        /// The maintenance to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteMaintenanceRequestView<'a> {
-            /// Identifier of the maintenance, `mnt_…`. Required.
+            /// ID of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -7073,7 +7058,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the maintenance, `mnt_…`. Required.
+            /// ID of the maintenance, `mnt_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -7117,7 +7102,7 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The maintenance is deleted.
+        /// Empty: the maintenance is deleted.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteMaintenanceResponseView<'a> {
             #[doc(hidden)]
@@ -7698,14 +7683,14 @@ pub const MAINTENANCE_SERVICE_DELETE_MAINTENANCE_SPEC: ::connectrpc::Spec = ::co
         ::connectrpc::StreamType::Unary,
     )
     .with_idempotency_level(::connectrpc::IdempotencyLevel::Idempotent);
-/// Plans, changes, ends and reads the maintenance of the caller's workspace.
+/// Plans, updates, ends and reads the maintenance of the caller's workspace.
 ///
-/// While a window is on, checks go on, openings of incidents are told to nobody, and the time is left
-/// out of uptime. What is still broken when it ends is told then. The recovery of what was told before
-/// is told at once.
+/// During a window, checks continue, new incidents send no alerts, and the time is excluded from uptime. At
+/// its end, the service sends alerts for monitors that are still down. It sends the recovery of an earlier
+/// alert immediately.
 ///
-/// A read-only key may call exactly the methods without side effects; they are also
-/// answered by Connect's GET.
+/// Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
+/// requests.
 ///
 /// # Implementing handlers
 ///
@@ -7756,11 +7741,11 @@ pub const MAINTENANCE_SERVICE_DELETE_MAINTENANCE_SPEC: ::connectrpc::Spec = ::co
 /// example` doc.
 #[allow(clippy::type_complexity)]
 pub trait MaintenanceService: Send + Sync + 'static {
-    /// Plans a maintenance. A window must be on or to come; time before the call does not count.
+    /// Plans a maintenance. It needs a current or future window; time before the call does not count.
     ///
-    /// The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
-    /// makes a repetition return the first call's maintenance instead of a second one.
-    /// Errors: `invalid_argument`, also for a monitor or a component that is not there.
+    /// Send a random `Idempotency-Key` header (up to 256 characters) to retry safely: a call with the same key
+    /// returns the maintenance of the first call.
+    /// Errors: `invalid_argument`, including an unknown monitor or component.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -7780,9 +7765,9 @@ pub trait MaintenanceService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Reads one maintenance.
+    /// Returns a maintenance.
     ///
-    /// Errors: `not_found`, also for an id of another workspace.
+    /// Errors: `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -7800,12 +7785,11 @@ pub trait MaintenanceService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetMaintenanceResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists maintenance in the order of ids, one part of the list at a time; an empty request is the
-    /// first.
+    /// Lists maintenance by ID, one page at a time. An empty request returns the first page.
     ///
-    /// Errors: `not_found` for a monitor that the workspace does not have; `invalid_argument` for a
-    /// `limit` or `offset` out of range, for a `page_token` that this method did not give out, for an
-    /// unknown `status`, and for a malformed `monitor_id`.
+    /// Errors: `not_found` for a monitor outside the workspace; `invalid_argument` for a `limit` or `offset` out
+    /// of range, for a `page_token` that this method did not issue, for an unknown `status`, and for a malformed
+    /// `monitor_id`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -7823,10 +7807,10 @@ pub trait MaintenanceService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<ListMaintenancesResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Changes a maintenance. Windows that have passed stay as they were. Where the schedule changes, a
-    /// window must be on or to come; alerts that wait for the end wait for the new one.
+    /// Updates a maintenance. Past windows stay as they were. A changed schedule needs a current or future
+    /// window. Alerts held by the old window are held by the new one.
     ///
-    /// Errors: `not_found`, also for an id of another workspace; otherwise as CreateMaintenance.
+    /// Errors: `not_found`, including an ID of another workspace; otherwise as CreateMaintenance.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -7846,10 +7830,10 @@ pub trait MaintenanceService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Ends the window that is on; those to come stay. Where none is on, nothing changes. What is still
-    /// broken is told at once.
+    /// Ends the current window and sends alerts for monitors that are still down. Future windows stay. Without a
+    /// current window, the call has no effect.
     ///
-    /// Errors: `not_found`, also for an id of another workspace.
+    /// Errors: `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -7867,9 +7851,9 @@ pub trait MaintenanceService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<EndMaintenanceResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Deletes a maintenance. A window that is on ends; what has passed stays left out of uptime.
+    /// Deletes a maintenance and ends its current window. Past windows stay excluded from uptime.
     ///
-    /// Errors: `not_found`, also when it was deleted before.
+    /// Errors: `not_found`, including a maintenance that is already deleted.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

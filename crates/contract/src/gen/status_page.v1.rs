@@ -6,7 +6,7 @@
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct StatusPage {
-    /// Output: identifier of the status page, `page_…`. In an update it says which page is meant.
+    /// Output: ID of the status page, `page_…`. In an update, it selects the status page.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
@@ -16,13 +16,13 @@ pub struct StatusPage {
     /// Field 2: `title`
     #[serde(rename = "title", skip_serializing_if = "::core::option::Option::is_none")]
     pub title: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Name of the page in its address, unique in the server: words of a–z and 0–9 joined by single
-    /// hyphens, 1 to 256 characters. Required.
+    /// Name of the page in its URL, unique on the server: words of a–z and 0–9 joined by single hyphens, 1 to
+    /// 256 characters. Required.
     ///
     /// Field 3: `slug`
     #[serde(rename = "slug", skip_serializing_if = "::core::option::Option::is_none")]
     pub slug: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What the page is about: up to 1024 characters.
+    /// Description: up to 1024 characters.
     ///
     /// Field 4: `description`
     #[serde(
@@ -30,7 +30,7 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub description: ::core::option::Option<::buffa::alloc::string::String>,
-    /// http or https address of the homepage, up to 2048 characters.
+    /// http or https URL of the homepage, up to 2048 characters.
     ///
     /// Field 5: `homepage_url`
     #[serde(
@@ -39,7 +39,7 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub homepage_url: ::core::option::Option<::buffa::alloc::string::String>,
-    /// http, https or mailto address of the contact page, up to 2048 characters.
+    /// http, https or mailto URL of the contact page, up to 2048 characters.
     ///
     /// Field 6: `contact_url`
     #[serde(
@@ -48,13 +48,13 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub contact_url: ::core::option::Option<::buffa::alloc::string::String>,
-    /// http or https address of the icon, up to 2048 characters.
+    /// http or https URL of the icon, up to 2048 characters.
     ///
     /// Field 7: `icon`
     #[serde(rename = "icon", skip_serializing_if = "::core::option::Option::is_none")]
     pub icon: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Domain that shows the page, unique in the server whatever its case and form; its DNS must
-    /// already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.
+    /// Domain that shows the page, unique on the server, case-insensitive. Its DNS must already point to the
+    /// service, and the TXT record `_aloft.DOMAIN` must name the page.
     ///
     /// Field 8: `custom_domain`
     #[serde(
@@ -63,7 +63,7 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub custom_domain: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Who may read the page: one of `public`, `password`, `email-domain`. Absent: as `public`.
+    /// Access to the page: one of `public`, `password`, `email-domain`. Absent: `public`.
     ///
     /// Field 9: `access_type`
     #[serde(
@@ -72,8 +72,8 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub access_type: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Password of the page, 1 to 256 characters; required when `access_type` is `password`. A secret:
-    /// left out of answers to read-only keys.
+    /// Password of the page, 1 to 256 characters; required when `access_type` is `password`. A secret: omitted
+    /// for read-only keys.
     ///
     /// Field 10: `password`
     #[serde(
@@ -81,8 +81,8 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub password: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Up to 100 domains of the email addresses that may read the page, in this order; required when
-    /// `access_type` is `email-domain`.
+    /// Email domains that may read the page, up to 100, in this order; required when `access_type` is
+    /// `email-domain`.
     ///
     /// Field 11: `auth_email_domains`
     #[serde(
@@ -99,12 +99,12 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub published: ::core::option::Option<bool>,
-    /// Output: its colours: `system`, `light` or `dark`; see SetStatusPageTheme.
+    /// Output: theme: `system`, `light` or `dark`; see SetStatusPageTheme.
     ///
     /// Field 31: `theme`
     #[serde(rename = "theme", skip_serializing_if = "::core::option::Option::is_none")]
     pub theme: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Output: when it was created.
+    /// Output: creation time.
     ///
     /// Field 32: `created_at`
     #[serde(
@@ -116,7 +116,7 @@ pub struct StatusPage {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: when it was last changed.
+    /// Output: time of the last change.
     ///
     /// Field 33: `updated_at`
     #[serde(
@@ -128,8 +128,7 @@ pub struct StatusPage {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: whether search engines may list the page, where everybody may see it; see
-    /// SetStatusPageIndexing.
+    /// Output: whether search engines may list the page if its access is public; see SetStatusPageIndexing.
     ///
     /// Field 34: `allow_indexing`
     #[serde(
@@ -543,17 +542,17 @@ pub const __STATUS_PAGE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa
     from_json: ::buffa::type_registry::any_from_json::<StatusPage>,
     is_wkt: false,
 };
-/// A line of a status page.
+/// An entry of a status page.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Component {
-    /// Output: identifier of the component, `cmp_…`. In an update it says which component is meant.
+    /// Output: ID of the component, `cmp_…`. In an update, it selects the component.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// The page it stands on, `page_…`. Required, and fixed once it is created.
+    /// The component's status page, `page_…`. Required, and fixed once it is created.
     ///
     /// Field 2: `page_id`
     #[serde(
@@ -562,13 +561,13 @@ pub struct Component {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What it shows: `monitor` or `static`. Required, and fixed once it is created.
+    /// Type of the component: `monitor` or `static`. Required, and fixed once it is created.
     ///
     /// Field 3: `type`
     #[serde(rename = "type", skip_serializing_if = "::core::option::Option::is_none")]
     pub r#type: ::core::option::Option<::buffa::alloc::string::String>,
-    /// The monitor it shows, `mon_…`, which no other component of the page shows. Required when `type` is
-    /// `monitor`, refused when it is `static`. Gone from the answer when the monitor was deleted.
+    /// The component's monitor, `mon_…`, unique on the page. Required when `type` is `monitor`, rejected when it
+    /// is `static`. Omitted after the monitor is deleted.
     ///
     /// Field 4: `monitor_id`
     #[serde(
@@ -577,12 +576,12 @@ pub struct Component {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub monitor_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Name on the page: up to 256 characters. Absent: the monitor's.
+    /// Name on the page: up to 256 characters. Absent: the monitor's name.
     ///
     /// Field 5: `name`
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
     pub name: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What it is, for visitors: up to 1024 characters.
+    /// Description for visitors: up to 1024 characters.
     ///
     /// Field 6: `description`
     #[serde(
@@ -590,7 +589,7 @@ pub struct Component {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub description: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Place on the page; lower ones come first.
+    /// Position on the page; lower ones come first.
     ///
     /// Field 7: `order`
     #[serde(
@@ -599,7 +598,7 @@ pub struct Component {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub order: ::core::option::Option<i32>,
-    /// The group it belongs to, `grp_…`, of the same page.
+    /// The component's group, `grp_…`, on the same page.
     ///
     /// Field 8: `group_id`
     #[serde(
@@ -608,7 +607,8 @@ pub struct Component {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub group_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Place within its group; lower ones come first. Kept, and without effect, while it has no group.
+    /// Position within the group; lower ones come first. Stored, but without effect, while the component has no
+    /// group.
     ///
     /// Field 9: `group_order`
     #[serde(
@@ -618,7 +618,7 @@ pub struct Component {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub group_order: ::core::option::Option<i32>,
-    /// Output: when it was created.
+    /// Output: creation time.
     ///
     /// Field 30: `created_at`
     #[serde(
@@ -630,7 +630,7 @@ pub struct Component {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: when it was last changed.
+    /// Output: time of the last change.
     ///
     /// Field 31: `updated_at`
     #[serde(
@@ -950,17 +950,17 @@ pub const __COMPONENT_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::
     from_json: ::buffa::type_registry::any_from_json::<Component>,
     is_wkt: false,
 };
-/// Components of a status page that stand together.
+/// Components of a status page that are shown together.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ComponentGroup {
-    /// Output: identifier of the component group, `grp_…`. In an update it says which group is meant.
+    /// Output: ID of the component group, `grp_…`. In an update, it selects the component group.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// The page it stands on, `page_…`. Required, and fixed once it is created.
+    /// The group's status page, `page_…`. Required, and fixed once it is created.
     ///
     /// Field 2: `page_id`
     #[serde(
@@ -974,7 +974,7 @@ pub struct ComponentGroup {
     /// Field 3: `name`
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
     pub name: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Output: when it was created.
+    /// Output: creation time.
     ///
     /// Field 30: `created_at`
     #[serde(
@@ -986,7 +986,7 @@ pub struct ComponentGroup {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: when it was last changed.
+    /// Output: time of the last change.
     ///
     /// Field 31: `updated_at`
     #[serde(
@@ -1199,7 +1199,7 @@ pub const __COMPONENT_GROUP_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::b
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateStatusPageRequest {
-    /// What to create; its outputs are ignored. Required.
+    /// The page to create. Outputs are ignored. Required.
     ///
     /// Field 1: `status_page`
     #[serde(
@@ -1321,12 +1321,12 @@ pub const __CREATE_STATUS_PAGE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAny
     from_json: ::buffa::type_registry::any_from_json::<CreateStatusPageRequest>,
     is_wkt: false,
 };
-/// Something that the caller should know of a status page that was stored all the same.
+/// A problem of a status page that was stored nevertheless.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Warning {
-    /// What it is about, from the request on, such as `status_page.access_type`.
+    /// Path of the field from the request on, such as `status_page.access_type`.
     ///
     /// Field 1: `field`
     #[serde(
@@ -1334,7 +1334,7 @@ pub struct Warning {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub field: ::buffa::alloc::string::String,
-    /// What is wrong and what to do, in words.
+    /// The problem and its solution.
     ///
     /// Field 2: `message`
     #[serde(
@@ -1461,7 +1461,7 @@ pub const __WARNING_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::ty
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateStatusPageResponse {
-    /// As stored, with its outputs.
+    /// The stored page with its outputs.
     ///
     /// Field 1: `status_page`
     #[serde(
@@ -1470,8 +1470,8 @@ pub struct CreateStatusPageResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub status_page: ::buffa::MessageField<StatusPage, ::buffa::Inline<StatusPage>>,
-    /// Why visitors cannot see it, such as links by email on a server that sends none; empty when all is
-    /// well.
+    /// Reasons why visitors cannot see the page, such as email links on a server without a mail server. Empty
+    /// without a problem.
     ///
     /// Field 2: `warnings`
     #[serde(
@@ -1622,12 +1622,12 @@ pub const __CREATE_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
     from_json: ::buffa::type_registry::any_from_json::<CreateStatusPageResponse>,
     is_wkt: false,
 };
-/// Which status page to read.
+/// The status page to read.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetStatusPageRequest {
-    /// Identifier of the status page, `page_…`. Required.
+    /// ID of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -1732,12 +1732,12 @@ pub const __GET_STATUS_PAGE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEnt
     from_json: ::buffa::type_registry::any_from_json::<GetStatusPageRequest>,
     is_wkt: false,
 };
-/// One status page.
+/// A status page.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetStatusPageResponse {
-    /// As stored, with its outputs.
+    /// The stored page with its outputs.
     ///
     /// Field 1: `status_page`
     #[serde(
@@ -1746,7 +1746,7 @@ pub struct GetStatusPageResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub status_page: ::buffa::MessageField<StatusPage, ::buffa::Inline<StatusPage>>,
-    /// How its custom domain is. Absent where it has none.
+    /// State of the custom domain. Absent without one.
     ///
     /// Field 2: `custom_domain_status`
     #[serde(
@@ -1938,12 +1938,12 @@ pub const __GET_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEn
     from_json: ::buffa::type_registry::any_from_json::<GetStatusPageResponse>,
     is_wkt: false,
 };
-/// How the custom domain of a status page is: whether visitors are answered there in TLS.
+/// The state of a custom domain: whether the server serves it over TLS.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CustomDomainStatus {
-    /// The domain as it is looked up.
+    /// The domain in its DNS form.
     ///
     /// Field 1: `domain`
     #[serde(
@@ -1951,8 +1951,8 @@ pub struct CustomDomainStatus {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub domain: ::buffa::alloc::string::String,
-    /// `pending` while a certificate is asked for, `active` while one holds, `failed` while there is none
-    /// and the last try to get one failed; `unmanaged` where this server makes no certificates.
+    /// `pending` while a certificate is being issued, `active` with a valid certificate, `failed` without one
+    /// after a failed attempt, `unmanaged` if this server issues no certificates.
     ///
     /// Field 2: `state`
     #[serde(
@@ -1960,12 +1960,12 @@ pub struct CustomDomainStatus {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub state: ::buffa::alloc::string::String,
-    /// Why the last try to get a certificate failed.
+    /// Reason why the last attempt to get a certificate failed.
     ///
     /// Field 3: `reason`
     #[serde(rename = "reason", skip_serializing_if = "::core::option::Option::is_none")]
     pub reason: ::core::option::Option<::buffa::alloc::string::String>,
-    /// When the certificate ends.
+    /// Expiry of the certificate.
     ///
     /// Field 4: `expires_at`
     #[serde(
@@ -1977,7 +1977,7 @@ pub struct CustomDomainStatus {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// When one is asked for again, after a try that failed.
+    /// Time of the next attempt after a failure.
     ///
     /// Field 5: `next_try_at`
     #[serde(
@@ -2179,12 +2179,12 @@ pub const __CUSTOM_DOMAIN_STATUS_JSON_ANY: ::buffa::type_registry::JsonAnyEntry 
     from_json: ::buffa::type_registry::any_from_json::<CustomDomainStatus>,
     is_wkt: false,
 };
-/// Which part of the list to read.
+/// The page of the list to return.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListStatusPagesRequest {
-    /// How many at most: 1 to 100. Default 50.
+    /// Page size: 1 to 100. Default 50.
     ///
     /// Field 1: `limit`
     #[serde(
@@ -2193,7 +2193,7 @@ pub struct ListStatusPagesRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub limit: ::core::option::Option<i32>,
-    /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+    /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
     ///
     /// Field 2: `offset`
     #[serde(
@@ -2202,8 +2202,8 @@ pub struct ListStatusPagesRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub offset: ::core::option::Option<i32>,
-    /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-    /// when status pages come and go in between.
+    /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if status pages
+    /// are created or deleted meanwhile.
     ///
     /// Field 3: `page_token`
     #[serde(
@@ -2350,12 +2350,12 @@ pub const __LIST_STATUS_PAGES_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyE
     from_json: ::buffa::type_registry::any_from_json::<ListStatusPagesRequest>,
     is_wkt: false,
 };
-/// A part of the list.
+/// A page of the list.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListStatusPagesResponse {
-    /// By id.
+    /// The page's entries, by ID.
     ///
     /// Field 1: `status_pages`
     #[serde(
@@ -2364,7 +2364,7 @@ pub struct ListStatusPagesResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub status_pages: ::buffa::alloc::vec::Vec<StatusPage>,
-    /// How many there are of the workspace.
+    /// Total number of status pages in the workspace.
     ///
     /// Field 2: `total_size`
     #[serde(
@@ -2373,7 +2373,7 @@ pub struct ListStatusPagesResponse {
         with = "::buffa::json_helpers::int32"
     )]
     pub total_size: i32,
-    /// Token of the next part; empty on the last.
+    /// Token of the next page. Empty on the last page.
     ///
     /// Field 3: `next_page_token`
     #[serde(
@@ -2528,12 +2528,12 @@ pub const __LIST_STATUS_PAGES_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAny
     from_json: ::buffa::type_registry::any_from_json::<ListStatusPagesResponse>,
     is_wkt: false,
 };
-/// A change of a status page.
+/// An update of a status page.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateStatusPageRequest {
-    /// `id` says which; the other outputs are ignored. Required.
+    /// The changed page. `id` selects it; other outputs are ignored. Required.
     ///
     /// Field 1: `status_page`
     #[serde(
@@ -2542,8 +2542,8 @@ pub struct UpdateStatusPageRequest {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub status_page: ::buffa::MessageField<StatusPage, ::buffa::Inline<StatusPage>>,
-    /// What changes, by the names of StatusPage's arguments, for example `title,slug`. A named
-    /// field that `status_page` leaves out is cleared. Absent: all arguments are replaced.
+    /// Names of the StatusPage arguments to change, for example `title,slug`. A named field that `status_page`
+    /// omits is cleared. Absent: all arguments are replaced.
     ///
     /// Field 2: `update_mask`
     #[serde(
@@ -2702,7 +2702,7 @@ pub const __UPDATE_STATUS_PAGE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAny
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateStatusPageResponse {
-    /// As stored, with its outputs.
+    /// The stored page with its outputs.
     ///
     /// Field 1: `status_page`
     #[serde(
@@ -2862,12 +2862,12 @@ pub const __UPDATE_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
     from_json: ::buffa::type_registry::any_from_json::<UpdateStatusPageResponse>,
     is_wkt: false,
 };
-/// Which status page to delete.
+/// The status page to delete.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteStatusPageRequest {
-    /// Identifier of the status page, `page_…`. Required.
+    /// ID of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2972,7 +2972,7 @@ pub const __DELETE_STATUS_PAGE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAny
     from_json: ::buffa::type_registry::any_from_json::<DeleteStatusPageRequest>,
     is_wkt: false,
 };
-/// The status page is deleted.
+/// Empty: the status page is deleted.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -3058,12 +3058,12 @@ pub const __DELETE_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAn
     from_json: ::buffa::type_registry::any_from_json::<DeleteStatusPageResponse>,
     is_wkt: false,
 };
-/// Which status page to show to visitors.
+/// The status page to show to visitors.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct PublishStatusPageRequest {
-    /// Identifier of the status page, `page_…`. Required.
+    /// ID of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -3173,7 +3173,7 @@ pub const __PUBLISH_STATUS_PAGE_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct PublishStatusPageResponse {
-    /// As stored, with its outputs.
+    /// The stored page with its outputs.
     ///
     /// Field 1: `status_page`
     #[serde(
@@ -3295,12 +3295,12 @@ pub const __PUBLISH_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonA
     from_json: ::buffa::type_registry::any_from_json::<PublishStatusPageResponse>,
     is_wkt: false,
 };
-/// Which status page to hide from visitors.
+/// The status page to hide from visitors.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UnpublishStatusPageRequest {
-    /// Identifier of the status page, `page_…`. Required.
+    /// ID of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -3410,7 +3410,7 @@ pub const __UNPUBLISH_STATUS_PAGE_REQUEST_JSON_ANY: ::buffa::type_registry::Json
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UnpublishStatusPageResponse {
-    /// As stored, with its outputs.
+    /// The stored page with its outputs.
     ///
     /// Field 1: `status_page`
     #[serde(
@@ -3532,12 +3532,12 @@ pub const __UNPUBLISH_STATUS_PAGE_RESPONSE_JSON_ANY: ::buffa::type_registry::Jso
     from_json: ::buffa::type_registry::any_from_json::<UnpublishStatusPageResponse>,
     is_wkt: false,
 };
-/// Which colours a status page gets.
+/// The theme of a status page.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct SetStatusPageThemeRequest {
-    /// Identifier of the status page, `page_…`. Required.
+    /// ID of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -3545,7 +3545,7 @@ pub struct SetStatusPageThemeRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// The colours: one of `system`, `light`, `dark`. Required.
+    /// Theme: one of `system`, `light`, `dark`. Required.
     ///
     /// Field 2: `theme`
     #[serde(
@@ -3672,7 +3672,7 @@ pub const __SET_STATUS_PAGE_THEME_REQUEST_JSON_ANY: ::buffa::type_registry::Json
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct SetStatusPageThemeResponse {
-    /// As stored, with its outputs.
+    /// The stored page with its outputs.
     ///
     /// Field 1: `status_page`
     #[serde(
@@ -3794,12 +3794,12 @@ pub const __SET_STATUS_PAGE_THEME_RESPONSE_JSON_ANY: ::buffa::type_registry::Jso
     from_json: ::buffa::type_registry::any_from_json::<SetStatusPageThemeResponse>,
     is_wkt: false,
 };
-/// Whether search engines may list a status page.
+/// Permission for search engines to list a status page.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct SetStatusPageIndexingRequest {
-    /// Identifier of the status page, `page_…`. Required.
+    /// ID of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -3807,7 +3807,7 @@ pub struct SetStatusPageIndexingRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// Whether they may. Required.
+    /// Whether search engines may list the page. Required.
     ///
     /// Field 2: `allow_indexing`
     #[serde(
@@ -3937,7 +3937,7 @@ pub const __SET_STATUS_PAGE_INDEXING_REQUEST_JSON_ANY: ::buffa::type_registry::J
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct SetStatusPageIndexingResponse {
-    /// As stored, with its outputs.
+    /// The stored page with its outputs.
     ///
     /// Field 1: `status_page`
     #[serde(
@@ -4064,7 +4064,7 @@ pub const __SET_STATUS_PAGE_INDEXING_RESPONSE_JSON_ANY: ::buffa::type_registry::
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateComponentRequest {
-    /// What to create; its outputs are ignored. Required.
+    /// The component to create. Outputs are ignored. Required.
     ///
     /// Field 1: `component`
     #[serde(
@@ -4190,7 +4190,7 @@ pub const __CREATE_COMPONENT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateComponentResponse {
-    /// As stored, with its outputs.
+    /// The stored component with its outputs.
     ///
     /// Field 1: `component`
     #[serde(
@@ -4311,12 +4311,12 @@ pub const __CREATE_COMPONENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyE
     from_json: ::buffa::type_registry::any_from_json::<CreateComponentResponse>,
     is_wkt: false,
 };
-/// Which component to read.
+/// The component to read.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetComponentRequest {
-    /// Identifier of the component, `cmp_…`. Required.
+    /// ID of the component, `cmp_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -4324,7 +4324,7 @@ pub struct GetComponentRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// The page that it must be on, `page_…`; absent: any.
+    /// The page that the component must be on, `page_…`. Absent: any.
     ///
     /// Field 2: `page_id`
     #[serde(
@@ -4450,12 +4450,12 @@ pub const __GET_COMPONENT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry
     from_json: ::buffa::type_registry::any_from_json::<GetComponentRequest>,
     is_wkt: false,
 };
-/// One component.
+/// A component.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetComponentResponse {
-    /// As stored, with its outputs.
+    /// The stored component with its outputs.
     ///
     /// Field 1: `component`
     #[serde(
@@ -4576,12 +4576,12 @@ pub const __GET_COMPONENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntr
     from_json: ::buffa::type_registry::any_from_json::<GetComponentResponse>,
     is_wkt: false,
 };
-/// Which part of the list to read.
+/// The page of the list to return.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListComponentsRequest {
-    /// How many at most: 1 to 100. Default 50.
+    /// Page size: 1 to 100. Default 50.
     ///
     /// Field 1: `limit`
     #[serde(
@@ -4590,7 +4590,7 @@ pub struct ListComponentsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub limit: ::core::option::Option<i32>,
-    /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+    /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
     ///
     /// Field 2: `offset`
     #[serde(
@@ -4599,8 +4599,8 @@ pub struct ListComponentsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub offset: ::core::option::Option<i32>,
-    /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-    /// when components come and go in between.
+    /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if components are
+    /// created or deleted meanwhile.
     ///
     /// Field 3: `page_token`
     #[serde(
@@ -4609,7 +4609,7 @@ pub struct ListComponentsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+    /// Only components of this page, `page_…`. Absent: all pages of the workspace.
     ///
     /// Field 4: `page_id`
     #[serde(
@@ -4774,12 +4774,12 @@ pub const __LIST_COMPONENTS_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEnt
     from_json: ::buffa::type_registry::any_from_json::<ListComponentsRequest>,
     is_wkt: false,
 };
-/// A part of the list.
+/// A page of the list.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListComponentsResponse {
-    /// By id.
+    /// The page's entries, by ID.
     ///
     /// Field 1: `components`
     #[serde(
@@ -4787,7 +4787,7 @@ pub struct ListComponentsResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub components: ::buffa::alloc::vec::Vec<Component>,
-    /// How many there are of that page or of the workspace.
+    /// Number of components on that page or in the workspace.
     ///
     /// Field 2: `total_size`
     #[serde(
@@ -4796,7 +4796,7 @@ pub struct ListComponentsResponse {
         with = "::buffa::json_helpers::int32"
     )]
     pub total_size: i32,
-    /// Token of the next part; empty on the last.
+    /// Token of the next page. Empty on the last page.
     ///
     /// Field 3: `next_page_token`
     #[serde(
@@ -4951,12 +4951,12 @@ pub const __LIST_COMPONENTS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEn
     from_json: ::buffa::type_registry::any_from_json::<ListComponentsResponse>,
     is_wkt: false,
 };
-/// A change of a component.
+/// An update of a component.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateComponentRequest {
-    /// `id` says which; the other outputs are ignored. Required.
+    /// The changed component. `id` selects it; other outputs are ignored. Required.
     ///
     /// Field 1: `component`
     #[serde(
@@ -4964,9 +4964,8 @@ pub struct UpdateComponentRequest {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub component: ::buffa::MessageField<Component, ::buffa::Inline<Component>>,
-    /// What changes, by the names of Component's arguments, for example `name,order`. A named
-    /// field that `component` leaves out is cleared. Absent: all arguments are replaced, but
-    /// those that are fixed may be left out.
+    /// Names of the Component arguments to change, for example `name,order`. A named field that `component`
+    /// omits is cleared. Absent: replaces all arguments; fixed ones may be omitted.
     ///
     /// Field 2: `update_mask`
     #[serde(
@@ -5125,7 +5124,7 @@ pub const __UPDATE_COMPONENT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEn
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateComponentResponse {
-    /// As stored, with its outputs.
+    /// The stored component with its outputs.
     ///
     /// Field 1: `component`
     #[serde(
@@ -5246,12 +5245,12 @@ pub const __UPDATE_COMPONENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyE
     from_json: ::buffa::type_registry::any_from_json::<UpdateComponentResponse>,
     is_wkt: false,
 };
-/// Which component to delete.
+/// The component to delete.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteComponentRequest {
-    /// Identifier of the component, `cmp_…`. Required.
+    /// ID of the component, `cmp_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -5356,7 +5355,7 @@ pub const __DELETE_COMPONENT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEn
     from_json: ::buffa::type_registry::any_from_json::<DeleteComponentRequest>,
     is_wkt: false,
 };
-/// The component is deleted.
+/// Empty: the component is deleted.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -5447,7 +5446,7 @@ pub const __DELETE_COMPONENT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyE
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateComponentGroupRequest {
-    /// What to create; its outputs are ignored. Required.
+    /// The group to create. Outputs are ignored. Required.
     ///
     /// Field 1: `component_group`
     #[serde(
@@ -5577,7 +5576,7 @@ pub const __CREATE_COMPONENT_GROUP_REQUEST_JSON_ANY: ::buffa::type_registry::Jso
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateComponentGroupResponse {
-    /// As stored, with its outputs.
+    /// The stored group with its outputs.
     ///
     /// Field 1: `component_group`
     #[serde(
@@ -5702,12 +5701,12 @@ pub const __CREATE_COMPONENT_GROUP_RESPONSE_JSON_ANY: ::buffa::type_registry::Js
     from_json: ::buffa::type_registry::any_from_json::<CreateComponentGroupResponse>,
     is_wkt: false,
 };
-/// Which component group to read.
+/// The component group to read.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetComponentGroupRequest {
-    /// Identifier of the component group, `grp_…`. Required.
+    /// ID of the component group, `grp_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -5715,7 +5714,7 @@ pub struct GetComponentGroupRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// The page that it must be on, `page_…`; absent: any.
+    /// The page that the group must be on, `page_…`. Absent: any.
     ///
     /// Field 2: `page_id`
     #[serde(
@@ -5841,12 +5840,12 @@ pub const __GET_COMPONENT_GROUP_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAn
     from_json: ::buffa::type_registry::any_from_json::<GetComponentGroupRequest>,
     is_wkt: false,
 };
-/// One component group.
+/// A component group.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetComponentGroupResponse {
-    /// As stored, with its outputs.
+    /// The stored group with its outputs.
     ///
     /// Field 1: `component_group`
     #[serde(
@@ -5971,12 +5970,12 @@ pub const __GET_COMPONENT_GROUP_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonA
     from_json: ::buffa::type_registry::any_from_json::<GetComponentGroupResponse>,
     is_wkt: false,
 };
-/// Which part of the list to read.
+/// The page of the list to return.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListComponentGroupsRequest {
-    /// How many at most: 1 to 100. Default 50.
+    /// Page size: 1 to 100. Default 50.
     ///
     /// Field 1: `limit`
     #[serde(
@@ -5985,7 +5984,7 @@ pub struct ListComponentGroupsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub limit: ::core::option::Option<i32>,
-    /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+    /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
     ///
     /// Field 2: `offset`
     #[serde(
@@ -5994,8 +5993,8 @@ pub struct ListComponentGroupsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub offset: ::core::option::Option<i32>,
-    /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-    /// when component groups come and go in between.
+    /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if component
+    /// groups are created or deleted meanwhile.
     ///
     /// Field 3: `page_token`
     #[serde(
@@ -6004,7 +6003,7 @@ pub struct ListComponentGroupsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+    /// Only groups of this page, `page_…`. Absent: all pages of the workspace.
     ///
     /// Field 4: `page_id`
     #[serde(
@@ -6169,12 +6168,12 @@ pub const __LIST_COMPONENT_GROUPS_REQUEST_JSON_ANY: ::buffa::type_registry::Json
     from_json: ::buffa::type_registry::any_from_json::<ListComponentGroupsRequest>,
     is_wkt: false,
 };
-/// A part of the list.
+/// A page of the list.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListComponentGroupsResponse {
-    /// By id.
+    /// The page's entries, by ID.
     ///
     /// Field 1: `component_groups`
     #[serde(
@@ -6183,7 +6182,7 @@ pub struct ListComponentGroupsResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub component_groups: ::buffa::alloc::vec::Vec<ComponentGroup>,
-    /// How many there are of that page or of the workspace.
+    /// Number of groups on that page or in the workspace.
     ///
     /// Field 2: `total_size`
     #[serde(
@@ -6192,7 +6191,7 @@ pub struct ListComponentGroupsResponse {
         with = "::buffa::json_helpers::int32"
     )]
     pub total_size: i32,
-    /// Token of the next part; empty on the last.
+    /// Token of the next page. Empty on the last page.
     ///
     /// Field 3: `next_page_token`
     #[serde(
@@ -6347,12 +6346,12 @@ pub const __LIST_COMPONENT_GROUPS_RESPONSE_JSON_ANY: ::buffa::type_registry::Jso
     from_json: ::buffa::type_registry::any_from_json::<ListComponentGroupsResponse>,
     is_wkt: false,
 };
-/// A change of a component group.
+/// An update of a component group.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateComponentGroupRequest {
-    /// `id` says which; the other outputs are ignored. Required.
+    /// The changed group. `id` selects it; other outputs are ignored. Required.
     ///
     /// Field 1: `component_group`
     #[serde(
@@ -6364,9 +6363,8 @@ pub struct UpdateComponentGroupRequest {
         ComponentGroup,
         ::buffa::Inline<ComponentGroup>,
     >,
-    /// What changes, by the names of ComponentGroup's arguments, for example `name`. A named
-    /// field that `component_group` leaves out is cleared. Absent: all arguments are replaced, but
-    /// those that are fixed may be left out.
+    /// Names of the ComponentGroup arguments to change, for example `name`. A named field that `component_group`
+    /// omits is cleared. Absent: replaces all arguments; fixed ones may be omitted.
     ///
     /// Field 2: `update_mask`
     #[serde(
@@ -6525,7 +6523,7 @@ pub const __UPDATE_COMPONENT_GROUP_REQUEST_JSON_ANY: ::buffa::type_registry::Jso
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateComponentGroupResponse {
-    /// As stored, with its outputs.
+    /// The stored group with its outputs.
     ///
     /// Field 1: `component_group`
     #[serde(
@@ -6650,12 +6648,12 @@ pub const __UPDATE_COMPONENT_GROUP_RESPONSE_JSON_ANY: ::buffa::type_registry::Js
     from_json: ::buffa::type_registry::any_from_json::<UpdateComponentGroupResponse>,
     is_wkt: false,
 };
-/// Which component group to delete.
+/// The component group to delete.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteComponentGroupRequest {
-    /// Identifier of the component group, `grp_…`. Required.
+    /// ID of the component group, `grp_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -6760,7 +6758,7 @@ pub const __DELETE_COMPONENT_GROUP_REQUEST_JSON_ANY: ::buffa::type_registry::Jso
     from_json: ::buffa::type_registry::any_from_json::<DeleteComponentGroupRequest>,
     is_wkt: false,
 };
-/// The component group is deleted.
+/// Empty: the component group is deleted.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -6846,12 +6844,12 @@ pub const __DELETE_COMPONENT_GROUP_RESPONSE_JSON_ANY: ::buffa::type_registry::Js
     from_json: ::buffa::type_registry::any_from_json::<DeleteComponentGroupResponse>,
     is_wkt: false,
 };
-/// Which status page to look at.
+/// The status page to view.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetStatusPageOverviewRequest {
-    /// Identifier of the status page, `page_…`. Required.
+    /// ID of the status page, `page_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -6956,12 +6954,12 @@ pub const __GET_STATUS_PAGE_OVERVIEW_REQUEST_JSON_ANY: ::buffa::type_registry::J
     from_json: ::buffa::type_registry::any_from_json::<GetStatusPageOverviewRequest>,
     is_wkt: false,
 };
-/// A status page as visitors see it.
+/// The content of a status page.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetStatusPageOverviewResponse {
-    /// As it is now.
+    /// The current content.
     ///
     /// Field 1: `overview`
     #[serde(
@@ -7085,12 +7083,12 @@ pub const __GET_STATUS_PAGE_OVERVIEW_RESPONSE_JSON_ANY: ::buffa::type_registry::
     from_json: ::buffa::type_registry::any_from_json::<GetStatusPageOverviewResponse>,
     is_wkt: false,
 };
-/// What visitors see of a status page.
+/// The content of a status page, as visitors see it.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct StatusPageOverview {
-    /// Identifier of the status page, `page_…`.
+    /// ID of the status page, `page_…`.
     ///
     /// Field 1: `page_id`
     #[serde(
@@ -7099,7 +7097,7 @@ pub struct StatusPageOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub page_id: ::buffa::alloc::string::String,
-    /// Of when it is.
+    /// Time of the snapshot.
     ///
     /// Field 2: `at`
     #[serde(
@@ -7110,7 +7108,7 @@ pub struct StatusPageOverview {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// The worst that matters: `up`, `degraded`, `down`, `maintenance` or `unknown`.
+    /// Worst relevant status: `up`, `degraded`, `down`, `maintenance` or `unknown`.
     ///
     /// Field 3: `state`
     #[serde(
@@ -7118,7 +7116,7 @@ pub struct StatusPageOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub state: ::buffa::alloc::string::String,
-    /// When the newest check of anything on the page finished; absent where nothing is checked.
+    /// End of the newest check of the page's monitors. Absent without checks.
     ///
     /// Field 4: `checked_at`
     #[serde(
@@ -7130,7 +7128,7 @@ pub struct StatusPageOverview {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// In the order of the page, those of a group together.
+    /// Components in the order of the page, groups together.
     ///
     /// Field 5: `components`
     #[serde(
@@ -7138,7 +7136,7 @@ pub struct StatusPageOverview {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub components: ::buffa::alloc::vec::Vec<ComponentOverview>,
-    /// Incidents that are open, newest first.
+    /// Open incidents, newest first.
     ///
     /// Field 6: `open_incidents`
     #[serde(
@@ -7147,7 +7145,7 @@ pub struct StatusPageOverview {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub open_incidents: ::buffa::alloc::vec::Vec<IncidentOverview>,
-    /// Maintenance that is on or to come, soonest first.
+    /// Current and future maintenance windows, soonest first.
     ///
     /// Field 7: `planned_maintenance`
     #[serde(
@@ -7156,7 +7154,7 @@ pub struct StatusPageOverview {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub planned_maintenance: ::buffa::alloc::vec::Vec<MaintenanceOverview>,
-    /// Reports that are open, the one that began last first.
+    /// Open reports, latest start first.
     ///
     /// Field 8: `open_reports`
     #[serde(
@@ -7457,14 +7455,14 @@ pub const __STATUS_PAGE_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry 
     from_json: ::buffa::type_registry::any_from_json::<StatusPageOverview>,
     is_wkt: false,
 };
-/// A component as visitors see it. An uptime is the share of the time known in which it was not down,
-/// maintenance left out, in parts of a million, rounded down; absent where nothing is known. It is
-/// counted over the last days of UTC, today included.
+/// A component as visitors see it. Its uptimes are the share of the known time in which it was not down,
+/// excluding maintenance. They are in millionths, rounded down, and absent if nothing is known. Their days are
+/// UTC days and include today.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ComponentOverview {
-    /// Identifier of the component, `cmp_…`.
+    /// ID of the component, `cmp_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -7472,7 +7470,7 @@ pub struct ComponentOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// Its name, or its monitor's.
+    /// Name of the component, or of its monitor.
     ///
     /// Field 2: `name`
     #[serde(
@@ -7480,7 +7478,7 @@ pub struct ComponentOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub name: ::buffa::alloc::string::String,
-    /// What its owner says of it.
+    /// Description by its owner.
     ///
     /// Field 3: `description`
     #[serde(
@@ -7488,7 +7486,7 @@ pub struct ComponentOverview {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub description: ::core::option::Option<::buffa::alloc::string::String>,
-    /// The group it stands in, `grp_…`; empty where it stands by itself.
+    /// The component's group, `grp_…`. Empty without one.
     ///
     /// Field 4: `group_id`
     #[serde(
@@ -7497,8 +7495,8 @@ pub struct ComponentOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub group_id: ::buffa::alloc::string::String,
-    /// How it is: `up`, `degraded`, `down`, `maintenance`, or `unknown`, also where its monitor is paused
-    /// or deleted.
+    /// Status: `up`, `degraded`, `down`, `maintenance`, or `unknown`, which includes a paused or deleted
+    /// monitor.
     ///
     /// Field 5: `state`
     #[serde(
@@ -7506,7 +7504,7 @@ pub struct ComponentOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub state: ::buffa::alloc::string::String,
-    /// Since when, where that is within 90 days.
+    /// Start of the status. Absent if it is older than 90 days.
     ///
     /// Field 6: `since`
     #[serde(
@@ -7517,7 +7515,7 @@ pub struct ComponentOverview {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Whether its monitor runs and was not checked for more than two periods.
+    /// Whether the monitor is active but has not been checked for more than two periods.
     ///
     /// Field 7: `is_stale`
     #[serde(
@@ -7526,7 +7524,7 @@ pub struct ComponentOverview {
         with = "::buffa::json_helpers::proto_bool"
     )]
     pub is_stale: bool,
-    /// The uptime of today.
+    /// Uptime of today.
     ///
     /// Field 8: `uptime_1d_millionths`
     #[serde(
@@ -7536,7 +7534,7 @@ pub struct ComponentOverview {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub uptime_1d_millionths: ::core::option::Option<i32>,
-    /// The uptime of 7 days.
+    /// Uptime of 7 days.
     ///
     /// Field 9: `uptime_7d_millionths`
     #[serde(
@@ -7546,7 +7544,7 @@ pub struct ComponentOverview {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub uptime_7d_millionths: ::core::option::Option<i32>,
-    /// The uptime of 30 days.
+    /// Uptime of 30 days.
     ///
     /// Field 10: `uptime_30d_millionths`
     #[serde(
@@ -7556,7 +7554,7 @@ pub struct ComponentOverview {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub uptime_30d_millionths: ::core::option::Option<i32>,
-    /// The uptime of 90 days.
+    /// Uptime of 90 days.
     ///
     /// Field 11: `uptime_90d_millionths`
     #[serde(
@@ -7847,7 +7845,7 @@ pub const __COMPONENT_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = 
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct IncidentOverview {
-    /// Identifier of the incident, `inc_…`.
+    /// ID of the incident, `inc_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -7855,7 +7853,7 @@ pub struct IncidentOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// The components it is about, `cmp_…`, in the order of the page.
+    /// Affected components, `cmp_…`, in the order of the page.
     ///
     /// Field 2: `component_ids`
     #[serde(
@@ -7864,7 +7862,7 @@ pub struct IncidentOverview {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub component_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// When it began.
+    /// Start of the incident.
     ///
     /// Field 3: `opened_at`
     #[serde(
@@ -7876,7 +7874,7 @@ pub struct IncidentOverview {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Since when somebody works on it; absent while nobody does.
+    /// Time of the acknowledgement. Absent without one.
     ///
     /// Field 4: `acknowledged_at`
     #[serde(
@@ -8064,12 +8062,12 @@ pub const __INCIDENT_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = :
     from_json: ::buffa::type_registry::any_from_json::<IncidentOverview>,
     is_wkt: false,
 };
-/// A report as visitors see it; all of it reads status_report.v1.
+/// A status report as visitors see it. status_report.v1 returns all of it.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ReportOverview {
-    /// Identifier of the report, `rpt_…`.
+    /// ID of the report, `rpt_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -8077,7 +8075,7 @@ pub struct ReportOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// Its title.
+    /// Title of the report.
     ///
     /// Field 2: `title`
     #[serde(
@@ -8085,7 +8083,7 @@ pub struct ReportOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub title: ::buffa::alloc::string::String,
-    /// How far it has come: `investigating`, `identified` or `monitoring`.
+    /// Progress: `investigating`, `identified` or `monitoring`.
     ///
     /// Field 3: `status`
     #[serde(
@@ -8093,7 +8091,7 @@ pub struct ReportOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub status: ::buffa::alloc::string::String,
-    /// The components it speaks of now, `cmp_…`, in the order of the page.
+    /// Components in its current update, `cmp_…`, in the order of the page.
     ///
     /// Field 4: `component_ids`
     #[serde(
@@ -8102,7 +8100,7 @@ pub struct ReportOverview {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub component_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// When it began.
+    /// Start of the report.
     ///
     /// Field 5: `started_at`
     #[serde(
@@ -8114,7 +8112,7 @@ pub struct ReportOverview {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// The time of its latest update.
+    /// Time of the latest update.
     ///
     /// Field 6: `told_at`
     #[serde(
@@ -8332,12 +8330,12 @@ pub const __REPORT_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::b
     from_json: ::buffa::type_registry::any_from_json::<ReportOverview>,
     is_wkt: false,
 };
-/// A window of maintenance as visitors see it.
+/// A maintenance window as visitors see it.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct MaintenanceOverview {
-    /// Identifier of the maintenance, `mnt_…`; a maintenance that repeats has several windows.
+    /// ID of the maintenance, `mnt_…`. A recurring maintenance has several windows.
     ///
     /// Field 1: `id`
     #[serde(
@@ -8345,7 +8343,7 @@ pub struct MaintenanceOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// What is done.
+    /// Title.
     ///
     /// Field 2: `title`
     #[serde(
@@ -8353,7 +8351,7 @@ pub struct MaintenanceOverview {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub title: ::buffa::alloc::string::String,
-    /// More of it.
+    /// Description.
     ///
     /// Field 3: `description`
     #[serde(
@@ -8361,7 +8359,7 @@ pub struct MaintenanceOverview {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub description: ::core::option::Option<::buffa::alloc::string::String>,
-    /// When the window begins.
+    /// Start of the window.
     ///
     /// Field 4: `from`
     #[serde(
@@ -8372,7 +8370,7 @@ pub struct MaintenanceOverview {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// When it ends.
+    /// End of the window.
     ///
     /// Field 5: `until`
     #[serde(
@@ -8383,7 +8381,7 @@ pub struct MaintenanceOverview {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Whether it is on.
+    /// Whether the window is current.
     ///
     /// Field 6: `is_on`
     #[serde(
@@ -8392,7 +8390,7 @@ pub struct MaintenanceOverview {
         with = "::buffa::json_helpers::proto_bool"
     )]
     pub is_on: bool,
-    /// The components it is about, `cmp_…`, in the order of the page.
+    /// Affected components, `cmp_…`, in the order of the page.
     ///
     /// Field 7: `component_ids`
     #[serde(
@@ -8627,12 +8625,12 @@ pub const __MAINTENANCE_OVERVIEW_JSON_ANY: ::buffa::type_registry::JsonAnyEntry 
     from_json: ::buffa::type_registry::any_from_json::<MaintenanceOverview>,
     is_wkt: false,
 };
-/// Which component to sum up.
+/// The component and the number of days.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetComponentSummaryRequest {
-    /// Identifier of the component, `cmp_…`. Required.
+    /// ID of the component, `cmp_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -8640,7 +8638,7 @@ pub struct GetComponentSummaryRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// How many days back, today included: 1 to 90. Default 90.
+    /// Number of days, including today: 1 to 90. Default 90.
     ///
     /// Field 2: `days`
     #[serde(
@@ -8765,12 +8763,12 @@ pub const __GET_COMPONENT_SUMMARY_REQUEST_JSON_ANY: ::buffa::type_registry::Json
     from_json: ::buffa::type_registry::any_from_json::<GetComponentSummaryRequest>,
     is_wkt: false,
 };
-/// A component by days.
+/// The days of a component.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetComponentSummaryResponse {
-    /// Identifier of the component, `cmp_…`.
+    /// ID of the component, `cmp_…`.
     ///
     /// Field 1: `id`
     #[serde(
@@ -8778,7 +8776,7 @@ pub struct GetComponentSummaryResponse {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// Of when it is.
+    /// Time of the snapshot.
     ///
     /// Field 2: `at`
     #[serde(
@@ -8789,7 +8787,7 @@ pub struct GetComponentSummaryResponse {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Oldest first, the last is today; empty where the component never showed a monitor.
+    /// Days, oldest first, ending today. Empty if the component never showed a monitor.
     ///
     /// Field 3: `days`
     #[serde(
@@ -8797,7 +8795,7 @@ pub struct GetComponentSummaryResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub days: ::buffa::alloc::vec::Vec<ComponentDay>,
-    /// The uptime of these days together, as in ComponentOverview.
+    /// Uptime over these days, as in ComponentOverview.
     ///
     /// Field 4: `uptime_millionths`
     #[serde(
@@ -8982,13 +8980,13 @@ pub const __GET_COMPONENT_SUMMARY_RESPONSE_JSON_ANY: ::buffa::type_registry::Jso
     from_json: ::buffa::type_registry::any_from_json::<GetComponentSummaryResponse>,
     is_wkt: false,
 };
-/// A day of UTC of a component; of today what has passed. Its seconds, rounded down, are together the
-/// day.
+/// A UTC day of a component, or the elapsed part of today. Its durations are in seconds, rounded down, and add
+/// up to the day.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ComponentDay {
-    /// Such as `2026-11-21`.
+    /// Date, such as `2026-11-21`.
     ///
     /// Field 1: `date`
     #[serde(
@@ -8996,7 +8994,7 @@ pub struct ComponentDay {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub date: ::buffa::alloc::string::String,
-    /// Seconds in which it worked, outside of maintenance.
+    /// Seconds up, outside maintenance.
     ///
     /// Field 2: `up_seconds`
     #[serde(
@@ -9005,7 +9003,7 @@ pub struct ComponentDay {
         with = "::buffa::json_helpers::int32"
     )]
     pub up_seconds: i32,
-    /// Seconds in which it was slow or partly failing, outside of maintenance.
+    /// Seconds slow or partly failing, outside maintenance.
     ///
     /// Field 3: `degraded_seconds`
     #[serde(
@@ -9014,7 +9012,7 @@ pub struct ComponentDay {
         with = "::buffa::json_helpers::int32"
     )]
     pub degraded_seconds: i32,
-    /// Seconds in which it was down, outside of maintenance.
+    /// Seconds down, outside maintenance.
     ///
     /// Field 4: `down_seconds`
     #[serde(
@@ -9023,7 +9021,7 @@ pub struct ComponentDay {
         with = "::buffa::json_helpers::int32"
     )]
     pub down_seconds: i32,
-    /// Seconds of maintenance.
+    /// Seconds in maintenance.
     ///
     /// Field 5: `maintenance_seconds`
     #[serde(
@@ -9032,7 +9030,7 @@ pub struct ComponentDay {
         with = "::buffa::json_helpers::int32"
     )]
     pub maintenance_seconds: i32,
-    /// Seconds of which nothing is known, outside of maintenance.
+    /// Seconds without data, outside maintenance.
     ///
     /// Field 6: `unknown_seconds`
     #[serde(
@@ -9041,7 +9039,7 @@ pub struct ComponentDay {
         with = "::buffa::json_helpers::int32"
     )]
     pub unknown_seconds: i32,
-    /// The uptime of the day, as in ComponentOverview.
+    /// Uptime of the day, as in ComponentOverview.
     ///
     /// Field 7: `uptime_millionths`
     #[serde(
@@ -9247,17 +9245,17 @@ pub const __COMPONENT_DAY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buf
     from_json: ::buffa::type_registry::any_from_json::<ComponentDay>,
     is_wkt: false,
 };
-/// Somebody, or a program, who is told what happens on a status page.
+/// A person or a program that receives the news of a status page.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct Subscriber {
-    /// Output: identifier of the subscriber, `sub_…`.
+    /// Output: ID of the subscriber, `sub_…`.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// The page, `page_…`. Required.
+    /// The status page, `page_…`. Required.
     ///
     /// Field 2: `page_id`
     #[serde(
@@ -9266,14 +9264,13 @@ pub struct Subscriber {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Address that emails go to. Either this or `webhook_url`. Read-only keys read its first character and
-    /// its domain.
+    /// Email address. Exclusive with `webhook_url`. Read-only keys read its first character and its domain.
     ///
     /// Field 3: `email`
     #[serde(rename = "email", skip_serializing_if = "::core::option::Option::is_none")]
     pub email: ::core::option::Option<::buffa::alloc::string::String>,
-    /// http or https URL that webhooks go to, up to 2048 characters. They are signed with the secrets of
-    /// the workspace, as those of channels are. A secret: left out of answers to read-only keys.
+    /// http or https URL of webhooks, up to 2048 characters. They are signed with the workspace's secrets, like
+    /// those of channels. A secret: omitted for read-only keys.
     ///
     /// Field 4: `webhook_url`
     #[serde(
@@ -9290,8 +9287,8 @@ pub struct Subscriber {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub language: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Components of the page that are heard of, `cmp_…`, up to 1000, and what is about the page as a whole.
-    /// Empty: all of the page.
+    /// Components of the page to receive news of, `cmp_…`, up to 1000, in addition to news of the page as a
+    /// whole. Empty: all of the page.
     ///
     /// Field 6: `component_ids`
     #[serde(
@@ -9300,7 +9297,7 @@ pub struct Subscriber {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub component_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// What is heard of: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance.
+    /// Topics: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance.
     ///
     /// Field 7: `topics`
     #[serde(
@@ -9308,18 +9305,17 @@ pub struct Subscriber {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub topics: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Output: how it is told: `email` or `webhook`.
+    /// Output: kind of the subscription: `email` or `webhook`.
     ///
     /// Field 30: `kind`
     #[serde(rename = "kind", skip_serializing_if = "::core::option::Option::is_none")]
     pub kind: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Output: whether it is told anything: `pending` until who has the address said yes, then
-    /// `active`.
+    /// Output: `pending` until the address is confirmed, then `active`.
     ///
     /// Field 31: `state`
     #[serde(rename = "state", skip_serializing_if = "::core::option::Option::is_none")]
     pub state: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Output: when it was added.
+    /// Output: creation time.
     ///
     /// Field 32: `created_at`
     #[serde(
@@ -9331,7 +9327,7 @@ pub struct Subscriber {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: since when it is told.
+    /// Output: time from which it receives news. Absent while `pending`.
     ///
     /// Field 33: `confirmed_at`
     #[serde(
@@ -9343,10 +9339,10 @@ pub struct Subscriber {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: why it is told nothing at the moment, where that is so: `pending` until who has the address
-    /// said yes; `page_hidden` while the page is; `other_domain` where the page is for members and the
-    /// address is at none of their domains; `password` where it asked before the page had this password.
-    /// It is told again when that has changed.
+    /// Output: reason why it currently receives nothing: `pending` until the address is confirmed; `page_hidden`
+    /// while the page is hidden; `other_domain` if the page is restricted to domains that exclude the address;
+    /// `password` if it subscribed before the page had its current password. Absent otherwise. It receives news
+    /// again when the reason ends.
     ///
     /// Field 34: `not_told_because`
     #[serde(
@@ -9685,12 +9681,12 @@ pub const __SUBSCRIBER_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa:
     from_json: ::buffa::type_registry::any_from_json::<Subscriber>,
     is_wkt: false,
 };
-/// Which part of the list to read.
+/// The page of the list to return.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListSubscribersRequest {
-    /// How many at most: 1 to 100. Default 50.
+    /// Page size: 1 to 100. Default 50.
     ///
     /// Field 1: `limit`
     #[serde(
@@ -9699,7 +9695,7 @@ pub struct ListSubscribersRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub limit: ::core::option::Option<i32>,
-    /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+    /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
     ///
     /// Field 2: `offset`
     #[serde(
@@ -9708,8 +9704,8 @@ pub struct ListSubscribersRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub offset: ::core::option::Option<i32>,
-    /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-    /// when subscribers come and go in between.
+    /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if subscribers are
+    /// created or deleted meanwhile.
     ///
     /// Field 3: `page_token`
     #[serde(
@@ -9718,7 +9714,7 @@ pub struct ListSubscribersRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+    /// Only subscribers of this page, `page_…`. Absent: all pages of the workspace.
     ///
     /// Field 4: `page_id`
     #[serde(
@@ -9727,12 +9723,12 @@ pub struct ListSubscribersRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only those that are told so: `email` or `webhook`; absent: all.
+    /// Only this kind: `email` or `webhook`. Absent: all.
     ///
     /// Field 5: `kind`
     #[serde(rename = "kind", skip_serializing_if = "::core::option::Option::is_none")]
     pub kind: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only those that are `pending` or `active`; absent: all.
+    /// Only `pending` or only `active` subscribers. Absent: all.
     ///
     /// Field 6: `state`
     #[serde(rename = "state", skip_serializing_if = "::core::option::Option::is_none")]
@@ -9929,12 +9925,12 @@ pub const __LIST_SUBSCRIBERS_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEn
     from_json: ::buffa::type_registry::any_from_json::<ListSubscribersRequest>,
     is_wkt: false,
 };
-/// A part of the list.
+/// A page of the list.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListSubscribersResponse {
-    /// By id.
+    /// The page's entries, by ID.
     ///
     /// Field 1: `subscribers`
     #[serde(
@@ -9942,7 +9938,7 @@ pub struct ListSubscribersResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub subscribers: ::buffa::alloc::vec::Vec<Subscriber>,
-    /// How many the request lets through.
+    /// Number of subscribers that match the filter.
     ///
     /// Field 2: `total_size`
     #[serde(
@@ -9951,7 +9947,7 @@ pub struct ListSubscribersResponse {
         with = "::buffa::json_helpers::int32"
     )]
     pub total_size: i32,
-    /// Token of the next part; empty on the last.
+    /// Token of the next page. Empty on the last page.
     ///
     /// Field 3: `next_page_token`
     #[serde(
@@ -10106,12 +10102,12 @@ pub const __LIST_SUBSCRIBERS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyE
     from_json: ::buffa::type_registry::any_from_json::<ListSubscribersResponse>,
     is_wkt: false,
 };
-/// A new subscriber.
+/// The arguments of a new subscriber.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct AddSubscriberRequest {
-    /// What to add; its outputs are ignored. Required.
+    /// The subscriber to add. Outputs are ignored. Required.
     ///
     /// Field 1: `subscriber`
     #[serde(
@@ -10119,8 +10115,8 @@ pub struct AddSubscriberRequest {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub subscriber: ::buffa::MessageField<Subscriber, ::buffa::Inline<Subscriber>>,
-    /// Whether who has the address is asked first, by an email whose link holds for 24 hours. Default true.
-    /// False where they said yes already. Webhooks are told from the beginning on.
+    /// Whether to ask the address for confirmation by an email, whose link is valid for 24 hours. Default true.
+    /// Set false if the owner of the address has already agreed. Webhooks are active immediately.
     ///
     /// Field 2: `confirm`
     #[serde(rename = "confirm", skip_serializing_if = "::core::option::Option::is_none")]
@@ -10260,7 +10256,7 @@ pub const __ADD_SUBSCRIBER_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntr
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct AddSubscriberResponse {
-    /// As stored, with its outputs.
+    /// The stored subscriber with its outputs.
     ///
     /// Field 1: `subscriber`
     #[serde(
@@ -10381,12 +10377,12 @@ pub const __ADD_SUBSCRIBER_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEnt
     from_json: ::buffa::type_registry::any_from_json::<AddSubscriberResponse>,
     is_wkt: false,
 };
-/// Which subscription to end.
+/// The subscription to end.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct RemoveSubscriberRequest {
-    /// Identifier of the subscriber, `sub_…`. Required.
+    /// ID of the subscriber, `sub_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -10491,7 +10487,7 @@ pub const __REMOVE_SUBSCRIBER_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyE
     from_json: ::buffa::type_registry::any_from_json::<RemoveSubscriberRequest>,
     is_wkt: false,
 };
-/// The subscription has ended.
+/// Empty: the subscription has ended.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -10597,7 +10593,7 @@ pub mod __buffa {
         /// A status page.
         #[derive(Clone, Default)]
         pub struct StatusPageView<'a> {
-            /// Output: identifier of the status page, `page_…`. In an update it says which page is meant.
+            /// Output: ID of the status page, `page_…`. In an update, it selects the status page.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
@@ -10605,43 +10601,43 @@ pub mod __buffa {
             ///
             /// Field 2: `title`
             pub title: ::core::option::Option<&'a str>,
-            /// Name of the page in its address, unique in the server: words of a–z and 0–9 joined by single
-            /// hyphens, 1 to 256 characters. Required.
+            /// Name of the page in its URL, unique on the server: words of a–z and 0–9 joined by single hyphens, 1 to
+            /// 256 characters. Required.
             ///
             /// Field 3: `slug`
             pub slug: ::core::option::Option<&'a str>,
-            /// What the page is about: up to 1024 characters.
+            /// Description: up to 1024 characters.
             ///
             /// Field 4: `description`
             pub description: ::core::option::Option<&'a str>,
-            /// http or https address of the homepage, up to 2048 characters.
+            /// http or https URL of the homepage, up to 2048 characters.
             ///
             /// Field 5: `homepage_url`
             pub homepage_url: ::core::option::Option<&'a str>,
-            /// http, https or mailto address of the contact page, up to 2048 characters.
+            /// http, https or mailto URL of the contact page, up to 2048 characters.
             ///
             /// Field 6: `contact_url`
             pub contact_url: ::core::option::Option<&'a str>,
-            /// http or https address of the icon, up to 2048 characters.
+            /// http or https URL of the icon, up to 2048 characters.
             ///
             /// Field 7: `icon`
             pub icon: ::core::option::Option<&'a str>,
-            /// Domain that shows the page, unique in the server whatever its case and form; its DNS must
-            /// already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.
+            /// Domain that shows the page, unique on the server, case-insensitive. Its DNS must already point to the
+            /// service, and the TXT record `_aloft.DOMAIN` must name the page.
             ///
             /// Field 8: `custom_domain`
             pub custom_domain: ::core::option::Option<&'a str>,
-            /// Who may read the page: one of `public`, `password`, `email-domain`. Absent: as `public`.
+            /// Access to the page: one of `public`, `password`, `email-domain`. Absent: `public`.
             ///
             /// Field 9: `access_type`
             pub access_type: ::core::option::Option<&'a str>,
-            /// Password of the page, 1 to 256 characters; required when `access_type` is `password`. A secret:
-            /// left out of answers to read-only keys.
+            /// Password of the page, 1 to 256 characters; required when `access_type` is `password`. A secret: omitted
+            /// for read-only keys.
             ///
             /// Field 10: `password`
             pub password: ::core::option::Option<&'a str>,
-            /// Up to 100 domains of the email addresses that may read the page, in this order; required when
-            /// `access_type` is `email-domain`.
+            /// Email domains that may read the page, up to 100, in this order; required when `access_type` is
+            /// `email-domain`.
             ///
             /// Field 11: `auth_email_domains`
             pub auth_email_domains: ::buffa::RepeatedView<'a, &'a str>,
@@ -10649,24 +10645,23 @@ pub mod __buffa {
             ///
             /// Field 30: `published`
             pub published: ::core::option::Option<bool>,
-            /// Output: its colours: `system`, `light` or `dark`; see SetStatusPageTheme.
+            /// Output: theme: `system`, `light` or `dark`; see SetStatusPageTheme.
             ///
             /// Field 31: `theme`
             pub theme: ::core::option::Option<&'a str>,
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 32: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 33: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: whether search engines may list the page, where everybody may see it; see
-            /// SetStatusPageIndexing.
+            /// Output: whether search engines may list the page if its access is public; see SetStatusPageIndexing.
             ///
             /// Field 34: `allow_indexing`
             pub allow_indexing: ::core::option::Option<bool>,
@@ -11247,7 +11242,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: identifier of the status page, `page_…`. In an update it says which page is meant.
+            /// Output: ID of the status page, `page_…`. In an update, it selects the status page.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -11261,67 +11256,67 @@ pub mod __buffa {
             pub fn title(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().title
             }
-            /// Name of the page in its address, unique in the server: words of a–z and 0–9 joined by single
-            /// hyphens, 1 to 256 characters. Required.
+            /// Name of the page in its URL, unique on the server: words of a–z and 0–9 joined by single hyphens, 1 to
+            /// 256 characters. Required.
             ///
             /// Field 3: `slug`
             #[must_use]
             pub fn slug(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().slug
             }
-            /// What the page is about: up to 1024 characters.
+            /// Description: up to 1024 characters.
             ///
             /// Field 4: `description`
             #[must_use]
             pub fn description(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().description
             }
-            /// http or https address of the homepage, up to 2048 characters.
+            /// http or https URL of the homepage, up to 2048 characters.
             ///
             /// Field 5: `homepage_url`
             #[must_use]
             pub fn homepage_url(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().homepage_url
             }
-            /// http, https or mailto address of the contact page, up to 2048 characters.
+            /// http, https or mailto URL of the contact page, up to 2048 characters.
             ///
             /// Field 6: `contact_url`
             #[must_use]
             pub fn contact_url(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().contact_url
             }
-            /// http or https address of the icon, up to 2048 characters.
+            /// http or https URL of the icon, up to 2048 characters.
             ///
             /// Field 7: `icon`
             #[must_use]
             pub fn icon(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().icon
             }
-            /// Domain that shows the page, unique in the server whatever its case and form; its DNS must
-            /// already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.
+            /// Domain that shows the page, unique on the server, case-insensitive. Its DNS must already point to the
+            /// service, and the TXT record `_aloft.DOMAIN` must name the page.
             ///
             /// Field 8: `custom_domain`
             #[must_use]
             pub fn custom_domain(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().custom_domain
             }
-            /// Who may read the page: one of `public`, `password`, `email-domain`. Absent: as `public`.
+            /// Access to the page: one of `public`, `password`, `email-domain`. Absent: `public`.
             ///
             /// Field 9: `access_type`
             #[must_use]
             pub fn access_type(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().access_type
             }
-            /// Password of the page, 1 to 256 characters; required when `access_type` is `password`. A secret:
-            /// left out of answers to read-only keys.
+            /// Password of the page, 1 to 256 characters; required when `access_type` is `password`. A secret: omitted
+            /// for read-only keys.
             ///
             /// Field 10: `password`
             #[must_use]
             pub fn password(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().password
             }
-            /// Up to 100 domains of the email addresses that may read the page, in this order; required when
-            /// `access_type` is `email-domain`.
+            /// Email domains that may read the page, up to 100, in this order; required when `access_type` is
+            /// `email-domain`.
             ///
             /// Field 11: `auth_email_domains`
             #[must_use]
@@ -11335,14 +11330,14 @@ pub mod __buffa {
             pub fn published(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().published
             }
-            /// Output: its colours: `system`, `light` or `dark`; see SetStatusPageTheme.
+            /// Output: theme: `system`, `light` or `dark`; see SetStatusPageTheme.
             ///
             /// Field 31: `theme`
             #[must_use]
             pub fn theme(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().theme
             }
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 32: `created_at`
             #[must_use]
@@ -11353,7 +11348,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 33: `updated_at`
             #[must_use]
@@ -11364,8 +11359,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().updated_at
             }
-            /// Output: whether search engines may list the page, where everybody may see it; see
-            /// SetStatusPageIndexing.
+            /// Output: whether search engines may list the page if its access is public; see SetStatusPageIndexing.
             ///
             /// Field 34: `allow_indexing`
             #[must_use]
@@ -11403,53 +11397,54 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A line of a status page.
+        /// An entry of a status page.
         #[derive(Clone, Debug, Default)]
         pub struct ComponentView<'a> {
-            /// Output: identifier of the component, `cmp_…`. In an update it says which component is meant.
+            /// Output: ID of the component, `cmp_…`. In an update, it selects the component.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// The page it stands on, `page_…`. Required, and fixed once it is created.
+            /// The component's status page, `page_…`. Required, and fixed once it is created.
             ///
             /// Field 2: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
-            /// What it shows: `monitor` or `static`. Required, and fixed once it is created.
+            /// Type of the component: `monitor` or `static`. Required, and fixed once it is created.
             ///
             /// Field 3: `type`
             pub r#type: ::core::option::Option<&'a str>,
-            /// The monitor it shows, `mon_…`, which no other component of the page shows. Required when `type` is
-            /// `monitor`, refused when it is `static`. Gone from the answer when the monitor was deleted.
+            /// The component's monitor, `mon_…`, unique on the page. Required when `type` is `monitor`, rejected when it
+            /// is `static`. Omitted after the monitor is deleted.
             ///
             /// Field 4: `monitor_id`
             pub monitor_id: ::core::option::Option<&'a str>,
-            /// Name on the page: up to 256 characters. Absent: the monitor's.
+            /// Name on the page: up to 256 characters. Absent: the monitor's name.
             ///
             /// Field 5: `name`
             pub name: ::core::option::Option<&'a str>,
-            /// What it is, for visitors: up to 1024 characters.
+            /// Description for visitors: up to 1024 characters.
             ///
             /// Field 6: `description`
             pub description: ::core::option::Option<&'a str>,
-            /// Place on the page; lower ones come first.
+            /// Position on the page; lower ones come first.
             ///
             /// Field 7: `order`
             pub order: ::core::option::Option<i32>,
-            /// The group it belongs to, `grp_…`, of the same page.
+            /// The component's group, `grp_…`, on the same page.
             ///
             /// Field 8: `group_id`
             pub group_id: ::core::option::Option<&'a str>,
-            /// Place within its group; lower ones come first. Kept, and without effect, while it has no group.
+            /// Position within the group; lower ones come first. Stored, but without effect, while the component has no
+            /// group.
             ///
             /// Field 9: `group_order`
             pub group_order: ::core::option::Option<i32>,
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 30: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 31: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
@@ -11922,71 +11917,72 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: identifier of the component, `cmp_…`. In an update it says which component is meant.
+            /// Output: ID of the component, `cmp_…`. In an update, it selects the component.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// The page it stands on, `page_…`. Required, and fixed once it is created.
+            /// The component's status page, `page_…`. Required, and fixed once it is created.
             ///
             /// Field 2: `page_id`
             #[must_use]
             pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_id
             }
-            /// What it shows: `monitor` or `static`. Required, and fixed once it is created.
+            /// Type of the component: `monitor` or `static`. Required, and fixed once it is created.
             ///
             /// Field 3: `type`
             #[must_use]
             pub fn r#type(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().r#type
             }
-            /// The monitor it shows, `mon_…`, which no other component of the page shows. Required when `type` is
-            /// `monitor`, refused when it is `static`. Gone from the answer when the monitor was deleted.
+            /// The component's monitor, `mon_…`, unique on the page. Required when `type` is `monitor`, rejected when it
+            /// is `static`. Omitted after the monitor is deleted.
             ///
             /// Field 4: `monitor_id`
             #[must_use]
             pub fn monitor_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().monitor_id
             }
-            /// Name on the page: up to 256 characters. Absent: the monitor's.
+            /// Name on the page: up to 256 characters. Absent: the monitor's name.
             ///
             /// Field 5: `name`
             #[must_use]
             pub fn name(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().name
             }
-            /// What it is, for visitors: up to 1024 characters.
+            /// Description for visitors: up to 1024 characters.
             ///
             /// Field 6: `description`
             #[must_use]
             pub fn description(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().description
             }
-            /// Place on the page; lower ones come first.
+            /// Position on the page; lower ones come first.
             ///
             /// Field 7: `order`
             #[must_use]
             pub fn order(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().order
             }
-            /// The group it belongs to, `grp_…`, of the same page.
+            /// The component's group, `grp_…`, on the same page.
             ///
             /// Field 8: `group_id`
             #[must_use]
             pub fn group_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().group_id
             }
-            /// Place within its group; lower ones come first. Kept, and without effect, while it has no group.
+            /// Position within the group; lower ones come first. Stored, but without effect, while the component has no
+            /// group.
             ///
             /// Field 9: `group_order`
             #[must_use]
             pub fn group_order(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().group_order
             }
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 30: `created_at`
             #[must_use]
@@ -11997,7 +11993,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 31: `updated_at`
             #[must_use]
@@ -12039,14 +12035,14 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Components of a status page that stand together.
+        /// Components of a status page that are shown together.
         #[derive(Clone, Debug, Default)]
         pub struct ComponentGroupView<'a> {
-            /// Output: identifier of the component group, `grp_…`. In an update it says which group is meant.
+            /// Output: ID of the component group, `grp_…`. In an update, it selects the component group.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// The page it stands on, `page_…`. Required, and fixed once it is created.
+            /// The group's status page, `page_…`. Required, and fixed once it is created.
             ///
             /// Field 2: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
@@ -12054,13 +12050,13 @@ pub mod __buffa {
             ///
             /// Field 3: `name`
             pub name: ::core::option::Option<&'a str>,
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 30: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 31: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
@@ -12431,14 +12427,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: identifier of the component group, `grp_…`. In an update it says which group is meant.
+            /// Output: ID of the component group, `grp_…`. In an update, it selects the component group.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// The page it stands on, `page_…`. Required, and fixed once it is created.
+            /// The group's status page, `page_…`. Required, and fixed once it is created.
             ///
             /// Field 2: `page_id`
             #[must_use]
@@ -12452,7 +12448,7 @@ pub mod __buffa {
             pub fn name(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().name
             }
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 30: `created_at`
             #[must_use]
@@ -12463,7 +12459,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 31: `updated_at`
             #[must_use]
@@ -12508,7 +12504,7 @@ pub mod __buffa {
         /// The arguments of a new status page.
         #[derive(Clone, Debug, Default)]
         pub struct CreateStatusPageRequestView<'a> {
-            /// What to create; its outputs are ignored. Required.
+            /// The page to create. Outputs are ignored. Required.
             ///
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
@@ -12772,7 +12768,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// What to create; its outputs are ignored. Required.
+            /// The page to create. Outputs are ignored. Required.
             ///
             /// Field 1: `status_page`
             #[must_use]
@@ -12820,14 +12816,14 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Something that the caller should know of a status page that was stored all the same.
+        /// A problem of a status page that was stored nevertheless.
         #[derive(Clone, Debug, Default)]
         pub struct WarningView<'a> {
-            /// What it is about, from the request on, such as `status_page.access_type`.
+            /// Path of the field from the request on, such as `status_page.access_type`.
             ///
             /// Field 1: `field`
             pub field: &'a str,
-            /// What is wrong and what to do, in words.
+            /// The problem and its solution.
             ///
             /// Field 2: `message`
             pub message: &'a str,
@@ -13058,14 +13054,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// What it is about, from the request on, such as `status_page.access_type`.
+            /// Path of the field from the request on, such as `status_page.access_type`.
             ///
             /// Field 1: `field`
             #[must_use]
             pub fn field(&self) -> &'_ str {
                 self.0.reborrow().field
             }
-            /// What is wrong and what to do, in words.
+            /// The problem and its solution.
             ///
             /// Field 2: `message`
             #[must_use]
@@ -13106,14 +13102,14 @@ pub mod __buffa {
         /// The new status page.
         #[derive(Clone, Debug, Default)]
         pub struct CreateStatusPageResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusPageView<'a>,
             >,
-            /// Why visitors cannot see it, such as links by email on a server that sends none; empty when all is
-            /// well.
+            /// Reasons why visitors cannot see the page, such as email links on a server without a mail server. Empty
+            /// without a problem.
             ///
             /// Field 2: `warnings`
             pub warnings: ::buffa::RepeatedView<
@@ -13422,7 +13418,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             #[must_use]
@@ -13433,8 +13429,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().status_page
             }
-            /// Why visitors cannot see it, such as links by email on a server that sends none; empty when all is
-            /// well.
+            /// Reasons why visitors cannot see the page, such as email links on a server without a mail server. Empty
+            /// without a problem.
             ///
             /// Field 2: `warnings`
             #[must_use]
@@ -13483,10 +13479,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which status page to read.
+        /// The status page to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetStatusPageRequestView<'a> {
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -13705,7 +13701,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -13746,16 +13742,16 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// One status page.
+        /// A status page.
         #[derive(Clone, Debug, Default)]
         pub struct GetStatusPageResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusPageView<'a>,
             >,
-            /// How its custom domain is. Absent where it has none.
+            /// State of the custom domain. Absent without one.
             ///
             /// Field 2: `custom_domain_status`
             pub custom_domain_status: ::buffa::MessageFieldView<
@@ -14126,7 +14122,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             #[must_use]
@@ -14137,7 +14133,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().status_page
             }
-            /// How its custom domain is. Absent where it has none.
+            /// State of the custom domain. Absent without one.
             ///
             /// Field 2: `custom_domain_status`
             #[must_use]
@@ -14195,29 +14191,29 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// How the custom domain of a status page is: whether visitors are answered there in TLS.
+        /// The state of a custom domain: whether the server serves it over TLS.
         #[derive(Clone, Debug, Default)]
         pub struct CustomDomainStatusView<'a> {
-            /// The domain as it is looked up.
+            /// The domain in its DNS form.
             ///
             /// Field 1: `domain`
             pub domain: &'a str,
-            /// `pending` while a certificate is asked for, `active` while one holds, `failed` while there is none
-            /// and the last try to get one failed; `unmanaged` where this server makes no certificates.
+            /// `pending` while a certificate is being issued, `active` with a valid certificate, `failed` without one
+            /// after a failed attempt, `unmanaged` if this server issues no certificates.
             ///
             /// Field 2: `state`
             pub state: &'a str,
-            /// Why the last try to get a certificate failed.
+            /// Reason why the last attempt to get a certificate failed.
             ///
             /// Field 3: `reason`
             pub reason: ::core::option::Option<&'a str>,
-            /// When the certificate ends.
+            /// Expiry of the certificate.
             ///
             /// Field 4: `expires_at`
             pub expires_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// When one is asked for again, after a try that failed.
+            /// Time of the next attempt after a failure.
             ///
             /// Field 5: `next_try_at`
             pub next_try_at: ::buffa::MessageFieldView<
@@ -14591,29 +14587,29 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// The domain as it is looked up.
+            /// The domain in its DNS form.
             ///
             /// Field 1: `domain`
             #[must_use]
             pub fn domain(&self) -> &'_ str {
                 self.0.reborrow().domain
             }
-            /// `pending` while a certificate is asked for, `active` while one holds, `failed` while there is none
-            /// and the last try to get one failed; `unmanaged` where this server makes no certificates.
+            /// `pending` while a certificate is being issued, `active` with a valid certificate, `failed` without one
+            /// after a failed attempt, `unmanaged` if this server issues no certificates.
             ///
             /// Field 2: `state`
             #[must_use]
             pub fn state(&self) -> &'_ str {
                 self.0.reborrow().state
             }
-            /// Why the last try to get a certificate failed.
+            /// Reason why the last attempt to get a certificate failed.
             ///
             /// Field 3: `reason`
             #[must_use]
             pub fn reason(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().reason
             }
-            /// When the certificate ends.
+            /// Expiry of the certificate.
             ///
             /// Field 4: `expires_at`
             #[must_use]
@@ -14624,7 +14620,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().expires_at
             }
-            /// When one is asked for again, after a try that failed.
+            /// Time of the next attempt after a failure.
             ///
             /// Field 5: `next_try_at`
             #[must_use]
@@ -14666,19 +14662,19 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which part of the list to read.
+        /// The page of the list to return.
         #[derive(Clone, Debug, Default)]
         pub struct ListStatusPagesRequestView<'a> {
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             pub limit: ::core::option::Option<i32>,
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             pub offset: ::core::option::Option<i32>,
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when status pages come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if status pages
+            /// are created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             pub page_token: ::core::option::Option<&'a str>,
@@ -14939,22 +14935,22 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             #[must_use]
             pub fn limit(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().limit
             }
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             #[must_use]
             pub fn offset(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().offset
             }
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when status pages come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if status pages
+            /// are created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             #[must_use]
@@ -14998,21 +14994,21 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A part of the list.
+        /// A page of the list.
         #[derive(Clone, Debug, Default)]
         pub struct ListStatusPagesResponseView<'a> {
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `status_pages`
             pub status_pages: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::StatusPageView<'a>,
             >,
-            /// How many there are of the workspace.
+            /// Total number of status pages in the workspace.
             ///
             /// Field 2: `total_size`
             pub total_size: i32,
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             pub next_page_token: &'a str,
@@ -15303,7 +15299,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `status_pages`
             #[must_use]
@@ -15315,14 +15311,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().status_pages
             }
-            /// How many there are of the workspace.
+            /// Total number of status pages in the workspace.
             ///
             /// Field 2: `total_size`
             #[must_use]
             pub fn total_size(&self) -> i32 {
                 self.0.reborrow().total_size
             }
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             #[must_use]
@@ -15366,17 +15362,17 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A change of a status page.
+        /// An update of a status page.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateStatusPageRequestView<'a> {
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed page. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusPageView<'a>,
             >,
-            /// What changes, by the names of StatusPage's arguments, for example `title,slug`. A named
-            /// field that `status_page` leaves out is cleared. Absent: all arguments are replaced.
+            /// Names of the StatusPage arguments to change, for example `title,slug`. A named field that `status_page`
+            /// omits is cleared. Absent: all arguments are replaced.
             ///
             /// Field 2: `update_mask`
             pub update_mask: ::buffa::MessageFieldView<
@@ -15698,7 +15694,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed page. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `status_page`
             #[must_use]
@@ -15709,8 +15705,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().status_page
             }
-            /// What changes, by the names of StatusPage's arguments, for example `title,slug`. A named
-            /// field that `status_page` leaves out is cleared. Absent: all arguments are replaced.
+            /// Names of the StatusPage arguments to change, for example `title,slug`. A named field that `status_page`
+            /// omits is cleared. Absent: all arguments are replaced.
             ///
             /// Field 2: `update_mask`
             #[must_use]
@@ -15761,7 +15757,7 @@ pub mod __buffa {
         /// The changed status page.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateStatusPageResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
@@ -16076,7 +16072,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             #[must_use]
@@ -16136,10 +16132,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which status page to delete.
+        /// The status page to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteStatusPageRequestView<'a> {
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -16360,7 +16356,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -16404,7 +16400,7 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The status page is deleted.
+        /// Empty: the status page is deleted.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteStatusPageResponseView<'a> {
             #[doc(hidden)]
@@ -16646,10 +16642,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which status page to show to visitors.
+        /// The status page to show to visitors.
         #[derive(Clone, Debug, Default)]
         pub struct PublishStatusPageRequestView<'a> {
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -16870,7 +16866,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -16917,7 +16913,7 @@ pub mod __buffa {
         /// The status page as it is now.
         #[derive(Clone, Debug, Default)]
         pub struct PublishStatusPageResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
@@ -17183,7 +17179,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             #[must_use]
@@ -17231,10 +17227,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which status page to hide from visitors.
+        /// The status page to hide from visitors.
         #[derive(Clone, Debug, Default)]
         pub struct UnpublishStatusPageRequestView<'a> {
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -17457,7 +17453,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -17504,7 +17500,7 @@ pub mod __buffa {
         /// The status page as it is now.
         #[derive(Clone, Debug, Default)]
         pub struct UnpublishStatusPageResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
@@ -17770,7 +17766,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             #[must_use]
@@ -17818,14 +17814,14 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which colours a status page gets.
+        /// The theme of a status page.
         #[derive(Clone, Debug, Default)]
         pub struct SetStatusPageThemeRequestView<'a> {
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// The colours: one of `system`, `light`, `dark`. Required.
+            /// Theme: one of `system`, `light`, `dark`. Required.
             ///
             /// Field 2: `theme`
             pub theme: &'a str,
@@ -18066,14 +18062,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// The colours: one of `system`, `light`, `dark`. Required.
+            /// Theme: one of `system`, `light`, `dark`. Required.
             ///
             /// Field 2: `theme`
             #[must_use]
@@ -18120,7 +18116,7 @@ pub mod __buffa {
         /// The status page as it is now.
         #[derive(Clone, Debug, Default)]
         pub struct SetStatusPageThemeResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
@@ -18386,7 +18382,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             #[must_use]
@@ -18434,14 +18430,14 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Whether search engines may list a status page.
+        /// Permission for search engines to list a status page.
         #[derive(Clone, Debug, Default)]
         pub struct SetStatusPageIndexingRequestView<'a> {
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// Whether they may. Required.
+            /// Whether search engines may list the page. Required.
             ///
             /// Field 2: `allow_indexing`
             pub allow_indexing: ::core::option::Option<bool>,
@@ -18685,14 +18681,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// Whether they may. Required.
+            /// Whether search engines may list the page. Required.
             ///
             /// Field 2: `allow_indexing`
             #[must_use]
@@ -18739,7 +18735,7 @@ pub mod __buffa {
         /// The status page as it is now.
         #[derive(Clone, Debug, Default)]
         pub struct SetStatusPageIndexingResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             pub status_page: ::buffa::MessageFieldView<
@@ -19007,7 +19003,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored page with its outputs.
             ///
             /// Field 1: `status_page`
             #[must_use]
@@ -19058,7 +19054,7 @@ pub mod __buffa {
         /// The arguments of a new component.
         #[derive(Clone, Debug, Default)]
         pub struct CreateComponentRequestView<'a> {
-            /// What to create; its outputs are ignored. Required.
+            /// The component to create. Outputs are ignored. Required.
             ///
             /// Field 1: `component`
             pub component: ::buffa::MessageFieldView<
@@ -19318,7 +19314,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// What to create; its outputs are ignored. Required.
+            /// The component to create. Outputs are ignored. Required.
             ///
             /// Field 1: `component`
             #[must_use]
@@ -19369,7 +19365,7 @@ pub mod __buffa {
         /// The new component.
         #[derive(Clone, Debug, Default)]
         pub struct CreateComponentResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored component with its outputs.
             ///
             /// Field 1: `component`
             pub component: ::buffa::MessageFieldView<
@@ -19631,7 +19627,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored component with its outputs.
             ///
             /// Field 1: `component`
             #[must_use]
@@ -19679,14 +19675,14 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which component to read.
+        /// The component to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetComponentRequestView<'a> {
-            /// Identifier of the component, `cmp_…`. Required.
+            /// ID of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// The page that it must be on, `page_…`; absent: any.
+            /// The page that the component must be on, `page_…`. Absent: any.
             ///
             /// Field 2: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
@@ -19922,14 +19918,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the component, `cmp_…`. Required.
+            /// ID of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// The page that it must be on, `page_…`; absent: any.
+            /// The page that the component must be on, `page_…`. Absent: any.
             ///
             /// Field 2: `page_id`
             #[must_use]
@@ -19969,10 +19965,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// One component.
+        /// A component.
         #[derive(Clone, Debug, Default)]
         pub struct GetComponentResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored component with its outputs.
             ///
             /// Field 1: `component`
             pub component: ::buffa::MessageFieldView<
@@ -20232,7 +20228,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored component with its outputs.
             ///
             /// Field 1: `component`
             #[must_use]
@@ -20277,23 +20273,23 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which part of the list to read.
+        /// The page of the list to return.
         #[derive(Clone, Debug, Default)]
         pub struct ListComponentsRequestView<'a> {
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             pub limit: ::core::option::Option<i32>,
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             pub offset: ::core::option::Option<i32>,
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when components come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if components are
+            /// created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             pub page_token: ::core::option::Option<&'a str>,
-            /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+            /// Only components of this page, `page_…`. Absent: all pages of the workspace.
             ///
             /// Field 4: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
@@ -20571,29 +20567,29 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             #[must_use]
             pub fn limit(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().limit
             }
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             #[must_use]
             pub fn offset(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().offset
             }
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when components come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if components are
+            /// created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             #[must_use]
             pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_token
             }
-            /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+            /// Only components of this page, `page_…`. Absent: all pages of the workspace.
             ///
             /// Field 4: `page_id`
             #[must_use]
@@ -20635,21 +20631,21 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A part of the list.
+        /// A page of the list.
         #[derive(Clone, Debug, Default)]
         pub struct ListComponentsResponseView<'a> {
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `components`
             pub components: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::ComponentView<'a>,
             >,
-            /// How many there are of that page or of the workspace.
+            /// Number of components on that page or in the workspace.
             ///
             /// Field 2: `total_size`
             pub total_size: i32,
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             pub next_page_token: &'a str,
@@ -20938,7 +20934,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `components`
             #[must_use]
@@ -20950,14 +20946,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().components
             }
-            /// How many there are of that page or of the workspace.
+            /// Number of components on that page or in the workspace.
             ///
             /// Field 2: `total_size`
             #[must_use]
             pub fn total_size(&self) -> i32 {
                 self.0.reborrow().total_size
             }
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             #[must_use]
@@ -21001,18 +20997,17 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A change of a component.
+        /// An update of a component.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateComponentRequestView<'a> {
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed component. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `component`
             pub component: ::buffa::MessageFieldView<
                 super::super::__buffa::view::ComponentView<'a>,
             >,
-            /// What changes, by the names of Component's arguments, for example `name,order`. A named
-            /// field that `component` leaves out is cleared. Absent: all arguments are replaced, but
-            /// those that are fixed may be left out.
+            /// Names of the Component arguments to change, for example `name,order`. A named field that `component`
+            /// omits is cleared. Absent: replaces all arguments; fixed ones may be omitted.
             ///
             /// Field 2: `update_mask`
             pub update_mask: ::buffa::MessageFieldView<
@@ -21330,7 +21325,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed component. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `component`
             #[must_use]
@@ -21341,9 +21336,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().component
             }
-            /// What changes, by the names of Component's arguments, for example `name,order`. A named
-            /// field that `component` leaves out is cleared. Absent: all arguments are replaced, but
-            /// those that are fixed may be left out.
+            /// Names of the Component arguments to change, for example `name,order`. A named field that `component`
+            /// omits is cleared. Absent: replaces all arguments; fixed ones may be omitted.
             ///
             /// Field 2: `update_mask`
             #[must_use]
@@ -21394,7 +21388,7 @@ pub mod __buffa {
         /// The changed component.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateComponentResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored component with its outputs.
             ///
             /// Field 1: `component`
             pub component: ::buffa::MessageFieldView<
@@ -21656,7 +21650,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored component with its outputs.
             ///
             /// Field 1: `component`
             #[must_use]
@@ -21704,10 +21698,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which component to delete.
+        /// The component to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteComponentRequestView<'a> {
-            /// Identifier of the component, `cmp_…`. Required.
+            /// ID of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -21926,7 +21920,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the component, `cmp_…`. Required.
+            /// ID of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -21970,7 +21964,7 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The component is deleted.
+        /// Empty: the component is deleted.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteComponentResponseView<'a> {
             #[doc(hidden)]
@@ -22215,7 +22209,7 @@ pub mod __buffa {
         /// The arguments of a new component group.
         #[derive(Clone, Debug, Default)]
         pub struct CreateComponentGroupRequestView<'a> {
-            /// What to create; its outputs are ignored. Required.
+            /// The group to create. Outputs are ignored. Required.
             ///
             /// Field 1: `component_group`
             pub component_group: ::buffa::MessageFieldView<
@@ -22481,7 +22475,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// What to create; its outputs are ignored. Required.
+            /// The group to create. Outputs are ignored. Required.
             ///
             /// Field 1: `component_group`
             #[must_use]
@@ -22532,7 +22526,7 @@ pub mod __buffa {
         /// The new component group.
         #[derive(Clone, Debug, Default)]
         pub struct CreateComponentGroupResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored group with its outputs.
             ///
             /// Field 1: `component_group`
             pub component_group: ::buffa::MessageFieldView<
@@ -22800,7 +22794,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored group with its outputs.
             ///
             /// Field 1: `component_group`
             #[must_use]
@@ -22848,14 +22842,14 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which component group to read.
+        /// The component group to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetComponentGroupRequestView<'a> {
-            /// Identifier of the component group, `grp_…`. Required.
+            /// ID of the component group, `grp_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// The page that it must be on, `page_…`; absent: any.
+            /// The page that the group must be on, `page_…`. Absent: any.
             ///
             /// Field 2: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
@@ -23093,14 +23087,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the component group, `grp_…`. Required.
+            /// ID of the component group, `grp_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// The page that it must be on, `page_…`; absent: any.
+            /// The page that the group must be on, `page_…`. Absent: any.
             ///
             /// Field 2: `page_id`
             #[must_use]
@@ -23144,10 +23138,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// One component group.
+        /// A component group.
         #[derive(Clone, Debug, Default)]
         pub struct GetComponentGroupResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored group with its outputs.
             ///
             /// Field 1: `component_group`
             pub component_group: ::buffa::MessageFieldView<
@@ -23413,7 +23407,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored group with its outputs.
             ///
             /// Field 1: `component_group`
             #[must_use]
@@ -23461,23 +23455,23 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which part of the list to read.
+        /// The page of the list to return.
         #[derive(Clone, Debug, Default)]
         pub struct ListComponentGroupsRequestView<'a> {
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             pub limit: ::core::option::Option<i32>,
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             pub offset: ::core::option::Option<i32>,
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when component groups come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if component
+            /// groups are created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             pub page_token: ::core::option::Option<&'a str>,
-            /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+            /// Only groups of this page, `page_…`. Absent: all pages of the workspace.
             ///
             /// Field 4: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
@@ -23759,29 +23753,29 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             #[must_use]
             pub fn limit(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().limit
             }
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             #[must_use]
             pub fn offset(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().offset
             }
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when component groups come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if component
+            /// groups are created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             #[must_use]
             pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_token
             }
-            /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+            /// Only groups of this page, `page_…`. Absent: all pages of the workspace.
             ///
             /// Field 4: `page_id`
             #[must_use]
@@ -23825,21 +23819,21 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A part of the list.
+        /// A page of the list.
         #[derive(Clone, Debug, Default)]
         pub struct ListComponentGroupsResponseView<'a> {
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `component_groups`
             pub component_groups: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::ComponentGroupView<'a>,
             >,
-            /// How many there are of that page or of the workspace.
+            /// Number of groups on that page or in the workspace.
             ///
             /// Field 2: `total_size`
             pub total_size: i32,
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             pub next_page_token: &'a str,
@@ -24132,7 +24126,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `component_groups`
             #[must_use]
@@ -24144,14 +24138,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().component_groups
             }
-            /// How many there are of that page or of the workspace.
+            /// Number of groups on that page or in the workspace.
             ///
             /// Field 2: `total_size`
             #[must_use]
             pub fn total_size(&self) -> i32 {
                 self.0.reborrow().total_size
             }
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             #[must_use]
@@ -24195,18 +24189,17 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A change of a component group.
+        /// An update of a component group.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateComponentGroupRequestView<'a> {
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed group. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `component_group`
             pub component_group: ::buffa::MessageFieldView<
                 super::super::__buffa::view::ComponentGroupView<'a>,
             >,
-            /// What changes, by the names of ComponentGroup's arguments, for example `name`. A named
-            /// field that `component_group` leaves out is cleared. Absent: all arguments are replaced, but
-            /// those that are fixed may be left out.
+            /// Names of the ComponentGroup arguments to change, for example `name`. A named field that `component_group`
+            /// omits is cleared. Absent: replaces all arguments; fixed ones may be omitted.
             ///
             /// Field 2: `update_mask`
             pub update_mask: ::buffa::MessageFieldView<
@@ -24530,7 +24523,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed group. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `component_group`
             #[must_use]
@@ -24541,9 +24534,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().component_group
             }
-            /// What changes, by the names of ComponentGroup's arguments, for example `name`. A named
-            /// field that `component_group` leaves out is cleared. Absent: all arguments are replaced, but
-            /// those that are fixed may be left out.
+            /// Names of the ComponentGroup arguments to change, for example `name`. A named field that `component_group`
+            /// omits is cleared. Absent: replaces all arguments; fixed ones may be omitted.
             ///
             /// Field 2: `update_mask`
             #[must_use]
@@ -24594,7 +24586,7 @@ pub mod __buffa {
         /// The changed component group.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateComponentGroupResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored group with its outputs.
             ///
             /// Field 1: `component_group`
             pub component_group: ::buffa::MessageFieldView<
@@ -24862,7 +24854,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored group with its outputs.
             ///
             /// Field 1: `component_group`
             #[must_use]
@@ -24910,10 +24902,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which component group to delete.
+        /// The component group to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteComponentGroupRequestView<'a> {
-            /// Identifier of the component group, `grp_…`. Required.
+            /// ID of the component group, `grp_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -25136,7 +25128,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the component group, `grp_…`. Required.
+            /// ID of the component group, `grp_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -25180,7 +25172,7 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The component group is deleted.
+        /// Empty: the component group is deleted.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteComponentGroupResponseView<'a> {
             #[doc(hidden)]
@@ -25426,10 +25418,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which status page to look at.
+        /// The status page to view.
         #[derive(Clone, Debug, Default)]
         pub struct GetStatusPageOverviewRequestView<'a> {
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -25654,7 +25646,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the status page, `page_…`. Required.
+            /// ID of the status page, `page_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -25698,10 +25690,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A status page as visitors see it.
+        /// The content of a status page.
         #[derive(Clone, Debug, Default)]
         pub struct GetStatusPageOverviewResponseView<'a> {
-            /// As it is now.
+            /// The current content.
             ///
             /// Field 1: `overview`
             pub overview: ::buffa::MessageFieldView<
@@ -25967,7 +25959,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As it is now.
+            /// The current content.
             ///
             /// Field 1: `overview`
             #[must_use]
@@ -26015,51 +26007,51 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// What visitors see of a status page.
+        /// The content of a status page, as visitors see it.
         #[derive(Clone, Debug, Default)]
         pub struct StatusPageOverviewView<'a> {
-            /// Identifier of the status page, `page_…`.
+            /// ID of the status page, `page_…`.
             ///
             /// Field 1: `page_id`
             pub page_id: &'a str,
-            /// Of when it is.
+            /// Time of the snapshot.
             ///
             /// Field 2: `at`
             pub at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// The worst that matters: `up`, `degraded`, `down`, `maintenance` or `unknown`.
+            /// Worst relevant status: `up`, `degraded`, `down`, `maintenance` or `unknown`.
             ///
             /// Field 3: `state`
             pub state: &'a str,
-            /// When the newest check of anything on the page finished; absent where nothing is checked.
+            /// End of the newest check of the page's monitors. Absent without checks.
             ///
             /// Field 4: `checked_at`
             pub checked_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// In the order of the page, those of a group together.
+            /// Components in the order of the page, groups together.
             ///
             /// Field 5: `components`
             pub components: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::ComponentOverviewView<'a>,
             >,
-            /// Incidents that are open, newest first.
+            /// Open incidents, newest first.
             ///
             /// Field 6: `open_incidents`
             pub open_incidents: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::IncidentOverviewView<'a>,
             >,
-            /// Maintenance that is on or to come, soonest first.
+            /// Current and future maintenance windows, soonest first.
             ///
             /// Field 7: `planned_maintenance`
             pub planned_maintenance: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::MaintenanceOverviewView<'a>,
             >,
-            /// Reports that are open, the one that began last first.
+            /// Open reports, latest start first.
             ///
             /// Field 8: `open_reports`
             pub open_reports: ::buffa::RepeatedView<
@@ -26594,14 +26586,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the status page, `page_…`.
+            /// ID of the status page, `page_…`.
             ///
             /// Field 1: `page_id`
             #[must_use]
             pub fn page_id(&self) -> &'_ str {
                 self.0.reborrow().page_id
             }
-            /// Of when it is.
+            /// Time of the snapshot.
             ///
             /// Field 2: `at`
             #[must_use]
@@ -26612,14 +26604,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().at
             }
-            /// The worst that matters: `up`, `degraded`, `down`, `maintenance` or `unknown`.
+            /// Worst relevant status: `up`, `degraded`, `down`, `maintenance` or `unknown`.
             ///
             /// Field 3: `state`
             #[must_use]
             pub fn state(&self) -> &'_ str {
                 self.0.reborrow().state
             }
-            /// When the newest check of anything on the page finished; absent where nothing is checked.
+            /// End of the newest check of the page's monitors. Absent without checks.
             ///
             /// Field 4: `checked_at`
             #[must_use]
@@ -26630,7 +26622,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().checked_at
             }
-            /// In the order of the page, those of a group together.
+            /// Components in the order of the page, groups together.
             ///
             /// Field 5: `components`
             #[must_use]
@@ -26642,7 +26634,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().components
             }
-            /// Incidents that are open, newest first.
+            /// Open incidents, newest first.
             ///
             /// Field 6: `open_incidents`
             #[must_use]
@@ -26654,7 +26646,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().open_incidents
             }
-            /// Maintenance that is on or to come, soonest first.
+            /// Current and future maintenance windows, soonest first.
             ///
             /// Field 7: `planned_maintenance`
             #[must_use]
@@ -26666,7 +26658,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().planned_maintenance
             }
-            /// Reports that are open, the one that began last first.
+            /// Open reports, latest start first.
             ///
             /// Field 8: `open_reports`
             #[must_use]
@@ -26709,55 +26701,55 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A component as visitors see it. An uptime is the share of the time known in which it was not down,
-        /// maintenance left out, in parts of a million, rounded down; absent where nothing is known. It is
-        /// counted over the last days of UTC, today included.
+        /// A component as visitors see it. Its uptimes are the share of the known time in which it was not down,
+        /// excluding maintenance. They are in millionths, rounded down, and absent if nothing is known. Their days are
+        /// UTC days and include today.
         #[derive(Clone, Debug, Default)]
         pub struct ComponentOverviewView<'a> {
-            /// Identifier of the component, `cmp_…`.
+            /// ID of the component, `cmp_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// Its name, or its monitor's.
+            /// Name of the component, or of its monitor.
             ///
             /// Field 2: `name`
             pub name: &'a str,
-            /// What its owner says of it.
+            /// Description by its owner.
             ///
             /// Field 3: `description`
             pub description: ::core::option::Option<&'a str>,
-            /// The group it stands in, `grp_…`; empty where it stands by itself.
+            /// The component's group, `grp_…`. Empty without one.
             ///
             /// Field 4: `group_id`
             pub group_id: &'a str,
-            /// How it is: `up`, `degraded`, `down`, `maintenance`, or `unknown`, also where its monitor is paused
-            /// or deleted.
+            /// Status: `up`, `degraded`, `down`, `maintenance`, or `unknown`, which includes a paused or deleted
+            /// monitor.
             ///
             /// Field 5: `state`
             pub state: &'a str,
-            /// Since when, where that is within 90 days.
+            /// Start of the status. Absent if it is older than 90 days.
             ///
             /// Field 6: `since`
             pub since: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Whether its monitor runs and was not checked for more than two periods.
+            /// Whether the monitor is active but has not been checked for more than two periods.
             ///
             /// Field 7: `is_stale`
             pub is_stale: bool,
-            /// The uptime of today.
+            /// Uptime of today.
             ///
             /// Field 8: `uptime_1d_millionths`
             pub uptime_1d_millionths: ::core::option::Option<i32>,
-            /// The uptime of 7 days.
+            /// Uptime of 7 days.
             ///
             /// Field 9: `uptime_7d_millionths`
             pub uptime_7d_millionths: ::core::option::Option<i32>,
-            /// The uptime of 30 days.
+            /// Uptime of 30 days.
             ///
             /// Field 10: `uptime_30d_millionths`
             pub uptime_30d_millionths: ::core::option::Option<i32>,
-            /// The uptime of 90 days.
+            /// Uptime of 90 days.
             ///
             /// Field 11: `uptime_90d_millionths`
             pub uptime_90d_millionths: ::core::option::Option<i32>,
@@ -27211,43 +27203,43 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the component, `cmp_…`.
+            /// ID of the component, `cmp_…`.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// Its name, or its monitor's.
+            /// Name of the component, or of its monitor.
             ///
             /// Field 2: `name`
             #[must_use]
             pub fn name(&self) -> &'_ str {
                 self.0.reborrow().name
             }
-            /// What its owner says of it.
+            /// Description by its owner.
             ///
             /// Field 3: `description`
             #[must_use]
             pub fn description(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().description
             }
-            /// The group it stands in, `grp_…`; empty where it stands by itself.
+            /// The component's group, `grp_…`. Empty without one.
             ///
             /// Field 4: `group_id`
             #[must_use]
             pub fn group_id(&self) -> &'_ str {
                 self.0.reborrow().group_id
             }
-            /// How it is: `up`, `degraded`, `down`, `maintenance`, or `unknown`, also where its monitor is paused
-            /// or deleted.
+            /// Status: `up`, `degraded`, `down`, `maintenance`, or `unknown`, which includes a paused or deleted
+            /// monitor.
             ///
             /// Field 5: `state`
             #[must_use]
             pub fn state(&self) -> &'_ str {
                 self.0.reborrow().state
             }
-            /// Since when, where that is within 90 days.
+            /// Start of the status. Absent if it is older than 90 days.
             ///
             /// Field 6: `since`
             #[must_use]
@@ -27258,35 +27250,35 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().since
             }
-            /// Whether its monitor runs and was not checked for more than two periods.
+            /// Whether the monitor is active but has not been checked for more than two periods.
             ///
             /// Field 7: `is_stale`
             #[must_use]
             pub fn is_stale(&self) -> bool {
                 self.0.reborrow().is_stale
             }
-            /// The uptime of today.
+            /// Uptime of today.
             ///
             /// Field 8: `uptime_1d_millionths`
             #[must_use]
             pub fn uptime_1d_millionths(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().uptime_1d_millionths
             }
-            /// The uptime of 7 days.
+            /// Uptime of 7 days.
             ///
             /// Field 9: `uptime_7d_millionths`
             #[must_use]
             pub fn uptime_7d_millionths(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().uptime_7d_millionths
             }
-            /// The uptime of 30 days.
+            /// Uptime of 30 days.
             ///
             /// Field 10: `uptime_30d_millionths`
             #[must_use]
             pub fn uptime_30d_millionths(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().uptime_30d_millionths
             }
-            /// The uptime of 90 days.
+            /// Uptime of 90 days.
             ///
             /// Field 11: `uptime_90d_millionths`
             #[must_use]
@@ -27327,21 +27319,21 @@ pub mod __buffa {
         /// An incident as visitors see it.
         #[derive(Clone, Debug, Default)]
         pub struct IncidentOverviewView<'a> {
-            /// Identifier of the incident, `inc_…`.
+            /// ID of the incident, `inc_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// The components it is about, `cmp_…`, in the order of the page.
+            /// Affected components, `cmp_…`, in the order of the page.
             ///
             /// Field 2: `component_ids`
             pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
-            /// When it began.
+            /// Start of the incident.
             ///
             /// Field 3: `opened_at`
             pub opened_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Since when somebody works on it; absent while nobody does.
+            /// Time of the acknowledgement. Absent without one.
             ///
             /// Field 4: `acknowledged_at`
             pub acknowledged_at: ::buffa::MessageFieldView<
@@ -27701,21 +27693,21 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the incident, `inc_…`.
+            /// ID of the incident, `inc_…`.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// The components it is about, `cmp_…`, in the order of the page.
+            /// Affected components, `cmp_…`, in the order of the page.
             ///
             /// Field 2: `component_ids`
             #[must_use]
             pub fn component_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().component_ids
             }
-            /// When it began.
+            /// Start of the incident.
             ///
             /// Field 3: `opened_at`
             #[must_use]
@@ -27726,7 +27718,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().opened_at
             }
-            /// Since when somebody works on it; absent while nobody does.
+            /// Time of the acknowledgement. Absent without one.
             ///
             /// Field 4: `acknowledged_at`
             #[must_use]
@@ -27768,32 +27760,32 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A report as visitors see it; all of it reads status_report.v1.
+        /// A status report as visitors see it. status_report.v1 returns all of it.
         #[derive(Clone, Debug, Default)]
         pub struct ReportOverviewView<'a> {
-            /// Identifier of the report, `rpt_…`.
+            /// ID of the report, `rpt_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// Its title.
+            /// Title of the report.
             ///
             /// Field 2: `title`
             pub title: &'a str,
-            /// How far it has come: `investigating`, `identified` or `monitoring`.
+            /// Progress: `investigating`, `identified` or `monitoring`.
             ///
             /// Field 3: `status`
             pub status: &'a str,
-            /// The components it speaks of now, `cmp_…`, in the order of the page.
+            /// Components in its current update, `cmp_…`, in the order of the page.
             ///
             /// Field 4: `component_ids`
             pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
-            /// When it began.
+            /// Start of the report.
             ///
             /// Field 5: `started_at`
             pub started_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// The time of its latest update.
+            /// Time of the latest update.
             ///
             /// Field 6: `told_at`
             pub told_at: ::buffa::MessageFieldView<
@@ -28189,35 +28181,35 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the report, `rpt_…`.
+            /// ID of the report, `rpt_…`.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// Its title.
+            /// Title of the report.
             ///
             /// Field 2: `title`
             #[must_use]
             pub fn title(&self) -> &'_ str {
                 self.0.reborrow().title
             }
-            /// How far it has come: `investigating`, `identified` or `monitoring`.
+            /// Progress: `investigating`, `identified` or `monitoring`.
             ///
             /// Field 3: `status`
             #[must_use]
             pub fn status(&self) -> &'_ str {
                 self.0.reborrow().status
             }
-            /// The components it speaks of now, `cmp_…`, in the order of the page.
+            /// Components in its current update, `cmp_…`, in the order of the page.
             ///
             /// Field 4: `component_ids`
             #[must_use]
             pub fn component_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().component_ids
             }
-            /// When it began.
+            /// Start of the report.
             ///
             /// Field 5: `started_at`
             #[must_use]
@@ -28228,7 +28220,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().started_at
             }
-            /// The time of its latest update.
+            /// Time of the latest update.
             ///
             /// Field 6: `told_at`
             #[must_use]
@@ -28270,38 +28262,38 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A window of maintenance as visitors see it.
+        /// A maintenance window as visitors see it.
         #[derive(Clone, Debug, Default)]
         pub struct MaintenanceOverviewView<'a> {
-            /// Identifier of the maintenance, `mnt_…`; a maintenance that repeats has several windows.
+            /// ID of the maintenance, `mnt_…`. A recurring maintenance has several windows.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// What is done.
+            /// Title.
             ///
             /// Field 2: `title`
             pub title: &'a str,
-            /// More of it.
+            /// Description.
             ///
             /// Field 3: `description`
             pub description: ::core::option::Option<&'a str>,
-            /// When the window begins.
+            /// Start of the window.
             ///
             /// Field 4: `from`
             pub from: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// When it ends.
+            /// End of the window.
             ///
             /// Field 5: `until`
             pub until: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Whether it is on.
+            /// Whether the window is current.
             ///
             /// Field 6: `is_on`
             pub is_on: bool,
-            /// The components it is about, `cmp_…`, in the order of the page.
+            /// Affected components, `cmp_…`, in the order of the page.
             ///
             /// Field 7: `component_ids`
             pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
@@ -28707,28 +28699,28 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the maintenance, `mnt_…`; a maintenance that repeats has several windows.
+            /// ID of the maintenance, `mnt_…`. A recurring maintenance has several windows.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// What is done.
+            /// Title.
             ///
             /// Field 2: `title`
             #[must_use]
             pub fn title(&self) -> &'_ str {
                 self.0.reborrow().title
             }
-            /// More of it.
+            /// Description.
             ///
             /// Field 3: `description`
             #[must_use]
             pub fn description(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().description
             }
-            /// When the window begins.
+            /// Start of the window.
             ///
             /// Field 4: `from`
             #[must_use]
@@ -28739,7 +28731,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().from
             }
-            /// When it ends.
+            /// End of the window.
             ///
             /// Field 5: `until`
             #[must_use]
@@ -28750,14 +28742,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().until
             }
-            /// Whether it is on.
+            /// Whether the window is current.
             ///
             /// Field 6: `is_on`
             #[must_use]
             pub fn is_on(&self) -> bool {
                 self.0.reborrow().is_on
             }
-            /// The components it is about, `cmp_…`, in the order of the page.
+            /// Affected components, `cmp_…`, in the order of the page.
             ///
             /// Field 7: `component_ids`
             #[must_use]
@@ -28797,14 +28789,14 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which component to sum up.
+        /// The component and the number of days.
         #[derive(Clone, Debug, Default)]
         pub struct GetComponentSummaryRequestView<'a> {
-            /// Identifier of the component, `cmp_…`. Required.
+            /// ID of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// How many days back, today included: 1 to 90. Default 90.
+            /// Number of days, including today: 1 to 90. Default 90.
             ///
             /// Field 2: `days`
             pub days: ::core::option::Option<i32>,
@@ -29048,14 +29040,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the component, `cmp_…`. Required.
+            /// ID of the component, `cmp_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// How many days back, today included: 1 to 90. Default 90.
+            /// Number of days, including today: 1 to 90. Default 90.
             ///
             /// Field 2: `days`
             #[must_use]
@@ -29099,27 +29091,27 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A component by days.
+        /// The days of a component.
         #[derive(Clone, Debug, Default)]
         pub struct GetComponentSummaryResponseView<'a> {
-            /// Identifier of the component, `cmp_…`.
+            /// ID of the component, `cmp_…`.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// Of when it is.
+            /// Time of the snapshot.
             ///
             /// Field 2: `at`
             pub at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Oldest first, the last is today; empty where the component never showed a monitor.
+            /// Days, oldest first, ending today. Empty if the component never showed a monitor.
             ///
             /// Field 3: `days`
             pub days: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::ComponentDayView<'a>,
             >,
-            /// The uptime of these days together, as in ComponentOverview.
+            /// Uptime over these days, as in ComponentOverview.
             ///
             /// Field 4: `uptime_millionths`
             pub uptime_millionths: ::core::option::Option<i32>,
@@ -29464,14 +29456,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the component, `cmp_…`.
+            /// ID of the component, `cmp_…`.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// Of when it is.
+            /// Time of the snapshot.
             ///
             /// Field 2: `at`
             #[must_use]
@@ -29482,7 +29474,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().at
             }
-            /// Oldest first, the last is today; empty where the component never showed a monitor.
+            /// Days, oldest first, ending today. Empty if the component never showed a monitor.
             ///
             /// Field 3: `days`
             #[must_use]
@@ -29494,7 +29486,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().days
             }
-            /// The uptime of these days together, as in ComponentOverview.
+            /// Uptime over these days, as in ComponentOverview.
             ///
             /// Field 4: `uptime_millionths`
             #[must_use]
@@ -29538,35 +29530,35 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A day of UTC of a component; of today what has passed. Its seconds, rounded down, are together the
-        /// day.
+        /// A UTC day of a component, or the elapsed part of today. Its durations are in seconds, rounded down, and add
+        /// up to the day.
         #[derive(Clone, Debug, Default)]
         pub struct ComponentDayView<'a> {
-            /// Such as `2026-11-21`.
+            /// Date, such as `2026-11-21`.
             ///
             /// Field 1: `date`
             pub date: &'a str,
-            /// Seconds in which it worked, outside of maintenance.
+            /// Seconds up, outside maintenance.
             ///
             /// Field 2: `up_seconds`
             pub up_seconds: i32,
-            /// Seconds in which it was slow or partly failing, outside of maintenance.
+            /// Seconds slow or partly failing, outside maintenance.
             ///
             /// Field 3: `degraded_seconds`
             pub degraded_seconds: i32,
-            /// Seconds in which it was down, outside of maintenance.
+            /// Seconds down, outside maintenance.
             ///
             /// Field 4: `down_seconds`
             pub down_seconds: i32,
-            /// Seconds of maintenance.
+            /// Seconds in maintenance.
             ///
             /// Field 5: `maintenance_seconds`
             pub maintenance_seconds: i32,
-            /// Seconds of which nothing is known, outside of maintenance.
+            /// Seconds without data, outside maintenance.
             ///
             /// Field 6: `unknown_seconds`
             pub unknown_seconds: i32,
-            /// The uptime of the day, as in ComponentOverview.
+            /// Uptime of the day, as in ComponentOverview.
             ///
             /// Field 7: `uptime_millionths`
             pub uptime_millionths: ::core::option::Option<i32>,
@@ -29929,49 +29921,49 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Such as `2026-11-21`.
+            /// Date, such as `2026-11-21`.
             ///
             /// Field 1: `date`
             #[must_use]
             pub fn date(&self) -> &'_ str {
                 self.0.reborrow().date
             }
-            /// Seconds in which it worked, outside of maintenance.
+            /// Seconds up, outside maintenance.
             ///
             /// Field 2: `up_seconds`
             #[must_use]
             pub fn up_seconds(&self) -> i32 {
                 self.0.reborrow().up_seconds
             }
-            /// Seconds in which it was slow or partly failing, outside of maintenance.
+            /// Seconds slow or partly failing, outside maintenance.
             ///
             /// Field 3: `degraded_seconds`
             #[must_use]
             pub fn degraded_seconds(&self) -> i32 {
                 self.0.reborrow().degraded_seconds
             }
-            /// Seconds in which it was down, outside of maintenance.
+            /// Seconds down, outside maintenance.
             ///
             /// Field 4: `down_seconds`
             #[must_use]
             pub fn down_seconds(&self) -> i32 {
                 self.0.reborrow().down_seconds
             }
-            /// Seconds of maintenance.
+            /// Seconds in maintenance.
             ///
             /// Field 5: `maintenance_seconds`
             #[must_use]
             pub fn maintenance_seconds(&self) -> i32 {
                 self.0.reborrow().maintenance_seconds
             }
-            /// Seconds of which nothing is known, outside of maintenance.
+            /// Seconds without data, outside maintenance.
             ///
             /// Field 6: `unknown_seconds`
             #[must_use]
             pub fn unknown_seconds(&self) -> i32 {
                 self.0.reborrow().unknown_seconds
             }
-            /// The uptime of the day, as in ComponentOverview.
+            /// Uptime of the day, as in ComponentOverview.
             ///
             /// Field 7: `uptime_millionths`
             #[must_use]
@@ -30009,24 +30001,23 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Somebody, or a program, who is told what happens on a status page.
+        /// A person or a program that receives the news of a status page.
         #[derive(Clone, Default)]
         pub struct SubscriberView<'a> {
-            /// Output: identifier of the subscriber, `sub_…`.
+            /// Output: ID of the subscriber, `sub_…`.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// The page, `page_…`. Required.
+            /// The status page, `page_…`. Required.
             ///
             /// Field 2: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
-            /// Address that emails go to. Either this or `webhook_url`. Read-only keys read its first character and
-            /// its domain.
+            /// Email address. Exclusive with `webhook_url`. Read-only keys read its first character and its domain.
             ///
             /// Field 3: `email`
             pub email: ::core::option::Option<&'a str>,
-            /// http or https URL that webhooks go to, up to 2048 characters. They are signed with the secrets of
-            /// the workspace, as those of channels are. A secret: left out of answers to read-only keys.
+            /// http or https URL of webhooks, up to 2048 characters. They are signed with the workspace's secrets, like
+            /// those of channels. A secret: omitted for read-only keys.
             ///
             /// Field 4: `webhook_url`
             pub webhook_url: ::core::option::Option<&'a str>,
@@ -30034,40 +30025,39 @@ pub mod __buffa {
             ///
             /// Field 5: `language`
             pub language: ::core::option::Option<&'a str>,
-            /// Components of the page that are heard of, `cmp_…`, up to 1000, and what is about the page as a whole.
-            /// Empty: all of the page.
+            /// Components of the page to receive news of, `cmp_…`, up to 1000, in addition to news of the page as a
+            /// whole. Empty: all of the page.
             ///
             /// Field 6: `component_ids`
             pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
-            /// What is heard of: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance.
+            /// Topics: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance.
             ///
             /// Field 7: `topics`
             pub topics: ::buffa::RepeatedView<'a, &'a str>,
-            /// Output: how it is told: `email` or `webhook`.
+            /// Output: kind of the subscription: `email` or `webhook`.
             ///
             /// Field 30: `kind`
             pub kind: ::core::option::Option<&'a str>,
-            /// Output: whether it is told anything: `pending` until who has the address said yes, then
-            /// `active`.
+            /// Output: `pending` until the address is confirmed, then `active`.
             ///
             /// Field 31: `state`
             pub state: ::core::option::Option<&'a str>,
-            /// Output: when it was added.
+            /// Output: creation time.
             ///
             /// Field 32: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: since when it is told.
+            /// Output: time from which it receives news. Absent while `pending`.
             ///
             /// Field 33: `confirmed_at`
             pub confirmed_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: why it is told nothing at the moment, where that is so: `pending` until who has the address
-            /// said yes; `page_hidden` while the page is; `other_domain` where the page is for members and the
-            /// address is at none of their domains; `password` where it asked before the page had this password.
-            /// It is told again when that has changed.
+            /// Output: reason why it currently receives nothing: `pending` until the address is confirmed; `page_hidden`
+            /// while the page is hidden; `other_domain` if the page is restricted to domains that exclude the address;
+            /// `password` if it subscribed before the page had its current password. Absent otherwise. It receives news
+            /// again when the reason ends.
             ///
             /// Field 34: `not_told_because`
             pub not_told_because: ::core::option::Option<&'a str>,
@@ -30579,30 +30569,29 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: identifier of the subscriber, `sub_…`.
+            /// Output: ID of the subscriber, `sub_…`.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// The page, `page_…`. Required.
+            /// The status page, `page_…`. Required.
             ///
             /// Field 2: `page_id`
             #[must_use]
             pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_id
             }
-            /// Address that emails go to. Either this or `webhook_url`. Read-only keys read its first character and
-            /// its domain.
+            /// Email address. Exclusive with `webhook_url`. Read-only keys read its first character and its domain.
             ///
             /// Field 3: `email`
             #[must_use]
             pub fn email(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().email
             }
-            /// http or https URL that webhooks go to, up to 2048 characters. They are signed with the secrets of
-            /// the workspace, as those of channels are. A secret: left out of answers to read-only keys.
+            /// http or https URL of webhooks, up to 2048 characters. They are signed with the workspace's secrets, like
+            /// those of channels. A secret: omitted for read-only keys.
             ///
             /// Field 4: `webhook_url`
             #[must_use]
@@ -30616,37 +30605,36 @@ pub mod __buffa {
             pub fn language(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().language
             }
-            /// Components of the page that are heard of, `cmp_…`, up to 1000, and what is about the page as a whole.
-            /// Empty: all of the page.
+            /// Components of the page to receive news of, `cmp_…`, up to 1000, in addition to news of the page as a
+            /// whole. Empty: all of the page.
             ///
             /// Field 6: `component_ids`
             #[must_use]
             pub fn component_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().component_ids
             }
-            /// What is heard of: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance.
+            /// Topics: `reports`, `maintenance`, `incidents`. Empty: reports and maintenance.
             ///
             /// Field 7: `topics`
             #[must_use]
             pub fn topics(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().topics
             }
-            /// Output: how it is told: `email` or `webhook`.
+            /// Output: kind of the subscription: `email` or `webhook`.
             ///
             /// Field 30: `kind`
             #[must_use]
             pub fn kind(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().kind
             }
-            /// Output: whether it is told anything: `pending` until who has the address said yes, then
-            /// `active`.
+            /// Output: `pending` until the address is confirmed, then `active`.
             ///
             /// Field 31: `state`
             #[must_use]
             pub fn state(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().state
             }
-            /// Output: when it was added.
+            /// Output: creation time.
             ///
             /// Field 32: `created_at`
             #[must_use]
@@ -30657,7 +30645,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output: since when it is told.
+            /// Output: time from which it receives news. Absent while `pending`.
             ///
             /// Field 33: `confirmed_at`
             #[must_use]
@@ -30668,10 +30656,10 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().confirmed_at
             }
-            /// Output: why it is told nothing at the moment, where that is so: `pending` until who has the address
-            /// said yes; `page_hidden` while the page is; `other_domain` where the page is for members and the
-            /// address is at none of their domains; `password` where it asked before the page had this password.
-            /// It is told again when that has changed.
+            /// Output: reason why it currently receives nothing: `pending` until the address is confirmed; `page_hidden`
+            /// while the page is hidden; `other_domain` if the page is restricted to domains that exclude the address;
+            /// `password` if it subscribed before the page had its current password. Absent otherwise. It receives news
+            /// again when the reason ends.
             ///
             /// Field 34: `not_told_because`
             #[must_use]
@@ -30709,31 +30697,31 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which part of the list to read.
+        /// The page of the list to return.
         #[derive(Clone, Debug, Default)]
         pub struct ListSubscribersRequestView<'a> {
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             pub limit: ::core::option::Option<i32>,
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             pub offset: ::core::option::Option<i32>,
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when subscribers come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if subscribers are
+            /// created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             pub page_token: ::core::option::Option<&'a str>,
-            /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+            /// Only subscribers of this page, `page_…`. Absent: all pages of the workspace.
             ///
             /// Field 4: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
-            /// Only those that are told so: `email` or `webhook`; absent: all.
+            /// Only this kind: `email` or `webhook`. Absent: all.
             ///
             /// Field 5: `kind`
             pub kind: ::core::option::Option<&'a str>,
-            /// Only those that are `pending` or `active`; absent: all.
+            /// Only `pending` or only `active` subscribers. Absent: all.
             ///
             /// Field 6: `state`
             pub state: ::core::option::Option<&'a str>,
@@ -31045,43 +31033,43 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             #[must_use]
             pub fn limit(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().limit
             }
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             #[must_use]
             pub fn offset(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().offset
             }
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when subscribers come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if subscribers are
+            /// created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             #[must_use]
             pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_token
             }
-            /// Only those of this page, `page_…`; absent: of all pages of the workspace.
+            /// Only subscribers of this page, `page_…`. Absent: all pages of the workspace.
             ///
             /// Field 4: `page_id`
             #[must_use]
             pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_id
             }
-            /// Only those that are told so: `email` or `webhook`; absent: all.
+            /// Only this kind: `email` or `webhook`. Absent: all.
             ///
             /// Field 5: `kind`
             #[must_use]
             pub fn kind(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().kind
             }
-            /// Only those that are `pending` or `active`; absent: all.
+            /// Only `pending` or only `active` subscribers. Absent: all.
             ///
             /// Field 6: `state`
             #[must_use]
@@ -31125,21 +31113,21 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A part of the list.
+        /// A page of the list.
         #[derive(Clone, Debug, Default)]
         pub struct ListSubscribersResponseView<'a> {
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `subscribers`
             pub subscribers: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::SubscriberView<'a>,
             >,
-            /// How many the request lets through.
+            /// Number of subscribers that match the filter.
             ///
             /// Field 2: `total_size`
             pub total_size: i32,
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             pub next_page_token: &'a str,
@@ -31430,7 +31418,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `subscribers`
             #[must_use]
@@ -31442,14 +31430,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().subscribers
             }
-            /// How many the request lets through.
+            /// Number of subscribers that match the filter.
             ///
             /// Field 2: `total_size`
             #[must_use]
             pub fn total_size(&self) -> i32 {
                 self.0.reborrow().total_size
             }
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             #[must_use]
@@ -31493,17 +31481,17 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A new subscriber.
+        /// The arguments of a new subscriber.
         #[derive(Clone, Debug, Default)]
         pub struct AddSubscriberRequestView<'a> {
-            /// What to add; its outputs are ignored. Required.
+            /// The subscriber to add. Outputs are ignored. Required.
             ///
             /// Field 1: `subscriber`
             pub subscriber: ::buffa::MessageFieldView<
                 super::super::__buffa::view::SubscriberView<'a>,
             >,
-            /// Whether who has the address is asked first, by an email whose link holds for 24 hours. Default true.
-            /// False where they said yes already. Webhooks are told from the beginning on.
+            /// Whether to ask the address for confirmation by an email, whose link is valid for 24 hours. Default true.
+            /// Set false if the owner of the address has already agreed. Webhooks are active immediately.
             ///
             /// Field 2: `confirm`
             pub confirm: ::core::option::Option<bool>,
@@ -31780,7 +31768,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// What to add; its outputs are ignored. Required.
+            /// The subscriber to add. Outputs are ignored. Required.
             ///
             /// Field 1: `subscriber`
             #[must_use]
@@ -31791,8 +31779,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().subscriber
             }
-            /// Whether who has the address is asked first, by an email whose link holds for 24 hours. Default true.
-            /// False where they said yes already. Webhooks are told from the beginning on.
+            /// Whether to ask the address for confirmation by an email, whose link is valid for 24 hours. Default true.
+            /// Set false if the owner of the address has already agreed. Webhooks are active immediately.
             ///
             /// Field 2: `confirm`
             #[must_use]
@@ -31836,7 +31824,7 @@ pub mod __buffa {
         /// The new subscriber.
         #[derive(Clone, Debug, Default)]
         pub struct AddSubscriberResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored subscriber with its outputs.
             ///
             /// Field 1: `subscriber`
             pub subscriber: ::buffa::MessageFieldView<
@@ -32098,7 +32086,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored subscriber with its outputs.
             ///
             /// Field 1: `subscriber`
             #[must_use]
@@ -32144,10 +32132,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which subscription to end.
+        /// The subscription to end.
         #[derive(Clone, Debug, Default)]
         pub struct RemoveSubscriberRequestView<'a> {
-            /// Identifier of the subscriber, `sub_…`. Required.
+            /// ID of the subscriber, `sub_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -32368,7 +32356,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the subscriber, `sub_…`. Required.
+            /// ID of the subscriber, `sub_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -32412,7 +32400,7 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The subscription has ended.
+        /// Empty: the subscription has ended.
         #[derive(Clone, Debug, Default)]
         pub struct RemoveSubscriberResponseView<'a> {
             #[doc(hidden)]
@@ -34003,11 +33991,11 @@ pub const STATUS_PAGE_SERVICE_GET_COMPONENT_SUMMARY_SPEC: ::connectrpc::Spec = :
         ::connectrpc::StreamType::Unary,
     )
     .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
-/// Creates, changes and reads the status pages of the caller's workspace, with their components and
-/// component groups.
+/// Creates, updates and reads the status pages of the caller's workspace, with their components and component
+/// groups.
 ///
-/// A read-only key may call exactly the methods without side effects; they are also
-/// answered by Connect's GET.
+/// Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
+/// requests.
 ///
 /// # Implementing handlers
 ///
@@ -34058,12 +34046,12 @@ pub const STATUS_PAGE_SERVICE_GET_COMPONENT_SUMMARY_SPEC: ::connectrpc::Spec = :
 /// example` doc.
 #[allow(clippy::type_complexity)]
 pub trait StatusPageService: Send + Sync + 'static {
-    /// Creates a status page. It is published at once, in the theme `system`.
+    /// Creates a status page and publishes it immediately, with the theme `system`.
     ///
-    /// The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
-    /// makes a repetition return the first call's page instead of a second one.
-    /// Errors: `invalid_argument`; `already_exists` when another page of this server has the slug or
-    /// the custom domain.
+    /// Send a random `Idempotency-Key` header (up to 256 characters) to retry safely: a call with the same key
+    /// returns the page of the first call.
+    /// Errors: `invalid_argument`; `already_exists` if another page of this server has the slug or the custom
+    /// domain.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34081,9 +34069,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<CreateStatusPageResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Reads one status page.
+    /// Returns a status page.
     ///
-    /// Errors: `not_found`, also for an id of another workspace.
+    /// Errors: `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34101,11 +34089,10 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetStatusPageResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists status pages in the order of their ids, one page of the list at a time; an empty request
-    /// is the first.
+    /// Lists status pages by ID, one page of the list at a time. An empty request returns the first page.
     ///
-    /// Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `page_token`
-    /// that this method did not give out.
+    /// Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `page_token` that this method
+    /// did not issue.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34123,11 +34110,11 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<ListStatusPagesResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Changes the arguments of a status page. Its theme and whether it is published have methods of
-    /// their own and stay as they are.
+    /// Updates the arguments of a status page. Theme and publication have methods of their own and do not
+    /// change.
     ///
-    /// Errors: `invalid_argument`; `not_found`, also for an id of another workspace; `already_exists`
-    /// as in CreateStatusPage.
+    /// Errors: `invalid_argument`; `not_found`, including an ID of another workspace; `already_exists` as in
+    /// CreateStatusPage.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34145,10 +34132,10 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<UpdateStatusPageResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Deletes a status page with its components and component groups. Its slug and its custom domain
-    /// are free at once.
+    /// Deletes a status page with its components and component groups. Its slug and its custom domain are free
+    /// immediately.
     ///
-    /// Errors: `not_found`, also when it was deleted before.
+    /// Errors: `not_found`, including a page that is already deleted.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34166,9 +34153,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<DeleteStatusPageResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Shows a status page to visitors. Of a published one nothing changes.
+    /// Shows a status page to visitors. Publishing a published page has no effect.
     ///
-    /// Errors: `not_found`, also for an id of another workspace.
+    /// Errors: `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34188,9 +34175,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Hides a status page from visitors. Of a hidden one nothing changes.
+    /// Hides a status page from visitors. Hiding a hidden page has no effect.
     ///
-    /// Errors: `not_found`, also for an id of another workspace.
+    /// Errors: `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34210,9 +34197,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Sets the colours of a status page.
+    /// Sets the theme of a status page.
     ///
-    /// Errors: `invalid_argument`; `not_found`, also for an id of another workspace.
+    /// Errors: `invalid_argument`; `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34232,10 +34219,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Says whether search engines may list a status page. Only a page that everybody may see is ever
-    /// listed, whatever is said here.
+    /// Sets whether search engines may list a status page. Only a page with public access is ever listed.
     ///
-    /// Errors: `invalid_argument`; `not_found`, also for an id of another workspace.
+    /// Errors: `invalid_argument`; `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34257,8 +34243,8 @@ pub trait StatusPageService: Send + Sync + 'static {
     > + Send;
     /// Creates a component on a status page; see CreateStatusPage for `Idempotency-Key`.
     ///
-    /// Errors: `invalid_argument`, also for a page, a monitor or a group that is not there;
-    /// `already_exists` when another component of the page shows the monitor.
+    /// Errors: `invalid_argument`, including an unknown page, monitor or group; `already_exists` if another
+    /// component of the page shows the monitor.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34276,10 +34262,10 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<CreateComponentResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Reads one component.
+    /// Returns a component.
     ///
-    /// Errors: `not_found`, also for an id of another workspace, and where the component is not on the
-    /// page that the request names.
+    /// Errors: `not_found`, including an ID of another workspace, and a component that is not on the requested
+    /// page.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34297,9 +34283,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetComponentResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists components in the order of their ids, of one status page or of all.
+    /// Lists components by ID, of one status page or of all.
     ///
-    /// Errors: `not_found` for a page that is not there; `invalid_argument` as in ListStatusPages.
+    /// Errors: `not_found` for an unknown page; `invalid_argument` as in ListStatusPages.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34317,9 +34303,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<ListComponentsResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Changes a component. Its page and its type are fixed; the monitor that it shows may be another.
+    /// Updates a component. Its page and its type are fixed; its monitor can change.
     ///
-    /// Errors: `not_found`, also for an id of another workspace; otherwise as CreateComponent.
+    /// Errors: `not_found`, including an ID of another workspace; otherwise as CreateComponent.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34337,9 +34323,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<UpdateComponentResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Deletes a component. The monitor that it shows stays.
+    /// Deletes a component, but not its monitor.
     ///
-    /// Errors: `not_found`, also when it was deleted before.
+    /// Errors: `not_found`, including a component that is already deleted.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34359,7 +34345,7 @@ pub trait StatusPageService: Send + Sync + 'static {
     > + Send;
     /// Creates a component group on a status page; see CreateStatusPage for `Idempotency-Key`.
     ///
-    /// Errors: `invalid_argument`, also for a page that is not there.
+    /// Errors: `invalid_argument`, including an unknown page.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34379,10 +34365,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Reads one component group.
+    /// Returns a component group.
     ///
-    /// Errors: `not_found`, also for an id of another workspace, and where the group is not on the
-    /// page that the request names.
+    /// Errors: `not_found`, including an ID of another workspace, and a group that is not on the requested page.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34402,9 +34387,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists component groups in the order of their ids, of one status page or of all.
+    /// Lists component groups by ID, of one status page or of all.
     ///
-    /// Errors: `not_found` for a page that is not there; `invalid_argument` as in ListStatusPages.
+    /// Errors: `not_found` for an unknown page; `invalid_argument` as in ListStatusPages.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34424,9 +34409,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Changes a component group. Its page is fixed.
+    /// Updates a component group. Its page is fixed.
     ///
-    /// Errors: `invalid_argument`; `not_found`, also for an id of another workspace.
+    /// Errors: `invalid_argument`; `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34448,7 +34433,7 @@ pub trait StatusPageService: Send + Sync + 'static {
     > + Send;
     /// Deletes a component group. Its components stay on the page, without a group.
     ///
-    /// Errors: `not_found`, also when it was deleted before.
+    /// Errors: `not_found`, including a group that is already deleted.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34468,11 +34453,11 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists the subscribers of a status page or of all, in the order of their ids, one page of the list
-    /// at a time. Who ended is in no list.
+    /// Lists subscribers by ID, of one status page or of all, one page of the list at a time. Ended
+    /// subscriptions are not listed.
     ///
-    /// Errors: `not_found` for a page that the workspace does not have; `invalid_argument` as in
-    /// ListStatusPages, and for an unknown `kind` or `state`.
+    /// Errors: `not_found` for a page outside the workspace; `invalid_argument` as in ListStatusPages, and for
+    /// an unknown `kind` or `state`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34492,9 +34477,9 @@ pub trait StatusPageService: Send + Sync + 'static {
     > + Send;
     /// Adds a subscriber to a status page; see CreateStatusPage for `Idempotency-Key`.
     ///
-    /// Errors: `invalid_argument`, also for a page or a component that is not there, for a page with
-    /// 10,000 subscribers, and for an address at none of the domains whose addresses may read the page;
-    /// `already_exists` when a subscriber of the page has the address.
+    /// Errors: `invalid_argument`, including an unknown page or component, a page with 10,000 subscribers, and
+    /// an address outside the domains that may read the page; `already_exists` if a subscriber of the page has
+    /// the address.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34512,9 +34497,9 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<AddSubscriberResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Ends a subscription. Nothing more is told, and nothing of the subscriber is kept.
+    /// Ends a subscription, sends nothing more to the subscriber, and deletes its data.
     ///
-    /// Errors: `not_found`, also when it ended before.
+    /// Errors: `not_found`, including a subscription that has already ended.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34532,10 +34517,10 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<RemoveSubscriberResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Reads what visitors see of a status page at this moment, as data: also of one that is hidden from
-    /// them, and of one that not everybody may see.
+    /// Returns the current content of a status page as data, including a hidden page and one with restricted
+    /// access.
     ///
-    /// Errors: `not_found`, also for an id of another workspace.
+    /// Errors: `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34555,11 +34540,10 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Sums up a component by days of UTC, as the bars of its page show them. One whose monitor was
-    /// deleted has the days of that one, until it shows another.
+    /// Returns the daily statuses of a component, by UTC day, as the bars of its page show them. After its
+    /// monitor is deleted, the component keeps the days of that monitor until it shows another one.
     ///
-    /// Errors: `invalid_argument` for `days` out of range; `not_found`, also for an id of another
-    /// workspace.
+    /// Errors: `invalid_argument` for `days` out of range; `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

@@ -6,12 +6,12 @@
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct StatusReport {
-    /// Output: identifier of the report, `rpt_…`. In an update it says which report is meant.
+    /// Output: ID of the report, `rpt_…`. In an update, it selects the report.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// The status page that it stands on, `page_…`. Required, and fixed.
+    /// The report's status page, `page_…`. Required, and fixed.
     ///
     /// Field 2: `page_id`
     #[serde(
@@ -20,13 +20,13 @@ pub struct StatusReport {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What visitors read first: one line, 1 to 256 characters. Required, where no template says it.
+    /// Title for visitors: one line, 1 to 256 characters. Required, unless a template provides it.
     ///
     /// Field 3: `title`
     #[serde(rename = "title", skip_serializing_if = "::core::option::Option::is_none")]
     pub title: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What is said of components of that page now, up to 200 of them: a set, answered in the order of
-    /// their ids. Of a report that is resolved: what it was about.
+    /// Current statuses of components of the page, up to 200: a set, returned in the order of IDs. For a
+    /// resolved report, the components that it was about.
     ///
     /// Field 4: `components`
     #[serde(
@@ -39,7 +39,7 @@ pub struct StatusReport {
     /// Field 5: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
     pub status: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Output: its updates by their times, newest first.
+    /// Output: the updates by time, newest first.
     ///
     /// Field 6: `updates`
     #[serde(
@@ -47,7 +47,7 @@ pub struct StatusReport {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub updates: ::buffa::alloc::vec::Vec<StatusReportUpdate>,
-    /// Output: the time of the first update.
+    /// Output: time of the first update.
     ///
     /// Field 7: `started_at`
     #[serde(
@@ -59,7 +59,7 @@ pub struct StatusReport {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: the time of the latest update, where that resolves it.
+    /// Output: time of the latest update, if it resolves the report. Otherwise absent.
     ///
     /// Field 8: `resolved_at`
     #[serde(
@@ -71,7 +71,7 @@ pub struct StatusReport {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: when it was created.
+    /// Output: creation time.
     ///
     /// Field 9: `created_at`
     #[serde(
@@ -83,7 +83,7 @@ pub struct StatusReport {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: when it was last changed.
+    /// Output: time of the last change.
     ///
     /// Field 10: `updated_at`
     #[serde(
@@ -427,12 +427,12 @@ pub const __STATUS_REPORT_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buf
     from_json: ::buffa::type_registry::any_from_json::<StatusReport>,
     is_wkt: false,
 };
-/// What is said of one component.
+/// The status of a component in a report.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ComponentImpact {
-    /// Identifier of the component, `cmp_…`. Required.
+    /// ID of the component, `cmp_…`. Required.
     ///
     /// Field 1: `component_id`
     #[serde(
@@ -441,7 +441,7 @@ pub struct ComponentImpact {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub component_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// How it is meanwhile: `degraded` (slow or partly failing) or `down`. Required.
+    /// Status of the component: `degraded` (slow or partly failing) or `down`. Required.
     ///
     /// Field 2: `impact`
     #[serde(rename = "impact", skip_serializing_if = "::core::option::Option::is_none")]
@@ -568,29 +568,29 @@ pub const __COMPONENT_IMPACT_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::
     from_json: ::buffa::type_registry::any_from_json::<ComponentImpact>,
     is_wkt: false,
 };
-/// An update of a report.
+/// An update of a status report.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct StatusReportUpdate {
-    /// Output: identifier of the update, `upd_…`. In an edit it says which update is meant.
+    /// Output: ID of the update, `upd_…`. In an edit, it selects the update.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// How far people have come: `investigating`, `identified`, `monitoring` or `resolved`. Required,
-    /// where no template says it.
+    /// Progress: `investigating`, `identified`, `monitoring` or `resolved`. Required, unless a template provides
+    /// it.
     ///
     /// Field 2: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
     pub status: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What is said, as Markdown, 1 to 8192 characters. HTML in it is text, images are their
-    /// descriptions, and links lead to http, https and mailto. Required, where no template says it.
+    /// Text as Markdown, 1 to 8192 characters. HTML is shown as text, images as their descriptions, and links
+    /// may use http, https and mailto. Required, unless a template provides it.
     ///
     /// Field 3: `text`
     #[serde(rename = "text", skip_serializing_if = "::core::option::Option::is_none")]
     pub text: ::core::option::Option<::buffa::alloc::string::String>,
-    /// From when on it holds, 2000 or later and not in the future. Left out: from now on.
+    /// Time from which the update applies, 2000 or later and not in the future. Omitted: now.
     ///
     /// Field 4: `at`
     #[serde(
@@ -601,8 +601,8 @@ pub struct StatusReportUpdate {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// What it says of components until the next update. Left out of a new update: what the report said
-    /// of them at that time; of a new report: what the report says.
+    /// Statuses of components until the next update. If a new update omits them, those of the report at that
+    /// time apply; in a new report, those of the report.
     ///
     /// Field 5: `components`
     #[serde(
@@ -610,7 +610,7 @@ pub struct StatusReportUpdate {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub components: ::buffa::alloc::vec::Vec<ComponentImpact>,
-    /// Output: whether subscribers were to be told of it.
+    /// Output: whether the update was sent to subscribers.
     ///
     /// Field 6: `notified`
     #[serde(
@@ -618,7 +618,7 @@ pub struct StatusReportUpdate {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub notified: ::core::option::Option<bool>,
-    /// Output: when it was created.
+    /// Output: creation time.
     ///
     /// Field 7: `created_at`
     #[serde(
@@ -630,7 +630,7 @@ pub struct StatusReportUpdate {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: when it was last changed.
+    /// Output: time of the last change.
     ///
     /// Field 8: `updated_at`
     #[serde(
@@ -914,17 +914,17 @@ pub const __STATUS_REPORT_UPDATE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry 
     from_json: ::buffa::type_registry::any_from_json::<StatusReportUpdate>,
     is_wkt: false,
 };
-/// A template: what a report may begin with.
+/// A template of a report.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ReportTemplate {
-    /// Output: identifier of the template, `tpl_…`. In an update it says which template is meant.
+    /// Output: ID of the template, `tpl_…`. In an update, it selects the template.
     ///
     /// Field 1: `id`
     #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
     pub id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// What people choose it by: one line, 1 to 256 characters. Required.
+    /// Name of the template: one line, 1 to 256 characters. Required.
     ///
     /// Field 2: `name`
     #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
@@ -944,7 +944,7 @@ pub struct ReportTemplate {
     /// Field 5: `text`
     #[serde(rename = "text", skip_serializing_if = "::core::option::Option::is_none")]
     pub text: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Components of any pages of the workspace; those of the report's page are taken.
+    /// Components of any pages of the workspace. A report uses those of its page.
     ///
     /// Field 6: `components`
     #[serde(
@@ -952,7 +952,7 @@ pub struct ReportTemplate {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub components: ::buffa::alloc::vec::Vec<ComponentImpact>,
-    /// Output: when it was created.
+    /// Output: creation time.
     ///
     /// Field 7: `created_at`
     #[serde(
@@ -964,7 +964,7 @@ pub struct ReportTemplate {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Output: when it was last changed.
+    /// Output: time of the last change.
     ///
     /// Field 8: `updated_at`
     #[serde(
@@ -1238,12 +1238,12 @@ pub const __REPORT_TEMPLATE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::b
     from_json: ::buffa::type_registry::any_from_json::<ReportTemplate>,
     is_wkt: false,
 };
-/// A new report.
+/// The arguments of a new report.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateStatusReportRequest {
-    /// What to create; its outputs are ignored. Required.
+    /// The report to create. Outputs are ignored. Required.
     ///
     /// Field 1: `status_report`
     #[serde(
@@ -1255,7 +1255,7 @@ pub struct CreateStatusReportRequest {
         StatusReport,
         ::buffa::Inline<StatusReport>,
     >,
-    /// The first update; its outputs are ignored. Required, where no template says it.
+    /// The first update. Outputs are ignored. Required, unless a template provides it.
     ///
     /// Field 2: `update`
     #[serde(
@@ -1266,7 +1266,7 @@ pub struct CreateStatusReportRequest {
         StatusReportUpdate,
         ::buffa::Inline<StatusReportUpdate>,
     >,
-    /// A template that fills in what is left out, `tpl_…`.
+    /// Template that fills in omitted fields, `tpl_…`.
     ///
     /// Field 3: `template_id`
     #[serde(
@@ -1275,7 +1275,7 @@ pub struct CreateStatusReportRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub template_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Whether subscribers are told. Default true.
+    /// Whether to notify subscribers. Default true.
     ///
     /// Field 4: `notify`
     #[serde(rename = "notify", skip_serializing_if = "::core::option::Option::is_none")]
@@ -1464,7 +1464,7 @@ pub const __CREATE_STATUS_REPORT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonA
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateStatusReportResponse {
-    /// As stored, with its outputs.
+    /// The stored report with its outputs.
     ///
     /// Field 1: `status_report`
     #[serde(
@@ -1589,12 +1589,12 @@ pub const __CREATE_STATUS_REPORT_RESPONSE_JSON_ANY: ::buffa::type_registry::Json
     from_json: ::buffa::type_registry::any_from_json::<CreateStatusReportResponse>,
     is_wkt: false,
 };
-/// Which report to read.
+/// The report to read.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetStatusReportRequest {
-    /// Identifier of the report, `rpt_…`. Required.
+    /// ID of the report, `rpt_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -1699,12 +1699,12 @@ pub const __GET_STATUS_REPORT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyE
     from_json: ::buffa::type_registry::any_from_json::<GetStatusReportRequest>,
     is_wkt: false,
 };
-/// One report.
+/// A report.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct GetStatusReportResponse {
-    /// As stored, with its outputs.
+    /// The stored report with its outputs.
     ///
     /// Field 1: `status_report`
     #[serde(
@@ -1829,12 +1829,12 @@ pub const __GET_STATUS_REPORT_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAny
     from_json: ::buffa::type_registry::any_from_json::<GetStatusReportResponse>,
     is_wkt: false,
 };
-/// Which part of the list to read.
+/// The page of the list to return.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListStatusReportsRequest {
-    /// How many at most: 1 to 100. Default 50.
+    /// Page size: 1 to 100. Default 50.
     ///
     /// Field 1: `limit`
     #[serde(
@@ -1843,7 +1843,7 @@ pub struct ListStatusReportsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub limit: ::core::option::Option<i32>,
-    /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+    /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
     ///
     /// Field 2: `offset`
     #[serde(
@@ -1852,8 +1852,8 @@ pub struct ListStatusReportsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub offset: ::core::option::Option<i32>,
-    /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-    /// when reports come and go in between.
+    /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if reports are
+    /// created or deleted meanwhile.
     ///
     /// Field 3: `page_token`
     #[serde(
@@ -1862,7 +1862,7 @@ pub struct ListStatusReportsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only those of this page, `page_…`; absent: all.
+    /// Only reports of this page, `page_…`. Absent: all.
     ///
     /// Field 4: `page_id`
     #[serde(
@@ -1871,7 +1871,7 @@ pub struct ListStatusReportsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_id: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only those that are `open` or `resolved`; absent: all.
+    /// Only `open` or only `resolved` reports. Absent: all.
     ///
     /// Field 5: `state`
     #[serde(rename = "state", skip_serializing_if = "::core::option::Option::is_none")]
@@ -2050,12 +2050,12 @@ pub const __LIST_STATUS_REPORTS_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAn
     from_json: ::buffa::type_registry::any_from_json::<ListStatusReportsRequest>,
     is_wkt: false,
 };
-/// A part of the list.
+/// A page of the list.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListStatusReportsResponse {
-    /// By id; of its updates each has the latest.
+    /// The page's reports by ID, each with its latest update.
     ///
     /// Field 1: `status_reports`
     #[serde(
@@ -2064,7 +2064,7 @@ pub struct ListStatusReportsResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub status_reports: ::buffa::alloc::vec::Vec<StatusReport>,
-    /// How many there are of those that were asked for.
+    /// Number of reports that match the filter.
     ///
     /// Field 2: `total_size`
     #[serde(
@@ -2073,7 +2073,7 @@ pub struct ListStatusReportsResponse {
         with = "::buffa::json_helpers::int32"
     )]
     pub total_size: i32,
-    /// Token of the next part; empty on the last.
+    /// Token of the next page. Empty on the last page.
     ///
     /// Field 3: `next_page_token`
     #[serde(
@@ -2228,12 +2228,12 @@ pub const __LIST_STATUS_REPORTS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonA
     from_json: ::buffa::type_registry::any_from_json::<ListStatusReportsResponse>,
     is_wkt: false,
 };
-/// A change of a report.
+/// An update of a report's arguments.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateStatusReportRequest {
-    /// `id` says which; the other outputs are ignored. Required.
+    /// The changed report. `id` selects it; other outputs are ignored. Required.
     ///
     /// Field 1: `status_report`
     #[serde(
@@ -2245,8 +2245,8 @@ pub struct UpdateStatusReportRequest {
         StatusReport,
         ::buffa::Inline<StatusReport>,
     >,
-    /// What changes, by the names of StatusReport's arguments, for example `title,components`. A named
-    /// field that `status_report` leaves out is cleared. Absent: all arguments are replaced.
+    /// Names of the StatusReport arguments to change, for example `title,components`. A named field that
+    /// `status_report` omits is cleared. Absent: all arguments are replaced.
     ///
     /// Field 2: `update_mask`
     #[serde(
@@ -2405,7 +2405,7 @@ pub const __UPDATE_STATUS_REPORT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonA
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateStatusReportResponse {
-    /// As stored, with its outputs.
+    /// The stored report with its outputs.
     ///
     /// Field 1: `status_report`
     #[serde(
@@ -2530,12 +2530,12 @@ pub const __UPDATE_STATUS_REPORT_RESPONSE_JSON_ANY: ::buffa::type_registry::Json
     from_json: ::buffa::type_registry::any_from_json::<UpdateStatusReportResponse>,
     is_wkt: false,
 };
-/// Which report to delete.
+/// The report to delete.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteStatusReportRequest {
-    /// Identifier of the report, `rpt_…`. Required.
+    /// ID of the report, `rpt_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -2640,7 +2640,7 @@ pub const __DELETE_STATUS_REPORT_REQUEST_JSON_ANY: ::buffa::type_registry::JsonA
     from_json: ::buffa::type_registry::any_from_json::<DeleteStatusReportRequest>,
     is_wkt: false,
 };
-/// The report is deleted.
+/// Empty: the report is deleted.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -2726,7 +2726,7 @@ pub const __DELETE_STATUS_REPORT_RESPONSE_JSON_ANY: ::buffa::type_registry::Json
     from_json: ::buffa::type_registry::any_from_json::<DeleteStatusReportResponse>,
     is_wkt: false,
 };
-/// An update to add.
+/// The arguments of a new update.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -2739,7 +2739,7 @@ pub struct AddStatusReportUpdateRequest {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub id: ::buffa::alloc::string::String,
-    /// What to add; its outputs are ignored. Required.
+    /// The update to add. Outputs are ignored. Required.
     ///
     /// Field 2: `update`
     #[serde(
@@ -2750,7 +2750,7 @@ pub struct AddStatusReportUpdateRequest {
         StatusReportUpdate,
         ::buffa::Inline<StatusReportUpdate>,
     >,
-    /// Whether subscribers are told. Default true.
+    /// Whether to notify subscribers. Default true.
     ///
     /// Field 3: `notify`
     #[serde(rename = "notify", skip_serializing_if = "::core::option::Option::is_none")]
@@ -2905,7 +2905,7 @@ pub const __ADD_STATUS_REPORT_UPDATE_REQUEST_JSON_ANY: ::buffa::type_registry::J
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct AddStatusReportUpdateResponse {
-    /// As stored, with its outputs.
+    /// The stored report with its outputs.
     ///
     /// Field 1: `status_report`
     #[serde(
@@ -3030,12 +3030,12 @@ pub const __ADD_STATUS_REPORT_UPDATE_RESPONSE_JSON_ANY: ::buffa::type_registry::
     from_json: ::buffa::type_registry::any_from_json::<AddStatusReportUpdateResponse>,
     is_wkt: false,
 };
-/// A change of an update.
+/// An edit of an update.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct EditStatusReportUpdateRequest {
-    /// `id` says which; the other outputs are ignored. Required.
+    /// The changed update. `id` selects it; other outputs are ignored. Required.
     ///
     /// Field 1: `update`
     #[serde(
@@ -3046,8 +3046,8 @@ pub struct EditStatusReportUpdateRequest {
         StatusReportUpdate,
         ::buffa::Inline<StatusReportUpdate>,
     >,
-    /// What changes, by the names of StatusReportUpdate's arguments, for example `text,at`. A named field
-    /// that `update` leaves out is cleared, but for `at`, which stays. Absent: all arguments are replaced.
+    /// Names of the StatusReportUpdate arguments to change, for example `text,at`. A named field that `update`
+    /// omits is cleared, except `at`, which stays. Absent: all arguments are replaced.
     ///
     /// Field 2: `update_mask`
     #[serde(
@@ -3206,7 +3206,7 @@ pub const __EDIT_STATUS_REPORT_UPDATE_REQUEST_JSON_ANY: ::buffa::type_registry::
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct EditStatusReportUpdateResponse {
-    /// As stored, with its outputs.
+    /// The stored report with its outputs.
     ///
     /// Field 1: `status_report`
     #[serde(
@@ -3331,12 +3331,12 @@ pub const __EDIT_STATUS_REPORT_UPDATE_RESPONSE_JSON_ANY: ::buffa::type_registry:
     from_json: ::buffa::type_registry::any_from_json::<EditStatusReportUpdateResponse>,
     is_wkt: false,
 };
-/// Which update to delete.
+/// The update to delete.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteStatusReportUpdateRequest {
-    /// Identifier of the update, `upd_…`. Required.
+    /// ID of the update, `upd_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -3446,7 +3446,7 @@ pub const __DELETE_STATUS_REPORT_UPDATE_REQUEST_JSON_ANY: ::buffa::type_registry
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteStatusReportUpdateResponse {
-    /// As stored, with its outputs.
+    /// The stored report with its outputs.
     ///
     /// Field 1: `status_report`
     #[serde(
@@ -3571,12 +3571,12 @@ pub const __DELETE_STATUS_REPORT_UPDATE_RESPONSE_JSON_ANY: ::buffa::type_registr
     from_json: ::buffa::type_registry::any_from_json::<DeleteStatusReportUpdateResponse>,
     is_wkt: false,
 };
-/// A new template.
+/// The arguments of a new template.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateReportTemplateRequest {
-    /// What to create; its outputs are ignored. Required.
+    /// The template to create. Outputs are ignored. Required.
     ///
     /// Field 1: `template`
     #[serde(
@@ -3702,7 +3702,7 @@ pub const __CREATE_REPORT_TEMPLATE_REQUEST_JSON_ANY: ::buffa::type_registry::Jso
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct CreateReportTemplateResponse {
-    /// As stored, with its outputs.
+    /// The stored template with its outputs.
     ///
     /// Field 1: `template`
     #[serde(
@@ -3823,12 +3823,12 @@ pub const __CREATE_REPORT_TEMPLATE_RESPONSE_JSON_ANY: ::buffa::type_registry::Js
     from_json: ::buffa::type_registry::any_from_json::<CreateReportTemplateResponse>,
     is_wkt: false,
 };
-/// Which part of the list to read.
+/// The page of the list to return.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListReportTemplatesRequest {
-    /// How many at most: 1 to 100. Default 50.
+    /// Page size: 1 to 100. Default 50.
     ///
     /// Field 1: `limit`
     #[serde(
@@ -3837,7 +3837,7 @@ pub struct ListReportTemplatesRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub limit: ::core::option::Option<i32>,
-    /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+    /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
     ///
     /// Field 2: `offset`
     #[serde(
@@ -3846,8 +3846,8 @@ pub struct ListReportTemplatesRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub offset: ::core::option::Option<i32>,
-    /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-    /// when templates come and go in between.
+    /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if templates are
+    /// created or deleted meanwhile.
     ///
     /// Field 3: `page_token`
     #[serde(
@@ -3994,12 +3994,12 @@ pub const __LIST_REPORT_TEMPLATES_REQUEST_JSON_ANY: ::buffa::type_registry::Json
     from_json: ::buffa::type_registry::any_from_json::<ListReportTemplatesRequest>,
     is_wkt: false,
 };
-/// A part of the list.
+/// A page of the list.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct ListReportTemplatesResponse {
-    /// By id.
+    /// The page's entries, by ID.
     ///
     /// Field 1: `templates`
     #[serde(
@@ -4007,7 +4007,7 @@ pub struct ListReportTemplatesResponse {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub templates: ::buffa::alloc::vec::Vec<ReportTemplate>,
-    /// How many there are.
+    /// Total number of templates in the workspace.
     ///
     /// Field 2: `total_size`
     #[serde(
@@ -4016,7 +4016,7 @@ pub struct ListReportTemplatesResponse {
         with = "::buffa::json_helpers::int32"
     )]
     pub total_size: i32,
-    /// Token of the next part; empty on the last.
+    /// Token of the next page. Empty on the last page.
     ///
     /// Field 3: `next_page_token`
     #[serde(
@@ -4171,12 +4171,12 @@ pub const __LIST_REPORT_TEMPLATES_RESPONSE_JSON_ANY: ::buffa::type_registry::Jso
     from_json: ::buffa::type_registry::any_from_json::<ListReportTemplatesResponse>,
     is_wkt: false,
 };
-/// A change of a template.
+/// An update of a template.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateReportTemplateRequest {
-    /// `id` says which; the other outputs are ignored. Required.
+    /// The changed template. `id` selects it; other outputs are ignored. Required.
     ///
     /// Field 1: `template`
     #[serde(
@@ -4184,8 +4184,8 @@ pub struct UpdateReportTemplateRequest {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub template: ::buffa::MessageField<ReportTemplate, ::buffa::Inline<ReportTemplate>>,
-    /// What changes, by the names of ReportTemplate's arguments, for example `name,text`. A named field
-    /// that `template` leaves out is cleared. Absent: all arguments are replaced.
+    /// Names of the ReportTemplate arguments to change, for example `name,text`. A named field that `template`
+    /// omits is cleared. Absent: all arguments are replaced.
     ///
     /// Field 2: `update_mask`
     #[serde(
@@ -4344,7 +4344,7 @@ pub const __UPDATE_REPORT_TEMPLATE_REQUEST_JSON_ANY: ::buffa::type_registry::Jso
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct UpdateReportTemplateResponse {
-    /// As stored, with its outputs.
+    /// The stored template with its outputs.
     ///
     /// Field 1: `template`
     #[serde(
@@ -4465,12 +4465,12 @@ pub const __UPDATE_REPORT_TEMPLATE_RESPONSE_JSON_ANY: ::buffa::type_registry::Js
     from_json: ::buffa::type_registry::any_from_json::<UpdateReportTemplateResponse>,
     is_wkt: false,
 };
-/// Which template to delete.
+/// The template to delete.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
 pub struct DeleteReportTemplateRequest {
-    /// Identifier of the template, `tpl_…`. Required.
+    /// ID of the template, `tpl_…`. Required.
     ///
     /// Field 1: `id`
     #[serde(
@@ -4575,7 +4575,7 @@ pub const __DELETE_REPORT_TEMPLATE_REQUEST_JSON_ANY: ::buffa::type_registry::Jso
     from_json: ::buffa::type_registry::any_from_json::<DeleteReportTemplateRequest>,
     is_wkt: false,
 };
-/// The template is deleted.
+/// Empty: the template is deleted.
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
@@ -4681,20 +4681,20 @@ pub mod __buffa {
         /// A status report.
         #[derive(Clone, Debug, Default)]
         pub struct StatusReportView<'a> {
-            /// Output: identifier of the report, `rpt_…`. In an update it says which report is meant.
+            /// Output: ID of the report, `rpt_…`. In an update, it selects the report.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// The status page that it stands on, `page_…`. Required, and fixed.
+            /// The report's status page, `page_…`. Required, and fixed.
             ///
             /// Field 2: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
-            /// What visitors read first: one line, 1 to 256 characters. Required, where no template says it.
+            /// Title for visitors: one line, 1 to 256 characters. Required, unless a template provides it.
             ///
             /// Field 3: `title`
             pub title: ::core::option::Option<&'a str>,
-            /// What is said of components of that page now, up to 200 of them: a set, answered in the order of
-            /// their ids. Of a report that is resolved: what it was about.
+            /// Current statuses of components of the page, up to 200: a set, returned in the order of IDs. For a
+            /// resolved report, the components that it was about.
             ///
             /// Field 4: `components`
             pub components: ::buffa::RepeatedView<
@@ -4705,32 +4705,32 @@ pub mod __buffa {
             ///
             /// Field 5: `status`
             pub status: ::core::option::Option<&'a str>,
-            /// Output: its updates by their times, newest first.
+            /// Output: the updates by time, newest first.
             ///
             /// Field 6: `updates`
             pub updates: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::StatusReportUpdateView<'a>,
             >,
-            /// Output: the time of the first update.
+            /// Output: time of the first update.
             ///
             /// Field 7: `started_at`
             pub started_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: the time of the latest update, where that resolves it.
+            /// Output: time of the latest update, if it resolves the report. Otherwise absent.
             ///
             /// Field 8: `resolved_at`
             pub resolved_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 9: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 10: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
@@ -5320,29 +5320,29 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: identifier of the report, `rpt_…`. In an update it says which report is meant.
+            /// Output: ID of the report, `rpt_…`. In an update, it selects the report.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// The status page that it stands on, `page_…`. Required, and fixed.
+            /// The report's status page, `page_…`. Required, and fixed.
             ///
             /// Field 2: `page_id`
             #[must_use]
             pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_id
             }
-            /// What visitors read first: one line, 1 to 256 characters. Required, where no template says it.
+            /// Title for visitors: one line, 1 to 256 characters. Required, unless a template provides it.
             ///
             /// Field 3: `title`
             #[must_use]
             pub fn title(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().title
             }
-            /// What is said of components of that page now, up to 200 of them: a set, answered in the order of
-            /// their ids. Of a report that is resolved: what it was about.
+            /// Current statuses of components of the page, up to 200: a set, returned in the order of IDs. For a
+            /// resolved report, the components that it was about.
             ///
             /// Field 4: `components`
             #[must_use]
@@ -5361,7 +5361,7 @@ pub mod __buffa {
             pub fn status(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().status
             }
-            /// Output: its updates by their times, newest first.
+            /// Output: the updates by time, newest first.
             ///
             /// Field 6: `updates`
             #[must_use]
@@ -5373,7 +5373,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().updates
             }
-            /// Output: the time of the first update.
+            /// Output: time of the first update.
             ///
             /// Field 7: `started_at`
             #[must_use]
@@ -5384,7 +5384,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().started_at
             }
-            /// Output: the time of the latest update, where that resolves it.
+            /// Output: time of the latest update, if it resolves the report. Otherwise absent.
             ///
             /// Field 8: `resolved_at`
             #[must_use]
@@ -5395,7 +5395,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().resolved_at
             }
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 9: `created_at`
             #[must_use]
@@ -5406,7 +5406,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 10: `updated_at`
             #[must_use]
@@ -5448,14 +5448,14 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// What is said of one component.
+        /// The status of a component in a report.
         #[derive(Clone, Debug, Default)]
         pub struct ComponentImpactView<'a> {
-            /// Identifier of the component, `cmp_…`. Required.
+            /// ID of the component, `cmp_…`. Required.
             ///
             /// Field 1: `component_id`
             pub component_id: ::core::option::Option<&'a str>,
-            /// How it is meanwhile: `degraded` (slow or partly failing) or `down`. Required.
+            /// Status of the component: `degraded` (slow or partly failing) or `down`. Required.
             ///
             /// Field 2: `impact`
             pub impact: ::core::option::Option<&'a str>,
@@ -5691,14 +5691,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the component, `cmp_…`. Required.
+            /// ID of the component, `cmp_…`. Required.
             ///
             /// Field 1: `component_id`
             #[must_use]
             pub fn component_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().component_id
             }
-            /// How it is meanwhile: `degraded` (slow or partly failing) or `down`. Required.
+            /// Status of the component: `degraded` (slow or partly failing) or `down`. Required.
             ///
             /// Field 2: `impact`
             #[must_use]
@@ -5736,48 +5736,48 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// An update of a report.
+        /// An update of a status report.
         #[derive(Clone, Debug, Default)]
         pub struct StatusReportUpdateView<'a> {
-            /// Output: identifier of the update, `upd_…`. In an edit it says which update is meant.
+            /// Output: ID of the update, `upd_…`. In an edit, it selects the update.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// How far people have come: `investigating`, `identified`, `monitoring` or `resolved`. Required,
-            /// where no template says it.
+            /// Progress: `investigating`, `identified`, `monitoring` or `resolved`. Required, unless a template provides
+            /// it.
             ///
             /// Field 2: `status`
             pub status: ::core::option::Option<&'a str>,
-            /// What is said, as Markdown, 1 to 8192 characters. HTML in it is text, images are their
-            /// descriptions, and links lead to http, https and mailto. Required, where no template says it.
+            /// Text as Markdown, 1 to 8192 characters. HTML is shown as text, images as their descriptions, and links
+            /// may use http, https and mailto. Required, unless a template provides it.
             ///
             /// Field 3: `text`
             pub text: ::core::option::Option<&'a str>,
-            /// From when on it holds, 2000 or later and not in the future. Left out: from now on.
+            /// Time from which the update applies, 2000 or later and not in the future. Omitted: now.
             ///
             /// Field 4: `at`
             pub at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// What it says of components until the next update. Left out of a new update: what the report said
-            /// of them at that time; of a new report: what the report says.
+            /// Statuses of components until the next update. If a new update omits them, those of the report at that
+            /// time apply; in a new report, those of the report.
             ///
             /// Field 5: `components`
             pub components: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::ComponentImpactView<'a>,
             >,
-            /// Output: whether subscribers were to be told of it.
+            /// Output: whether the update was sent to subscribers.
             ///
             /// Field 6: `notified`
             pub notified: ::core::option::Option<bool>,
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 7: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 8: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
@@ -6264,30 +6264,30 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: identifier of the update, `upd_…`. In an edit it says which update is meant.
+            /// Output: ID of the update, `upd_…`. In an edit, it selects the update.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// How far people have come: `investigating`, `identified`, `monitoring` or `resolved`. Required,
-            /// where no template says it.
+            /// Progress: `investigating`, `identified`, `monitoring` or `resolved`. Required, unless a template provides
+            /// it.
             ///
             /// Field 2: `status`
             #[must_use]
             pub fn status(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().status
             }
-            /// What is said, as Markdown, 1 to 8192 characters. HTML in it is text, images are their
-            /// descriptions, and links lead to http, https and mailto. Required, where no template says it.
+            /// Text as Markdown, 1 to 8192 characters. HTML is shown as text, images as their descriptions, and links
+            /// may use http, https and mailto. Required, unless a template provides it.
             ///
             /// Field 3: `text`
             #[must_use]
             pub fn text(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().text
             }
-            /// From when on it holds, 2000 or later and not in the future. Left out: from now on.
+            /// Time from which the update applies, 2000 or later and not in the future. Omitted: now.
             ///
             /// Field 4: `at`
             #[must_use]
@@ -6298,8 +6298,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().at
             }
-            /// What it says of components until the next update. Left out of a new update: what the report said
-            /// of them at that time; of a new report: what the report says.
+            /// Statuses of components until the next update. If a new update omits them, those of the report at that
+            /// time apply; in a new report, those of the report.
             ///
             /// Field 5: `components`
             #[must_use]
@@ -6311,14 +6311,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().components
             }
-            /// Output: whether subscribers were to be told of it.
+            /// Output: whether the update was sent to subscribers.
             ///
             /// Field 6: `notified`
             #[must_use]
             pub fn notified(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().notified
             }
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 7: `created_at`
             #[must_use]
@@ -6329,7 +6329,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 8: `updated_at`
             #[must_use]
@@ -6371,14 +6371,14 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A template: what a report may begin with.
+        /// A template of a report.
         #[derive(Clone, Debug, Default)]
         pub struct ReportTemplateView<'a> {
-            /// Output: identifier of the template, `tpl_…`. In an update it says which template is meant.
+            /// Output: ID of the template, `tpl_…`. In an update, it selects the template.
             ///
             /// Field 1: `id`
             pub id: ::core::option::Option<&'a str>,
-            /// What people choose it by: one line, 1 to 256 characters. Required.
+            /// Name of the template: one line, 1 to 256 characters. Required.
             ///
             /// Field 2: `name`
             pub name: ::core::option::Option<&'a str>,
@@ -6394,20 +6394,20 @@ pub mod __buffa {
             ///
             /// Field 5: `text`
             pub text: ::core::option::Option<&'a str>,
-            /// Components of any pages of the workspace; those of the report's page are taken.
+            /// Components of any pages of the workspace. A report uses those of its page.
             ///
             /// Field 6: `components`
             pub components: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::ComponentImpactView<'a>,
             >,
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 7: `created_at`
             pub created_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 8: `updated_at`
             pub updated_at: ::buffa::MessageFieldView<
@@ -6856,14 +6856,14 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Output: identifier of the template, `tpl_…`. In an update it says which template is meant.
+            /// Output: ID of the template, `tpl_…`. In an update, it selects the template.
             ///
             /// Field 1: `id`
             #[must_use]
             pub fn id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().id
             }
-            /// What people choose it by: one line, 1 to 256 characters. Required.
+            /// Name of the template: one line, 1 to 256 characters. Required.
             ///
             /// Field 2: `name`
             #[must_use]
@@ -6891,7 +6891,7 @@ pub mod __buffa {
             pub fn text(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().text
             }
-            /// Components of any pages of the workspace; those of the report's page are taken.
+            /// Components of any pages of the workspace. A report uses those of its page.
             ///
             /// Field 6: `components`
             #[must_use]
@@ -6903,7 +6903,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().components
             }
-            /// Output: when it was created.
+            /// Output: creation time.
             ///
             /// Field 7: `created_at`
             #[must_use]
@@ -6914,7 +6914,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().created_at
             }
-            /// Output: when it was last changed.
+            /// Output: time of the last change.
             ///
             /// Field 8: `updated_at`
             #[must_use]
@@ -6956,26 +6956,26 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A new report.
+        /// The arguments of a new report.
         #[derive(Clone, Debug, Default)]
         pub struct CreateStatusReportRequestView<'a> {
-            /// What to create; its outputs are ignored. Required.
+            /// The report to create. Outputs are ignored. Required.
             ///
             /// Field 1: `status_report`
             pub status_report: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusReportView<'a>,
             >,
-            /// The first update; its outputs are ignored. Required, where no template says it.
+            /// The first update. Outputs are ignored. Required, unless a template provides it.
             ///
             /// Field 2: `update`
             pub update: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusReportUpdateView<'a>,
             >,
-            /// A template that fills in what is left out, `tpl_…`.
+            /// Template that fills in omitted fields, `tpl_…`.
             ///
             /// Field 3: `template_id`
             pub template_id: ::core::option::Option<&'a str>,
-            /// Whether subscribers are told. Default true.
+            /// Whether to notify subscribers. Default true.
             ///
             /// Field 4: `notify`
             pub notify: ::core::option::Option<bool>,
@@ -7328,7 +7328,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// What to create; its outputs are ignored. Required.
+            /// The report to create. Outputs are ignored. Required.
             ///
             /// Field 1: `status_report`
             #[must_use]
@@ -7339,7 +7339,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().status_report
             }
-            /// The first update; its outputs are ignored. Required, where no template says it.
+            /// The first update. Outputs are ignored. Required, unless a template provides it.
             ///
             /// Field 2: `update`
             #[must_use]
@@ -7350,14 +7350,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().update
             }
-            /// A template that fills in what is left out, `tpl_…`.
+            /// Template that fills in omitted fields, `tpl_…`.
             ///
             /// Field 3: `template_id`
             #[must_use]
             pub fn template_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().template_id
             }
-            /// Whether subscribers are told. Default true.
+            /// Whether to notify subscribers. Default true.
             ///
             /// Field 4: `notify`
             #[must_use]
@@ -7404,7 +7404,7 @@ pub mod __buffa {
         /// The new report.
         #[derive(Clone, Debug, Default)]
         pub struct CreateStatusReportResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             pub status_report: ::buffa::MessageFieldView<
@@ -7670,7 +7670,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             #[must_use]
@@ -7718,10 +7718,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which report to read.
+        /// The report to read.
         #[derive(Clone, Debug, Default)]
         pub struct GetStatusReportRequestView<'a> {
-            /// Identifier of the report, `rpt_…`. Required.
+            /// ID of the report, `rpt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -7940,7 +7940,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the report, `rpt_…`. Required.
+            /// ID of the report, `rpt_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -7984,10 +7984,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// One report.
+        /// A report.
         #[derive(Clone, Debug, Default)]
         pub struct GetStatusReportResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             pub status_report: ::buffa::MessageFieldView<
@@ -8251,7 +8251,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             #[must_use]
@@ -8299,27 +8299,27 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which part of the list to read.
+        /// The page of the list to return.
         #[derive(Clone, Debug, Default)]
         pub struct ListStatusReportsRequestView<'a> {
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             pub limit: ::core::option::Option<i32>,
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             pub offset: ::core::option::Option<i32>,
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when reports come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if reports are
+            /// created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             pub page_token: ::core::option::Option<&'a str>,
-            /// Only those of this page, `page_…`; absent: all.
+            /// Only reports of this page, `page_…`. Absent: all.
             ///
             /// Field 4: `page_id`
             pub page_id: ::core::option::Option<&'a str>,
-            /// Only those that are `open` or `resolved`; absent: all.
+            /// Only `open` or only `resolved` reports. Absent: all.
             ///
             /// Field 5: `state`
             pub state: ::core::option::Option<&'a str>,
@@ -8616,36 +8616,36 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             #[must_use]
             pub fn limit(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().limit
             }
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             #[must_use]
             pub fn offset(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().offset
             }
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when reports come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if reports are
+            /// created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             #[must_use]
             pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_token
             }
-            /// Only those of this page, `page_…`; absent: all.
+            /// Only reports of this page, `page_…`. Absent: all.
             ///
             /// Field 4: `page_id`
             #[must_use]
             pub fn page_id(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_id
             }
-            /// Only those that are `open` or `resolved`; absent: all.
+            /// Only `open` or only `resolved` reports. Absent: all.
             ///
             /// Field 5: `state`
             #[must_use]
@@ -8689,21 +8689,21 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A part of the list.
+        /// A page of the list.
         #[derive(Clone, Debug, Default)]
         pub struct ListStatusReportsResponseView<'a> {
-            /// By id; of its updates each has the latest.
+            /// The page's reports by ID, each with its latest update.
             ///
             /// Field 1: `status_reports`
             pub status_reports: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::StatusReportView<'a>,
             >,
-            /// How many there are of those that were asked for.
+            /// Number of reports that match the filter.
             ///
             /// Field 2: `total_size`
             pub total_size: i32,
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             pub next_page_token: &'a str,
@@ -8996,7 +8996,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// By id; of its updates each has the latest.
+            /// The page's reports by ID, each with its latest update.
             ///
             /// Field 1: `status_reports`
             #[must_use]
@@ -9008,14 +9008,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().status_reports
             }
-            /// How many there are of those that were asked for.
+            /// Number of reports that match the filter.
             ///
             /// Field 2: `total_size`
             #[must_use]
             pub fn total_size(&self) -> i32 {
                 self.0.reborrow().total_size
             }
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             #[must_use]
@@ -9059,17 +9059,17 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A change of a report.
+        /// An update of a report's arguments.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateStatusReportRequestView<'a> {
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed report. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `status_report`
             pub status_report: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusReportView<'a>,
             >,
-            /// What changes, by the names of StatusReport's arguments, for example `title,components`. A named
-            /// field that `status_report` leaves out is cleared. Absent: all arguments are replaced.
+            /// Names of the StatusReport arguments to change, for example `title,components`. A named field that
+            /// `status_report` omits is cleared. Absent: all arguments are replaced.
             ///
             /// Field 2: `update_mask`
             pub update_mask: ::buffa::MessageFieldView<
@@ -9393,7 +9393,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed report. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `status_report`
             #[must_use]
@@ -9404,8 +9404,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().status_report
             }
-            /// What changes, by the names of StatusReport's arguments, for example `title,components`. A named
-            /// field that `status_report` leaves out is cleared. Absent: all arguments are replaced.
+            /// Names of the StatusReport arguments to change, for example `title,components`. A named field that
+            /// `status_report` omits is cleared. Absent: all arguments are replaced.
             ///
             /// Field 2: `update_mask`
             #[must_use]
@@ -9456,7 +9456,7 @@ pub mod __buffa {
         /// The changed report.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateStatusReportResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             pub status_report: ::buffa::MessageFieldView<
@@ -9722,7 +9722,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             #[must_use]
@@ -9770,10 +9770,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which report to delete.
+        /// The report to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteStatusReportRequestView<'a> {
-            /// Identifier of the report, `rpt_…`. Required.
+            /// ID of the report, `rpt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -9996,7 +9996,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the report, `rpt_…`. Required.
+            /// ID of the report, `rpt_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -10040,7 +10040,7 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The report is deleted.
+        /// Empty: the report is deleted.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteStatusReportResponseView<'a> {
             #[doc(hidden)]
@@ -10284,20 +10284,20 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// An update to add.
+        /// The arguments of a new update.
         #[derive(Clone, Debug, Default)]
         pub struct AddStatusReportUpdateRequestView<'a> {
             /// The report, `rpt_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
-            /// What to add; its outputs are ignored. Required.
+            /// The update to add. Outputs are ignored. Required.
             ///
             /// Field 2: `update`
             pub update: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusReportUpdateView<'a>,
             >,
-            /// Whether subscribers are told. Default true.
+            /// Whether to notify subscribers. Default true.
             ///
             /// Field 3: `notify`
             pub notify: ::core::option::Option<bool>,
@@ -10601,7 +10601,7 @@ pub mod __buffa {
             pub fn id(&self) -> &'_ str {
                 self.0.reborrow().id
             }
-            /// What to add; its outputs are ignored. Required.
+            /// The update to add. Outputs are ignored. Required.
             ///
             /// Field 2: `update`
             #[must_use]
@@ -10612,7 +10612,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().update
             }
-            /// Whether subscribers are told. Default true.
+            /// Whether to notify subscribers. Default true.
             ///
             /// Field 3: `notify`
             #[must_use]
@@ -10659,7 +10659,7 @@ pub mod __buffa {
         /// The report with the new update.
         #[derive(Clone, Debug, Default)]
         pub struct AddStatusReportUpdateResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             pub status_report: ::buffa::MessageFieldView<
@@ -10927,7 +10927,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             #[must_use]
@@ -10975,17 +10975,17 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A change of an update.
+        /// An edit of an update.
         #[derive(Clone, Debug, Default)]
         pub struct EditStatusReportUpdateRequestView<'a> {
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed update. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `update`
             pub update: ::buffa::MessageFieldView<
                 super::super::__buffa::view::StatusReportUpdateView<'a>,
             >,
-            /// What changes, by the names of StatusReportUpdate's arguments, for example `text,at`. A named field
-            /// that `update` leaves out is cleared, but for `at`, which stays. Absent: all arguments are replaced.
+            /// Names of the StatusReportUpdate arguments to change, for example `text,at`. A named field that `update`
+            /// omits is cleared, except `at`, which stays. Absent: all arguments are replaced.
             ///
             /// Field 2: `update_mask`
             pub update_mask: ::buffa::MessageFieldView<
@@ -11308,7 +11308,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed update. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `update`
             #[must_use]
@@ -11319,8 +11319,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().update
             }
-            /// What changes, by the names of StatusReportUpdate's arguments, for example `text,at`. A named field
-            /// that `update` leaves out is cleared, but for `at`, which stays. Absent: all arguments are replaced.
+            /// Names of the StatusReportUpdate arguments to change, for example `text,at`. A named field that `update`
+            /// omits is cleared, except `at`, which stays. Absent: all arguments are replaced.
             ///
             /// Field 2: `update_mask`
             #[must_use]
@@ -11371,7 +11371,7 @@ pub mod __buffa {
         /// The report with the changed update.
         #[derive(Clone, Debug, Default)]
         pub struct EditStatusReportUpdateResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             pub status_report: ::buffa::MessageFieldView<
@@ -11639,7 +11639,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             #[must_use]
@@ -11687,10 +11687,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which update to delete.
+        /// The update to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteStatusReportUpdateRequestView<'a> {
-            /// Identifier of the update, `upd_…`. Required.
+            /// ID of the update, `upd_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -11915,7 +11915,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the update, `upd_…`. Required.
+            /// ID of the update, `upd_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -11962,7 +11962,7 @@ pub mod __buffa {
         /// The report without the update.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteStatusReportUpdateResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             pub status_report: ::buffa::MessageFieldView<
@@ -12230,7 +12230,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored report with its outputs.
             ///
             /// Field 1: `status_report`
             #[must_use]
@@ -12278,10 +12278,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A new template.
+        /// The arguments of a new template.
         #[derive(Clone, Debug, Default)]
         pub struct CreateReportTemplateRequestView<'a> {
-            /// What to create; its outputs are ignored. Required.
+            /// The template to create. Outputs are ignored. Required.
             ///
             /// Field 1: `template`
             pub template: ::buffa::MessageFieldView<
@@ -12545,7 +12545,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// What to create; its outputs are ignored. Required.
+            /// The template to create. Outputs are ignored. Required.
             ///
             /// Field 1: `template`
             #[must_use]
@@ -12596,7 +12596,7 @@ pub mod __buffa {
         /// The new template.
         #[derive(Clone, Debug, Default)]
         pub struct CreateReportTemplateResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored template with its outputs.
             ///
             /// Field 1: `template`
             pub template: ::buffa::MessageFieldView<
@@ -12862,7 +12862,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored template with its outputs.
             ///
             /// Field 1: `template`
             #[must_use]
@@ -12910,19 +12910,19 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which part of the list to read.
+        /// The page of the list to return.
         #[derive(Clone, Debug, Default)]
         pub struct ListReportTemplatesRequestView<'a> {
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             pub limit: ::core::option::Option<i32>,
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             pub offset: ::core::option::Option<i32>,
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when templates come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if templates are
+            /// created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             pub page_token: ::core::option::Option<&'a str>,
@@ -13187,22 +13187,22 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// How many at most: 1 to 100. Default 50.
+            /// Page size: 1 to 100. Default 50.
             ///
             /// Field 1: `limit`
             #[must_use]
             pub fn limit(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().limit
             }
-            /// How many to skip, 0 or more. Default 0. Not together with `page_token`.
+            /// Number of entries to skip, 0 or more. Default 0. Not allowed together with `page_token`.
             ///
             /// Field 2: `offset`
             #[must_use]
             pub fn offset(&self) -> ::core::option::Option<i32> {
                 self.0.reborrow().offset
             }
-            /// `next_page_token` of the part before. Unlike an offset, it misses and repeats nothing
-            /// when templates come and go in between.
+            /// `next_page_token` of the previous page. Unlike an offset, it skips and repeats nothing if templates are
+            /// created or deleted meanwhile.
             ///
             /// Field 3: `page_token`
             #[must_use]
@@ -13246,21 +13246,21 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A part of the list.
+        /// A page of the list.
         #[derive(Clone, Debug, Default)]
         pub struct ListReportTemplatesResponseView<'a> {
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `templates`
             pub templates: ::buffa::RepeatedView<
                 'a,
                 super::super::__buffa::view::ReportTemplateView<'a>,
             >,
-            /// How many there are.
+            /// Total number of templates in the workspace.
             ///
             /// Field 2: `total_size`
             pub total_size: i32,
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             pub next_page_token: &'a str,
@@ -13553,7 +13553,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// By id.
+            /// The page's entries, by ID.
             ///
             /// Field 1: `templates`
             #[must_use]
@@ -13565,14 +13565,14 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().templates
             }
-            /// How many there are.
+            /// Total number of templates in the workspace.
             ///
             /// Field 2: `total_size`
             #[must_use]
             pub fn total_size(&self) -> i32 {
                 self.0.reborrow().total_size
             }
-            /// Token of the next part; empty on the last.
+            /// Token of the next page. Empty on the last page.
             ///
             /// Field 3: `next_page_token`
             #[must_use]
@@ -13616,17 +13616,17 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// A change of a template.
+        /// An update of a template.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateReportTemplateRequestView<'a> {
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed template. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `template`
             pub template: ::buffa::MessageFieldView<
                 super::super::__buffa::view::ReportTemplateView<'a>,
             >,
-            /// What changes, by the names of ReportTemplate's arguments, for example `name,text`. A named field
-            /// that `template` leaves out is cleared. Absent: all arguments are replaced.
+            /// Names of the ReportTemplate arguments to change, for example `name,text`. A named field that `template`
+            /// omits is cleared. Absent: all arguments are replaced.
             ///
             /// Field 2: `update_mask`
             pub update_mask: ::buffa::MessageFieldView<
@@ -13948,7 +13948,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// `id` says which; the other outputs are ignored. Required.
+            /// The changed template. `id` selects it; other outputs are ignored. Required.
             ///
             /// Field 1: `template`
             #[must_use]
@@ -13959,8 +13959,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().template
             }
-            /// What changes, by the names of ReportTemplate's arguments, for example `name,text`. A named field
-            /// that `template` leaves out is cleared. Absent: all arguments are replaced.
+            /// Names of the ReportTemplate arguments to change, for example `name,text`. A named field that `template`
+            /// omits is cleared. Absent: all arguments are replaced.
             ///
             /// Field 2: `update_mask`
             #[must_use]
@@ -14011,7 +14011,7 @@ pub mod __buffa {
         /// The changed template.
         #[derive(Clone, Debug, Default)]
         pub struct UpdateReportTemplateResponseView<'a> {
-            /// As stored, with its outputs.
+            /// The stored template with its outputs.
             ///
             /// Field 1: `template`
             pub template: ::buffa::MessageFieldView<
@@ -14277,7 +14277,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// As stored, with its outputs.
+            /// The stored template with its outputs.
             ///
             /// Field 1: `template`
             #[must_use]
@@ -14325,10 +14325,10 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// Which template to delete.
+        /// The template to delete.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteReportTemplateRequestView<'a> {
-            /// Identifier of the template, `tpl_…`. Required.
+            /// ID of the template, `tpl_…`. Required.
             ///
             /// Field 1: `id`
             pub id: &'a str,
@@ -14551,7 +14551,7 @@ pub mod __buffa {
             pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
                 self.0.into_bytes()
             }
-            /// Identifier of the template, `tpl_…`. Required.
+            /// ID of the template, `tpl_…`. Required.
             ///
             /// Field 1: `id`
             #[must_use]
@@ -14595,7 +14595,7 @@ pub mod __buffa {
                 ::serde::Serialize::serialize(&self.0, __s)
             }
         }
-        /// The template is deleted.
+        /// Empty: the template is deleted.
         #[derive(Clone, Debug, Default)]
         pub struct DeleteReportTemplateResponseView<'a> {
             #[doc(hidden)]
@@ -15514,13 +15514,13 @@ pub const STATUS_REPORT_SERVICE_DELETE_REPORT_TEMPLATE_SPEC: ::connectrpc::Spec 
         ::connectrpc::StreamType::Unary,
     )
     .with_idempotency_level(::connectrpc::IdempotencyLevel::Idempotent);
-/// Writes, changes and reads the status reports of the caller's workspace, and their templates.
+/// Writes, updates and reads the status reports of the caller's workspace, and their templates.
 ///
-/// A report is as its latest update says, by the updates' times. While it is open, its components are on
-/// the page as the worse of what it says and of what their monitors see.
+/// The latest update by time determines the state of a report. While a report is open, the page shows the
+/// worse of its component statuses and the monitors' statuses.
 ///
-/// A read-only key may call exactly the methods without side effects; they are also
-/// answered by Connect's GET.
+/// Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
+/// requests.
 ///
 /// # Implementing handlers
 ///
@@ -15571,11 +15571,11 @@ pub const STATUS_REPORT_SERVICE_DELETE_REPORT_TEMPLATE_SPEC: ::connectrpc::Spec 
 /// example` doc.
 #[allow(clippy::type_complexity)]
 pub trait StatusReportService: Send + Sync + 'static {
-    /// Opens a report with its first update. What a template says is taken where the call leaves it out.
+    /// Opens a report with its first update. A template fills in omitted fields.
     ///
-    /// The header `Idempotency-Key` (up to 256 characters, random per call and the same for its retries)
-    /// makes a repetition return the first call's report instead of a second one.
-    /// Errors: `invalid_argument`, also for a page, a component or a template that is not there.
+    /// Send a random `Idempotency-Key` header (up to 256 characters) to retry safely: a call with the same key
+    /// returns the report of the first call.
+    /// Errors: `invalid_argument`, including an unknown page, component or template.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15595,9 +15595,9 @@ pub trait StatusReportService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Reads one report with all its updates.
+    /// Returns a report with all its updates.
     ///
-    /// Errors: `not_found`, also for an id of another workspace.
+    /// Errors: `not_found`, including an ID of another workspace.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15615,12 +15615,12 @@ pub trait StatusReportService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetStatusReportResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists reports in the order of ids, each with its latest update alone, one part of the list at a
-    /// time; an empty request is the first.
+    /// Lists reports by ID with their latest update, one page at a time. An empty request returns the first
+    /// page.
     ///
-    /// Errors: `not_found` for a page that the workspace does not have; `invalid_argument` for a `limit`
-    /// or `offset` out of range, for a `page_token` that this method did not give out, for an unknown
-    /// `state`, and for a malformed `page_id`.
+    /// Errors: `not_found` for a page outside the workspace; `invalid_argument` for a `limit` or `offset` out of
+    /// range, for a `page_token` that this method did not issue, for an unknown `state`, and for a malformed
+    /// `page_id`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15640,9 +15640,9 @@ pub trait StatusReportService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Changes a report. What it says of components, its latest update says from then on.
+    /// Updates a report. A change of its components also changes its latest update.
     ///
-    /// Errors: `not_found`, also for an id of another workspace; otherwise as CreateStatusReport.
+    /// Errors: `not_found`, including an ID of another workspace; otherwise as CreateStatusReport.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15664,7 +15664,7 @@ pub trait StatusReportService: Send + Sync + 'static {
     > + Send;
     /// Deletes a report with its updates.
     ///
-    /// Errors: `not_found`, also when it was deleted before.
+    /// Errors: `not_found`, including a report that is already deleted.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15684,11 +15684,11 @@ pub trait StatusReportService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Adds an update. One with the status `resolved` resolves the report; a later one with another
-    /// status opens it again. The header `Idempotency-Key` is as of CreateStatusReport.
+    /// Adds an update. The status `resolved` resolves the report; a later update with another status reopens it.
+    /// For `Idempotency-Key` see CreateStatusReport.
     ///
-    /// Errors: `not_found`, also for an id of another workspace; `invalid_argument`, also where the report
-    /// has as many updates as it may have.
+    /// Errors: `not_found`, including an ID of another workspace; `invalid_argument`, including a report that
+    /// has the maximum number of updates.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15708,9 +15708,9 @@ pub trait StatusReportService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Changes what an update says, and when. Nobody is notified.
+    /// Edits the text, status, time or components of an update. Subscribers are not notified.
     ///
-    /// Errors: `not_found`, also for an id of another workspace; `invalid_argument`.
+    /// Errors: `not_found`, including an ID of another workspace; `invalid_argument`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15730,9 +15730,10 @@ pub trait StatusReportService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Deletes an update. The only one of its report stays as long as the report.
+    /// Deletes an update. The only update of a report cannot be deleted.
     ///
-    /// Errors: `not_found`, also when it was deleted before; `invalid_argument` for the only one.
+    /// Errors: `not_found`, including an update that is already deleted; `invalid_argument` for the only update
+    /// of a report.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15752,10 +15753,10 @@ pub trait StatusReportService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Makes a template. The header `Idempotency-Key` is as of CreateStatusReport.
+    /// Creates a template. For `Idempotency-Key` see CreateStatusReport.
     ///
-    /// Errors: `invalid_argument`, also for a component that is not there, and where the workspace has as
-    /// many templates as it may have.
+    /// Errors: `invalid_argument`, including an unknown component and a workspace that has the maximum number of
+    /// templates.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15775,10 +15776,10 @@ pub trait StatusReportService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists templates in the order of ids, one part of the list at a time; an empty request is the first.
+    /// Lists templates by ID, one page at a time. An empty request returns the first page.
     ///
     /// Errors: `invalid_argument` for a `limit` or `offset` out of range, and for a `page_token` that this
-    /// method did not give out.
+    /// method did not issue.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15798,9 +15799,9 @@ pub trait StatusReportService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Changes a template. Reports that began with it stay as they are.
+    /// Updates a template. Existing reports do not change.
     ///
-    /// Errors: `not_found`, also for an id of another workspace; otherwise as CreateReportTemplate.
+    /// Errors: `not_found`, including an ID of another workspace; otherwise as CreateReportTemplate.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15820,9 +15821,9 @@ pub trait StatusReportService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Deletes a template. Reports that began with it stay as they are.
+    /// Deletes a template. Existing reports do not change.
     ///
-    /// Errors: `not_found`, also when it was deleted before.
+    /// Errors: `not_found`, including a template that is already deleted.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

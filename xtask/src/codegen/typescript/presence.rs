@@ -49,12 +49,12 @@ const SOMETIMES: [&str; 1] = ["status_page.v1.Subscriber.confirmed_at"];
 
 /// How comments say that something may be missing, that it must be written, that the server alone writes
 /// it, that it cannot be changed later, and that not every caller reads it.
-const MISSING: [&str; 2] = ["bsent", "where that "];
+const MISSING: &str = "bsent";
 const REQUIRED: [&str; 3] = ["Required.", "Required, and fixed", "Required; "];
 const OUTPUT: &str = "Output";
 const FIXED: &str = "and fixed";
 const SECRET: &str = "A secret";
-const BY_TEMPLATE: &str = "where no template says it";
+const BY_TEMPLATE: &str = "unless a template provides it";
 
 /// Whether the field is there in a message that travels this way.
 pub(super) fn is_there(contract: &Contract, field: &FieldDescriptor, way: Way) -> bool {
@@ -71,7 +71,7 @@ pub(super) fn is_output(contract: &Contract, field: &FieldDescriptor) -> bool {
 
 /// Whether the field cannot be changed once the resource is there, and may be left out of updates.
 pub(super) fn is_fixed(contract: &Contract, field: &FieldDescriptor) -> bool {
-    contract.of_field(field).contains(FIXED)
+    comment(contract, field).contains(FIXED)
 }
 
 /// The lists above name fields that there are, and the tables agree with the comments on what the server
@@ -102,8 +102,13 @@ fn agree(contract: &Contract, message: &MessageDescriptor) -> Result<()> {
     Ok(())
 }
 
+/// Returns the comment of a field on one line, so that no phrase is split by a line break.
+fn comment(contract: &Contract, field: &FieldDescriptor) -> String {
+    contract.of_field(field).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn must_be_written(contract: &Contract, field: &FieldDescriptor) -> bool {
-    let comment = contract.of_field(field);
+    let comment = comment(contract, field);
     if comment.contains(BY_TEMPLATE) || field.is_list() {
         return false;
     }
@@ -116,8 +121,8 @@ fn is_answered(contract: &Contract, field: &FieldDescriptor) -> bool {
         return true;
     }
     let name = field.full_name();
-    let comment = contract.of_field(field);
-    let may_miss = MISSING.iter().any(|words| comment.contains(words));
+    let comment = comment(contract, field);
+    let may_miss = comment.contains(MISSING);
     if SOMETIMES.contains(&name) || comment.contains(SECRET) {
         return false;
     }

@@ -9,6 +9,8 @@ use crate::reference::prose::{codes, table};
 
 /// Deepest chain of methods that refer to another for their errors.
 const DEPTH_MAX: usize = 4;
+/// Begins a condition that adds to the meaning of a code.
+const INCLUDING: &str = "including ";
 
 impl Page<'_> {
     /// The errors that are a method's own, beside those of every call.
@@ -50,9 +52,11 @@ impl Page<'_> {
         let named = Reason::ALL.iter().filter(|reason| when.contains(reason.as_str()));
         let reasons = codes(usual.into_iter().chain(named).map(|reason| reason.as_str()));
         // What narrows a code down says it all; what adds to it needs what it adds to.
-        let adds = when.is_empty() || when.starts_with("also") || when.starts_with("with");
+        let included = when.strip_prefix(INCLUDING).map(|rest| format!("This includes {rest}"));
+        let adds = when.is_empty() || included.is_some() || when.starts_with("with");
         let meaning = usual.filter(|_| adds).map_or("", |reason| reason.meaning());
-        let more = if when.is_empty() { String::new() } else { format!("{}.", capitalised(when)) };
+        let more = included.unwrap_or_else(|| capitalised(when));
+        let more = if more.is_empty() { more } else { more + "." };
         let status = usual.map_or_else(String::new, |reason| format!(" ({})", reason.status()));
         vec![
             format!("`{code}`{status}"),

@@ -52,7 +52,7 @@ impl Page<'_> {
             text += &tables::lacking(entry, &text);
         }
         // Under conditions that its sentence names.
-        let conditional = text.contains("Required, where");
+        let conditional = text.contains("Required, unless");
         let given = match given {
             Given::Required if conditional => String::new(),
             Given::Required => "required".to_owned(),
