@@ -1,6 +1,6 @@
-//! How often it was changed who may see a status page, for those who show pages that they remember: one
-//! that was read before must not be shown again, also while what is stored cannot be read. It is counted
-//! before who changed it is answered.
+//! Access versions of status pages: they count the changes of who may view a page. A cached page
+//! must not be served after such a change, even while the database cannot be read. A change is
+//! counted before its caller gets the response.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,19 +8,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rules::PageId;
 use rules::status_page::PageSettings;
 
-/// Pages that are counted one by one; past it all begin anew.
+/// Number of pages that are counted separately. Beyond it, all counts start over.
 const PAGES_MAX: usize = 65_536;
 
-/// How often who may see a page was changed: while it is the same, whom it was shown to may see it.
+/// Access version of a page. While it is unchanged, people who have seen the page may still view
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Changes of all pages.
+    /// Number of changes of all pages.
     all: u64,
-    /// Changes of this page alone.
+    /// Number of changes of this page alone.
     own: u64,
 }
 
-/// The accesses of all pages since the store was opened.
+/// Access versions of all pages since the store was opened.
 #[derive(Debug, Default)]
 pub(crate) struct Accesses(Mutex<Counted>);
 
@@ -36,7 +37,7 @@ impl Accesses {
         Access { all: counted.all, own: counted.own.get(&page).copied().unwrap_or_default() }
     }
 
-    /// Others may see the page from now on, or it is elsewhere, or nowhere.
+    /// Counts a change of who may view the page, or of its address, or its removal.
     pub(crate) fn changed(&self, page: PageId) {
         let mut counted = self.lock();
         if counted.own.len() >= PAGES_MAX && !counted.own.contains_key(&page) {
@@ -51,7 +52,7 @@ impl Accesses {
     }
 }
 
-/// Whether a page that is edited like this is seen by others than before, or at another address.
+/// Returns whether an edit changes who may view the page, or its address.
 pub(crate) fn is_other(before: &PageSettings, after: &PageSettings) -> bool {
     before.effective_access() != after.effective_access()
         || before.password != after.password
@@ -67,7 +68,7 @@ mod tests {
     const PAGE: PageId = PageId::from_bits(1);
 
     #[test]
-    fn a_change_of_one_page_leaves_the_others_as_they_were() {
+    fn changed_page_leaves_other_access_versions() {
         let accesses = Accesses::default();
         let (ours, theirs) = (accesses.of(PAGE), accesses.of(PageId::from_bits(2)));
         accesses.changed(PAGE);
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_most_pages_all_begin_anew_and_none_repeats_itself() {
+    fn overflow_resets_counts_without_repeating_versions() {
         let accesses = Accesses::default();
         let mut seen = vec![accesses.of(PAGE)];
         accesses.changed(PAGE);

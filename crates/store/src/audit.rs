@@ -1,5 +1,5 @@
-//! Who changed what, and when: one row for each change of a resource, in the change's own
-//! transaction. Secrets never stand here.
+//! Audit log: one row for each change of a resource, in the transaction of the change, with its
+//! actor and time. Rows never hold secrets.
 
 use std::time::Duration;
 
@@ -9,83 +9,77 @@ use rules::{KeyId, Timestamp, WorkspaceId};
 use crate::db::{Connection, Row, query};
 use crate::{Store, StoreError};
 
-/// A change that is being made: by whom and when. Whatever changes a resource asks for it.
+/// Actor and time of a change. Every function that changes a resource takes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Who makes it.
     pub actor: Actor,
-    /// When, by the server's clock.
+    /// Time by the server's clock.
     pub at: Timestamp,
 }
 
 impl Change {
-    /// When the change counts as made, of what was last changed at `seen`: later than that in any
-    /// case, because it tells edits apart.
+    /// Returns the time of the change for an object last changed at `seen`. It is always later than
+    /// `seen`, because it distinguishes edits.
     pub(crate) fn after(self, seen: Timestamp) -> Timestamp {
         self.at.max(seen + Duration::from_millis(1))
     }
 }
 
-/// Who makes a change.
+/// Actor of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// A caller with this key.
+    /// Caller with this key.
     Key(KeyId),
-    /// Somebody at the server's command line.
+    /// User of the server's command line.
     CommandLine,
     /// The server itself.
     Server,
 }
 
-/// One change that was made.
+/// Entry of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
-    /// Place in the order of changes.
+    /// Position in the order of changes.
     pub number: i64,
-    /// When.
     pub at: Timestamp,
-    /// Who: the identifier of a key, `command line` or `server`.
+    /// Identifier of a key, `command line` or `server`.
     pub actor: String,
-    /// What was done, such as `monitor.update`.
+    /// Action, such as `monitor.update`.
     pub action: String,
     /// Identifier of the resource.
     pub resource_id: String,
-    /// What changed, in words; empty where the action says it all.
+    /// Description of the change. Empty if the action is sufficient.
     pub detail: String,
 }
 
-/// What the owners of a workspace are told of a probe that checks their monitors.
+/// Audit entry about a probe, for a workspace whose monitors it checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeNote {
-    /// Which workspace.
     pub workspace: WorkspaceId,
-    /// Which probe.
     pub probe: ProbeId,
-    /// What became of it.
     pub turn: ProbeTurn,
-    /// When.
     pub at: Timestamp,
-    /// Why, in words.
+    /// Reason, for people.
     pub detail: String,
 }
 
-/// What may become of a probe.
+/// Change of a probe's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeTurn {
-    /// It doubts itself: its votes are void. `probe.doubt` in the audit.
+    /// The probe became suspect: its votes do not count. `probe.doubt` in the audit log.
     Doubts,
-    /// It doubts itself no more. `probe.recover` in the audit.
+    /// The probe is no longer suspect. `probe.recover` in the audit log.
     Recovered,
 }
 
-/// The handle of the audit.
+/// Handle of the audit log.
 #[derive(Clone, Copy, Debug)]
 pub struct Audit<'s> {
     pub(crate) store: &'s Store,
 }
 
 impl Audit<'_> {
-    /// Writes down what became of probes, once however often it is tried.
+    /// Records changes of probes. Repeating a call has no effect.
     pub async fn note_probes(&self, notes: Vec<ProbeNote>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
@@ -100,7 +94,7 @@ impl Audit<'_> {
             .await
     }
 
-    /// The newest changes of the workspace, newest first; at most `limit`.
+    /// Returns the newest entries of the workspace, newest first, at most `limit`.
     pub async fn newest(
         &self,
         workspace: WorkspaceId,
@@ -128,7 +122,7 @@ impl Audit<'_> {
     }
 }
 
-/// What is to be written of a change.
+/// Contents of a new entry.
 pub(crate) struct Note<'n> {
     pub(crate) workspace: WorkspaceId,
     pub(crate) change: Change,
@@ -137,7 +131,7 @@ pub(crate) struct Note<'n> {
     pub(crate) detail: &'n str,
 }
 
-/// Writes the row of a change, in the change's transaction.
+/// Writes the entry of a change, in the transaction of the change.
 pub(crate) async fn note(db: &mut Connection, note: Note<'_>) -> Result<(), StoreError> {
     query(
         "INSERT INTO audit (workspace_id, at, actor, action, resource_id, detail) \

@@ -1,5 +1,5 @@
-//! Backups of the embedded database, taken while the server runs. The key is beside the database and
-//! not in the backup. PostgreSQL has tools of its own; putting a backup back belongs to `restore`.
+//! Backups of the embedded database, taken while the server runs. The key is beside the database
+//! and not in the backup. PostgreSQL has its own tools. `restore` restores a backup.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -9,8 +9,8 @@ use std::path::Path;
 use crate::{Store, StoreError, db, folder};
 
 impl Store {
-    /// Writes a copy of the embedded database, of what is committed now, to a file that is not there
-    /// yet; answers when it is on disk, with its size in bytes. Writing goes on meanwhile.
+    /// Copies the committed state of the embedded database to a new file. Returns the size in bytes
+    /// when the file is on disk. Writes continue meanwhile.
     pub async fn back_up(&self, file: &Path) -> Result<u64, StoreError> {
         let mut db = self.read().await?;
         if !db.is_embedded() {
@@ -20,7 +20,7 @@ impl Store {
         let copy = db::query("VACUUM INTO $1").bind(file.to_string_lossy().into_owned());
         let copied = copy.execute(&mut db).await;
         if let Err(error) = copied {
-            // Half a copy would be taken for a whole one.
+            // A partial copy could be mistaken for a complete one.
             fs::remove_file(file).map_err(folder::at(file))?;
             return Err(error.into());
         }
@@ -28,7 +28,7 @@ impl Store {
     }
 }
 
-/// Makes a file that is not there yet, for its owner alone.
+/// Creates a new file, readable only by its owner.
 fn make(file: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map(|_| ())
 }

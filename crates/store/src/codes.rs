@@ -1,12 +1,12 @@
-//! The small integers that stand for words in the tables that grow with every check. They are in
-//! databases: one that was given is never given to another word.
+//! Integer codes of enumeration values, for the tables that grow with every check. Databases hold
+//! them, so a code is never reassigned.
 
 use domain::check::{Outcome, Trigger};
 use rules::Region;
 
 use crate::StoreError;
 
-/// The region's code.
+/// Returns the code of a region.
 pub(crate) const fn of_region(region: Region) -> i64 {
     match region {
         Region::FlyAms => 0,
@@ -40,12 +40,12 @@ pub(crate) const fn of_region(region: Region) -> i64 {
     }
 }
 
-/// The region that `code` stands for.
+/// Returns the region of a code.
 pub(crate) fn region(code: i64) -> Result<Region, StoreError> {
     find(Region::ALL, code, of_region, "a region")
 }
 
-/// The trigger's code.
+/// Returns the code of a trigger.
 pub(crate) const fn of_trigger(trigger: Trigger) -> i64 {
     match trigger {
         Trigger::Scheduled => 0,
@@ -54,13 +54,13 @@ pub(crate) const fn of_trigger(trigger: Trigger) -> i64 {
     }
 }
 
-/// The trigger that `code` stands for.
+/// Returns the trigger of a code.
 pub(crate) fn trigger(code: i64) -> Result<Trigger, StoreError> {
     const ALL: &[Trigger] = &[Trigger::Scheduled, Trigger::Opinion, Trigger::Manual];
     find(ALL, code, of_trigger, "a trigger")
 }
 
-/// The outcome's code. Success is 0, which an index of the first migration relies on.
+/// Returns the code of an outcome. An index of the first migration relies on success being 0.
 pub(crate) const fn of_outcome(outcome: Outcome) -> i64 {
     match outcome {
         Outcome::Success => 0,
@@ -70,7 +70,7 @@ pub(crate) const fn of_outcome(outcome: Outcome) -> i64 {
     }
 }
 
-/// The outcome that `code` stands for.
+/// Returns the outcome of a code.
 pub(crate) fn outcome(code: i64) -> Result<Outcome, StoreError> {
     const ALL: &[Outcome] =
         &[Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
@@ -81,7 +81,7 @@ fn find<T: Copy>(all: &[T], code: i64, code_of: fn(T) -> i64, what: &str) -> Res
     all.iter()
         .copied()
         .find(|value| code_of(*value) == code)
-        .ok_or_else(|| StoreError::corrupt(what, format!("`{code}` stands for nothing")))
+        .ok_or_else(|| StoreError::corrupt(what, format!("unknown code `{code}`")))
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_codes_in_databases_never_change() {
+    fn stored_codes_never_change() {
         let regions: Vec<String> =
             Region::ALL.iter().map(|region| format!("{}={region}", of_region(*region))).collect();
         insta::assert_snapshot!(regions.join(" "), @"0=fly-ams 1=fly-arn 2=fly-bom 3=fly-cdg 4=fly-dfw 5=fly-ewr 6=fly-fra 7=fly-gru 8=fly-iad 9=fly-jnb 10=fly-lax 11=fly-lhr 12=fly-nrt 13=fly-ord 14=fly-sjc 15=fly-sin 16=fly-syd 17=fly-yyz 18=koyeb-fra 19=koyeb-par 20=koyeb-sfo 21=koyeb-sin 22=koyeb-tyo 23=koyeb-was 24=railway-us-west2 25=railway-us-east4 26=railway-europe-west4 27=railway-asia-southeast1");

@@ -1,6 +1,6 @@
-//! What the pipeline writes: results, missed slots, verdicts and incidents of one batch in one
-//! transaction. When it is answered it is committed, and on the disk itself where it decides anything
-//! (`writer::disk`); memory is changed after that (design §2).
+//! Writes a batch of the pipeline in one transaction: results, missed slots, verdicts and
+//! incidents. The reply comes after the commit. Changes that decide anything are on disk by then
+//! (`writer::disk`). The pipeline updates its memory after that (design §2).
 
 use std::sync::Arc;
 
@@ -15,42 +15,43 @@ use crate::results::{Placed, ResultRow};
 use crate::writer::{Durable, Session};
 use crate::{Store, StoreError, evidence, incidents, judge_states, missed, outbox, results};
 
-/// What is stored together or not at all.
+/// Changes that are stored together or not at all.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// Results, in any order; the second of an identity is dropped, here or when it is read.
+    /// Results in any order. The second of two with one key is dropped, here or on reading.
     pub results: Vec<CheckResult>,
-    /// Slots that nobody ran.
+    /// Slots that were not run.
     pub missed: Vec<Missed>,
-    /// What the judge remembers from now on, of each monitor whose memory changed.
+    /// New state of the judge, for each monitor whose state changed.
     pub histories: Vec<(MonitorId, History)>,
-    /// The same, where stored results say it too: it need not be on the disk at once. Of a monitor that is in
-    /// both these are as they are now, and stored last.
+    /// New state of the judge that stored results can restore, so it need not be on disk at once.
+    /// If a monitor is in both lists, this state is the newer one and is stored last.
     pub votes: Vec<(MonitorId, History)>,
-    /// Every change of status with what it means for incidents, in their order: one without is not
-    /// seen by those who remember what they read (see [`Store::generation`]).
+    /// Changes of status with their effect on incidents, in order. Caches do not notice a change of
+    /// status that is missing here (see [`Store::generation`]).
     pub transitions: Vec<(MonitorId, Transition)>,
-    /// Why, with what each region saw last, of the transition at the same place: what people are told.
+    /// Cause of the transition at the same index, with the last observation of each region. Alerts
+    /// include it.
     pub grounds: Vec<(MonitorId, Grounds)>,
-    /// When it was put together, by the core's clock: messages are placed from then on. A transition that
-    /// is later takes its own time.
+    /// Creation time of the batch by the core's clock. Deliveries are scheduled from this time, or
+    /// from the time of their transition if that is later.
     pub at: Timestamp,
 }
 
-/// What became of a batch. What belongs to monitors deleted meanwhile is dropped, and counted for
-/// results.
+/// Outcome of a batch. Changes of monitors that were deleted meanwhile are dropped; dropped results
+/// are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// Results that are stored.
+    /// Number of stored results.
     pub stored: u64,
-    /// Results whose identity another one of the batch has.
+    /// Number of results with the key of another result of the batch.
     pub duplicates: u64,
-    /// Results of monitors that are deleted.
+    /// Number of results of deleted monitors.
     pub ownerless: u64,
 }
 
 impl Batch {
-    /// Whether it is results and nothing else.
+    /// Returns whether the batch has only results, without evidence.
     fn is_plain(&self) -> bool {
         let Self { results, missed, histories, votes, transitions, grounds: _, at: _ } = self;
         let memory = histories.is_empty() && votes.is_empty();
@@ -58,7 +59,8 @@ impl Batch {
         memory && others && results.iter().all(|result| result.evidence.is_none())
     }
 
-    /// When it is to be on the disk: checks that found nothing, and votes, can wait for the next sync.
+    /// Returns when the batch must be on disk. Successful results and votes can wait for the next
+    /// sync.
     fn durable(&self) -> Durable {
         let Self { results, missed, histories, votes: _, transitions, grounds: _, at: _ } = self;
         let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
@@ -71,8 +73,8 @@ impl Batch {
 }
 
 impl Store {
-    /// Stores a batch; the answer comes after the commit. Batches that wait together are committed
-    /// together. The batch is shared, so that it can be tried again.
+    /// Stores a batch and returns after the commit. Waiting batches are committed together. The
+    /// batch is shared, so that the caller can retry it.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
         let shared = Arc::clone(&batch);
         let (committed, placed) = self
@@ -84,8 +86,9 @@ impl Store {
         Ok(committed)
     }
 
-    /// Like [`Self::commit`], for who has nothing else to do on its thread: where the database is embedded
-    /// and nobody else writes, the batch is stored there, and the thread waits for the disk.
+    /// Like [`Self::commit`], for a caller whose thread has no other work. If the database is
+    /// embedded and nothing else writes, the calling thread stores the batch and waits for the
+    /// disk.
     pub async fn commit_here(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
         let shared = Arc::clone(&batch);
         let (committed, placed) = self
@@ -98,7 +101,7 @@ impl Store {
     }
 }
 
-/// Says what became of the batch, and where its results lie.
+/// Applies a batch. Returns its outcome and the row keys of its results.
 async fn apply(
     session: &mut Session,
     batch: &Batch,
@@ -127,8 +130,8 @@ async fn apply(
         if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
             let (owner, paused) = judge_states::owner(&mut session.db, number).await?;
             session.touches(owner);
-            // A pause is stored before the judge hears of it, and closes what is open: of what was
-            // judged of the revision before, nothing but the end follows.
+            // A pause is stored before the judge learns of it, and closes the open incident. Of
+            // verdicts on the earlier revision, only the final `Unknown` may follow.
             let mut histories = batch.histories.iter().filter(|(of, _)| of == monitor);
             let judged = histories.next_back().map(|(_, history)| history.revision);
             let is_past = paused.zip(judged).is_some_and(|(paused, judged)| judged < paused);
@@ -138,7 +141,7 @@ async fn apply(
             let is_new = judge_states::note_change(&mut session.db, number, transition).await?
                 || turns_incident(&mut session.db, transition).await?;
             change_incident(session, number, transition).await?;
-            // What an earlier try of the batch stored was told with it.
+            // An earlier attempt of the batch stored this change with its deliveries.
             if is_new {
                 let grounds = batch.grounds.get(place).filter(|(of, _)| of == monitor);
                 let grounds = grounds.map(|(_, grounds)| grounds);
@@ -154,7 +157,8 @@ async fn apply(
     Ok((committed, placed))
 }
 
-/// The results with the numbers of their monitors and probes, and how many have no monitor any more.
+/// Returns the results with the row IDs of their monitors and probes, and the number of results
+/// without a monitor.
 async fn numbered<'r>(
     session: &mut Session,
     results: &'r [CheckResult],
@@ -174,7 +178,8 @@ async fn numbered<'r>(
     Ok((rows, ownerless))
 }
 
-/// Whether the transition opens an incident that is not there, or closes one that is open.
+/// Returns whether the transition opens an incident that does not exist, or closes one that is
+/// open.
 async fn turns_incident(db: &mut Connection, transition: &Transition) -> Result<bool, StoreError> {
     let (id, opens) = match transition.incident {
         IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {

@@ -1,5 +1,5 @@
-//! What an operator does about rows that cannot be read: finding all of them, taking copies, putting back
-//! what can be read again, and removing one by name.
+//! Repairs for operators: finds unreadable rows, copies them, restores those that have become
+//! readable, and removes single ones.
 
 use std::fmt::Write as _;
 
@@ -18,32 +18,31 @@ use crate::subscribers::SubscriberFilter;
 use crate::writer::Session;
 use crate::{Store, StoreError};
 
-/// Rows of one reading.
+/// Number of rows per query.
 const AT_ONCE: i64 = 256;
-/// Where rows with bytes wait that made room for others.
+/// Table of unreadable rows that were moved out of their tables.
 const PUT_AWAY: &str = "unreadable_rows";
 
-/// A row that cannot be read, as an operator sees it.
+/// Row that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedRow {
-    /// Its table.
     pub table: String,
-    /// Its key there.
+    /// Key in its table.
     pub key: String,
-    /// Why it cannot be read.
+    /// Reason why it cannot be read.
     pub why: String,
-    /// All of its columns; bytes as hexadecimal digits.
+    /// All of its columns. Bytes are hexadecimal.
     pub columns: Value,
 }
 
-/// The handle of the doctor.
+/// Handle of the repairs.
 #[derive(Clone, Copy, Debug)]
 pub struct Doctor<'s> {
     pub(crate) store: &'s Store,
 }
 
 impl Doctor<'_> {
-    /// Reads everything, and returns the rows that cannot be read.
+    /// Reads the whole database and returns the unreadable rows.
     pub async fn examine(&self) -> Result<Vec<DamagedRow>, StoreError> {
         let quarantine = self.store.quarantine();
         quarantine.clear();
@@ -78,13 +77,13 @@ impl Doctor<'_> {
         Ok(found)
     }
 
-    /// Puts rows back that this program can read, and returns how many.
+    /// Restores moved rows that this program can read. Returns their number.
     pub async fn repair(&self) -> Result<u64, StoreError> {
         self.store.write(|session| Box::pin(put_back(session))).await
     }
 
-    /// Removes a row that cannot be read, so that its name is free: monitors are marked as deleted, other
-    /// rows are gone. A row that can be read is refused.
+    /// Removes an unreadable row, so that its name becomes free. Monitors are marked as deleted;
+    /// other rows are deleted. Rejects a row that is readable.
     pub async fn remove(&self, table: &str, key: &str) -> Result<(), StoreError> {
         let found = self.examine().await?;
         let row = found.into_iter().find(|row| row.table == table && row.key == key);
@@ -132,7 +131,7 @@ impl Doctor<'_> {
     }
 }
 
-/// The column that names a row of this table.
+/// Returns the key column of a table.
 fn key_column(table: &str) -> Option<&'static str> {
     Some(match table {
         "certificates" => "domain",
@@ -144,7 +143,7 @@ fn key_column(table: &str) -> Option<&'static str> {
     })
 }
 
-/// The columns of a row; nothing of tables whose rows have no name of their own.
+/// Returns the columns of a row, or null for tables without a key column.
 async fn columns(db: &mut Connection, table: &str, key: &str) -> Result<Value, StoreError> {
     let Some(column) = key_column(table) else { return Ok(Value::Null) };
     let statement = if db.is_embedded() {
@@ -186,12 +185,12 @@ fn text(row: &Row, place: usize) -> Value {
 fn hex(bytes: &[u8]) -> String {
     let mut digits = String::with_capacity(2 * bytes.len());
     for byte in bytes {
-        write!(digits, "{byte:02x}").expect("a String takes everything");
+        write!(digits, "{byte:02x}").expect("writing to a String never fails");
     }
     digits
 }
 
-/// Whether this program can read a body.
+/// Returns whether this program can read a body.
 fn reads(source: &str, key: i64, body: &[u8]) -> bool {
     let grains = [Grain::TenMinutes, Grain::Hour, Grain::Day];
     match grains.into_iter().find(|grain| grain.table() == source) {
@@ -216,7 +215,8 @@ async fn put_back(session: &mut Session) -> Result<u64, StoreError> {
         );
         let db = &mut session.db;
         let is_back = query(AssertSqlSafe(insert)).bind(key).bind(body).execute(db).await? == 1;
-        // What took its place meanwhile stays; this one waits for whoever merges them.
+        // A newer row in its place stays. The moved row remains, so that an operator can merge
+        // them.
         if is_back {
             query("DELETE FROM unreadable_rows WHERE source = $1 AND key = $2")
                 .bind(source)

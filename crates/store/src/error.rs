@@ -1,209 +1,196 @@
-//! What can go wrong in the store, so that a caller can act on it. What it means on the wire
-//! belongs to `server`.
+//! Errors of the store that a caller can act on. `server` maps them to the wire.
 
 use std::path::PathBuf;
 
 use rules::{Violation, WorkspaceId};
 use sqlx::error::DatabaseError;
 
-/// Why the store did not do what it was asked.
+/// Reason why the store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Nothing of that identifier in the caller's workspace.
+    /// No object with that identifier in the caller's workspace.
     #[error("{what} `{id}` not found")]
     NotFound {
-        /// Which noun.
+        /// Noun for the object.
         what: &'static str,
-        /// As the caller named it.
+        /// Identifier as the caller sent it.
         id: String,
     },
-    /// What must be unique is taken.
+    /// A name that must be unique is in use.
     #[error("{what} `{name}` already exists; choose another name")]
     AlreadyExists {
-        /// Which noun.
+        /// Noun for the object.
         what: &'static str,
-        /// What is taken.
         name: String,
     },
-    /// The same call created it before, and it was deleted since.
+    /// An earlier request with this idempotency key created the object, and it was deleted since.
     #[error(
         "this idempotency key created {what} `{id}`, which has been deleted; send another key to create a new one"
     )]
     Gone {
-        /// Which noun.
+        /// Noun for the object.
         what: &'static str,
-        /// What was created.
+        /// Identifier of the deleted object.
         id: String,
     },
-    /// A field has a value that must be unique, and something else has it: the field's path below its
-    /// resource, what was given, and what it would have to be.
+    /// A field has a value that must be unique, and another object has it. The violation names the
+    /// field's path within its resource, the given value, and the requirement.
     #[error("{0}")]
     Taken(Violation),
-    /// A field breaks a rule that only the stored things can show, such as naming one that is there.
+    /// A field breaks a rule that depends on stored data, such as a reference to an object that
+    /// must exist.
     #[error("{0}")]
     Refused(Violation),
-    /// The plan of the workspace allows no more of these.
+    /// The workspace has reached the limit of its plan.
     #[error(
         "the plan `{plan}` allows {most} {what}; delete one, or ask the operator of this server for another plan"
     )]
     PlanLimit {
-        /// Name of the plan.
         plan: String,
-        /// How many it allows.
         most: u32,
-        /// Of what.
+        /// Plural noun for the objects that the plan limits.
         what: &'static str,
     },
-    /// The idempotency key belongs to another request.
+    /// The idempotency key was used by another request.
     #[error("this idempotency key was used by another `{method}` request; send a new key")]
     KeyReused {
-        /// Name of the method.
+        /// Name of that request's method.
         method: &'static str,
     },
-    /// Somebody else changed it between reading and writing: read again and repeat.
+    /// The object was modified between reading and writing. Fetch it and retry.
     #[error("{what} `{id}` was modified concurrently; fetch it and retry")]
     Conflict {
-        /// Which noun.
+        /// Noun for the object.
         what: &'static str,
-        /// Which one.
         id: String,
     },
-    /// The database was written by a newer version of the product.
+    /// A newer version of the product wrote the database.
     #[error(
-        "the database has version {found}, and this program knows versions up to {known}; start the newer program, or restore the copy `aloft.db.before-…` beside the database"
+        "the database has version {found}, and this program supports versions up to {known}; start the newer program, or restore the copy `aloft.db.before-…` beside the database"
     )]
     NewerDatabase {
         /// Version of the database.
         found: i64,
-        /// Newest version this program knows.
+        /// Newest version that this program supports.
         known: i64,
     },
-    /// A migration that ran once reads differently today.
+    /// The SQL of an applied migration differs from this program's.
     #[error(
-        "migration {version} of the database is not the one this program has; use the program that made the database"
+        "migration {version} of the database differs from this program's; use the program that created the database"
     )]
     ChangedMigration {
-        /// Which migration.
         version: i64,
     },
-    /// Another server holds the data folder.
+    /// Another server uses the data folder.
     #[error(
         "the data folder `{}` is in use by {holder}; stop that server or choose another folder", .folder.display()
     )]
     Locked {
-        /// The folder.
         folder: PathBuf,
-        /// Who holds it, as far as is known: `process 4711`.
+        /// Process that holds the lock, if known: `process 4711`.
         holder: String,
     },
-    /// Another server holds the database.
+    /// Another server uses the database.
     #[error("the database is in use by {holder}; stop that server or choose another database")]
     DatabaseInUse {
-        /// Who holds it, as far as is known: `aloft process 4711 at 10.0.0.7`.
+        /// Process that holds the lock, if known: `aloft process 4711 at 10.0.0.7`.
         holder: String,
     },
-    /// The connection was lost, and another server owned the database before it was back.
+    /// The connection was lost, and another server took the database over before it was restored.
     #[error(
-        "another server took the database over while the connection was lost; start this one anew"
+        "another server took over the database while the connection was lost; restart this one"
     )]
     TakenOver,
-    /// The address of the database cannot be read. Never holds the address, which has a password.
-    #[error("the address of the database cannot be read: {why}")]
+    /// The address of the database is invalid. The error omits the address, because it holds a
+    /// password.
+    #[error("invalid database address: {why}")]
     Address {
-        /// What is wrong.
+        /// Reason why it is invalid.
         why: String,
     },
-    /// The database that was to be filled holds something.
-    #[error("the database that is to be filled has rows in `{table}`; name an empty one")]
+    /// The target database of a transfer is not empty.
+    #[error("the target database has rows in `{table}`; name an empty one")]
     NotEmpty {
-        /// The first table that has rows.
+        /// First table that has rows.
         table: String,
     },
-    /// The database does not exist, and is not to be created.
+    /// The database does not exist and must not be created.
     #[error(
         "there is no database at `{place}`; name the server's data folder with --data, ALOFT_DATA or the configuration file, or create a database with `aloft serve --data '{}'`", .folder.display()
     )]
     NoDatabase {
-        /// The file or the address of the database.
+        /// File or address of the database.
         place: String,
-        /// The data folder.
         folder: PathBuf,
     },
-    /// The folder held workspaces, and its database is missing or empty.
+    /// The data folder has held workspaces, and its database is missing or empty.
     #[error(
         "the data folder `{0}` has held workspaces, and its database is missing or empty; put the database back, restore a backup with `aloft restore --data '{0}' FILE`, or start with nothing by `aloft serve --fresh`", .folder.display()
     )]
     Emptied {
-        /// The folder.
         folder: PathBuf,
     },
-    /// An empty database was asked for, and there is one with workspaces.
+    /// An empty database was requested, and the existing one has workspaces.
     #[error(
         "`--fresh` starts with an empty database, and the one of `{}` has {count} workspaces; leave `--fresh` out, or name another folder", .folder.display()
     )]
     NotFresh {
-        /// The data folder.
         folder: PathBuf,
-        /// How many workspaces it has.
         count: u64,
     },
-    /// Everything of the folder's database was carried over to another, which is served now.
+    /// The database was transferred to another one, which is in use now.
     #[error(
-        "the database of the data folder `{}` was carried over to PostgreSQL: name that one with ALOFT_DATABASE or `--database`; or, to go back to how it was then, rename `aloft.db.moved` in the folder to `aloft.db`", .folder.display()
+        "the database of the data folder `{}` was transferred to PostgreSQL: name that one with ALOFT_DATABASE or `--database`; or, to go back to how it was then, rename `aloft.db.moved` in the folder to `aloft.db`", .folder.display()
     )]
     Moved {
-        /// The folder.
         folder: PathBuf,
     },
-    /// What only the embedded database has.
-    #[error("the database is PostgreSQL's: pg_dump makes copies of it, pg_restore puts them back")]
+    /// The operation needs the embedded database.
+    #[error("the database is PostgreSQL; back it up with pg_dump and restore it with pg_restore")]
     NotEmbedded,
-    /// The data folder cannot be used.
+    /// The data folder, or a file in it, cannot be used.
     #[error("`{}` cannot be used: {why}", .path.display())]
     Folder {
-        /// File or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Why.
         why: std::io::Error,
     },
     /// The file with the master key cannot be used.
     #[error("the key file `{}` {why}", .path.display())]
     KeyFile {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it, and the way out.
+        /// Problem, and how to fix it.
         why: String,
     },
-    /// The database was encrypted with another master key.
+    /// The database is encrypted with another master key.
     #[error(
         "the database was encrypted with another master key; give the server the key it was created with"
     )]
     WrongMasterKey,
-    /// A row does not read as what it was written as.
+    /// A row cannot be decoded.
     #[error("{what} in the database cannot be read: {why}")]
     Corrupt {
-        /// Which row and column.
+        /// Row and column.
         what: String,
-        /// Why.
         why: String,
     },
-    /// The transaction was not committed; nothing of it is stored.
+    /// The transaction was not committed. None of its changes are stored.
     #[error("failed to commit: {why}")]
     NotCommitted {
-        /// What the database said.
+        /// Message of the database.
         why: String,
     },
-    /// The connection was lost while the transaction was committed. What is tried again is stored
-    /// once for batches, and for creations that have a key of their own.
+    /// The connection was lost during the commit. A retry stores batches, and creates with an
+    /// idempotency key, only once.
     #[error("commit outcome unknown: {why}")]
     Unconfirmed {
-        /// What became of the connection.
+        /// State of the connection.
         why: String,
     },
     /// The store was closed.
     #[error("the database is closed")]
     Closed,
-    /// Anything else the database said.
+    /// Any other error of the database.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
 }
@@ -217,12 +204,12 @@ impl StoreError {
         Self::Corrupt { what: what.into(), why: why.into() }
     }
 
-    /// Whether what this is the answer to may be stored all the same.
+    /// Returns whether the failed change may be stored nevertheless.
     pub(crate) const fn may_be_stored(&self) -> bool {
         matches!(self, Self::Unconfirmed { .. } | Self::TakenOver | Self::Closed)
     }
 
-    /// What a refused insert means: something unique is `taken`, or its owner is not there.
+    /// Converts the error of an insert: the name is `taken`, or the owner does not exist.
     pub(crate) fn of_insert(error: sqlx::Error, taken: Self, owner: Option<WorkspaceId>) -> Self {
         let cause = error.as_database_error();
         if cause.is_some_and(DatabaseError::is_unique_violation) {
@@ -242,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_confirmed_may_be_stored_and_what_was_refused_is_not() {
+    fn unconfirmed_changes_may_be_stored_rejected_ones_not() {
         let (id, why) = ("page_1".to_owned(), "gone".to_owned());
         for (error, may_be) in [
             (StoreError::Unconfirmed { why: why.clone() }, true),

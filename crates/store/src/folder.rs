@@ -1,5 +1,5 @@
-//! The data folder: made for its owner alone, and held by one server at a time. What lies in it
-//! belongs to `engine` (the database) and `vault` (the key).
+//! Data folder: readable only by its owner, and locked by one server at a time. `engine` owns the
+//! database in it, and `vault` the key.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -12,27 +12,27 @@ use crate::StoreError;
 
 const LOCK_FILE: &str = "aloft.lock";
 
-/// The lock on a data folder; the system lets go of it when the process ends, however it ends.
+/// Lock on a data folder. The system releases it when the process ends for any reason.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
     file: File,
 }
 
 impl Drop for FolderLock {
-    /// Closing the file is not enough: a process that is being started has it open too, until it is
-    /// another program, and would hold the lock for that moment.
+    /// Unlocks explicitly. A child process that is being started also has the file open until it
+    /// executes its program, and would hold the lock that long.
     fn drop(&mut self) {
-        // A lock that cannot be let go of now goes with the file.
+        // If unlocking fails, closing the file still releases the lock.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
-/// Makes the folder where there is none, readable by its owner only.
+/// Creates the folder if it does not exist, readable only by its owner.
 pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))
 }
 
-/// Takes the lock, or says who has it.
+/// Takes the lock. Fails with the holder if another process has it.
 pub(crate) fn lock(folder: &Path) -> Result<FolderLock, StoreError> {
     let path = folder.join(LOCK_FILE);
     let mut file = OpenOptions::new()
@@ -57,7 +57,7 @@ pub(crate) fn lock(folder: &Path) -> Result<FolderLock, StoreError> {
     Ok(FolderLock { file })
 }
 
-/// An error of the system, with the path it happened at.
+/// Adds the path to an error of the system.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     let path = path.to_owned();
     move |why| StoreError::Folder { path, why }

@@ -1,37 +1,37 @@
-//! Generations: whether what callers read of a workspace has changed since they looked, for those who
-//! remember answers. The writer says before each commit what it is about to change, and afterwards
-//! that it is done; in between nothing may be remembered. What changes is said by the aggregates:
-//! work that says nothing changes everything.
+//! Generations: they show caches of responses whether a workspace's data changed. The writer marks
+//! a workspace before each commit that changes it, and unmarks it afterwards. Nothing may be cached
+//! in between. The aggregates name what their work changes. Work that names nothing counts as
+//! changing everything.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rules::WorkspaceId;
 
-/// Workspaces whose generations are known one by one; past it all begin anew.
+/// Number of workspaces that are counted separately. Beyond it, all counts start over.
 const WORKSPACES_MAX: usize = 65_536;
 
-/// How often a workspace was changed. What was read after it was asked for, and is asked for while it
-/// is the same, is what is stored.
+/// Change count of a workspace. Data read after taking a generation is still current while the
+/// generation is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generation {
-    /// Changes of everything.
+    /// Number of changes of all workspaces.
     all: u64,
-    /// Changes of this workspace alone.
+    /// Number of changes of this workspace alone.
     own: u64,
 }
 
-/// What a piece of work changes of what callers read.
+/// Workspaces whose data a transaction changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Touched {
-    /// Nobody said what: anything of anybody.
+    /// Not declared: any workspace.
     #[default]
     Everything,
-    /// What these workspaces read, and nothing of others.
+    /// These workspaces and no others.
     Only(BTreeSet<WorkspaceId>),
 }
 
-/// The generations of all workspaces since the store was opened.
+/// Generations of all workspaces since the store was opened.
 #[derive(Debug)]
 pub(crate) struct Generations(RwLock<State>);
 
@@ -39,15 +39,15 @@ pub(crate) struct Generations(RwLock<State>);
 struct State {
     all: u64,
     own: HashMap<WorkspaceId, u64>,
-    /// What a commit is changing now.
+    /// Workspaces that the current commit changes.
     changing: Touched,
 }
 
 impl Touched {
-    /// Nothing that callers read.
+    /// No workspace.
     pub(crate) const NOTHING: Self = Self::Only(BTreeSet::new());
 
-    /// Of one workspace, beside what was said before.
+    /// Adds a workspace to those declared before.
     pub(crate) fn add(&mut self, workspace: WorkspaceId) {
         match self {
             Self::Everything => *self = Self::Only(BTreeSet::from([workspace])),
@@ -57,7 +57,7 @@ impl Touched {
         }
     }
 
-    /// What two pieces of work change together.
+    /// Combines the declarations of two pieces of work.
     pub(crate) fn join(&mut self, other: Self) {
         match (&mut *self, other) {
             (Self::Everything, _) => {}
@@ -81,21 +81,21 @@ impl Default for Generations {
 }
 
 impl Generations {
-    /// The workspace's generation; `None` while a commit is changing what it reads.
+    /// Returns the generation of a workspace, or `None` while a commit changes its data.
     pub(crate) fn of(&self, workspace: WorkspaceId) -> Option<Generation> {
         let state = self.read();
         let own = state.own.get(&workspace).copied().unwrap_or_default();
         (!state.changing.concerns(workspace)).then_some(Generation { all: state.all, own })
     }
 
-    /// A commit that changes this is about to begin.
+    /// Marks the start of a commit that changes these workspaces.
     pub(crate) fn begin(&self, touched: Touched) {
         if touched != Touched::NOTHING {
             self.write().changing = touched;
         }
     }
 
-    /// The commit that was begun has come to its end, whichever.
+    /// Marks the end of the commit, successful or not.
     pub(crate) fn end(&self) {
         if self.read().changing == Touched::NOTHING {
             return;
@@ -138,11 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_one_workspace_leaves_the_others_as_they_were() {
+    fn changed_workspace_leaves_other_generations() {
         let generations = Generations::default();
         let (ours, theirs) = (generations.of(OURS), generations.of(THEIRS));
         generations.begin(only(OURS));
-        assert_eq!(generations.of(OURS), None, "nothing holds while it is being changed");
+        assert_eq!(generations.of(OURS), None, "no generation during a change");
         assert_eq!(generations.of(THEIRS), theirs);
         generations.end();
         assert!(generations.of(OURS).is_some_and(|now| Some(now) != ours));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_does_not_say_what_it_changes_changes_everything() {
+    fn undeclared_work_changes_everything() {
         let mut group = Touched::NOTHING;
         group.join(only(OURS));
         group.join(Touched::default());
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_without_a_beginning_changes_nothing() {
+    fn end_without_begin_changes_nothing() {
         let generations = Generations::default();
         let before = generations.of(OURS);
         generations.begin(Touched::NOTHING);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_most_workspaces_all_begin_anew_and_none_repeats_itself() {
+    fn overflow_resets_counts_without_repeating_generations() {
         let generations = Generations::default();
         let mut seen = vec![generations.of(OURS)];
         for number in 1..=WORKSPACES_MAX as u64 + 1 {

@@ -1,5 +1,5 @@
-//! API keys: of the key itself only its SHA-256 is stored (design §4). Making keys and deciding
-//! what they may do belong to `server`'s auth.
+//! API keys. The store holds only the SHA-256 of a key (design §4). `server`'s auth creates keys
+//! and decides what they may do.
 
 use std::collections::HashSet;
 
@@ -16,34 +16,31 @@ use crate::{Change, Store, StoreError};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash([u8; 32]);
 
-/// What is stored of a key.
+/// Stored data of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Its identifier.
     pub id: KeyId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// Its name for people.
+    /// Name for people.
     pub name: String,
-    /// What it may do; `None` is a key from before there were scopes, which may write (spec §5.6).
+    /// Scope. `None` for a key from before scopes existed, which may write (spec §5.6).
     pub scope: Option<Scope>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it ends by itself.
+    /// Time of expiry.
     pub expires_at: Option<Timestamp>,
-    /// When it was last used, exact to a minute.
+    /// Time of the last use, to the minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it was revoked. Its row stays, so that its workspace goes on knowing it.
+    /// Time of revocation. The row stays, so that the workspace can still list the key.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// The handle of the keys.
+/// Handle of the API keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// The columns that `read` reads, in its order, with what follows them.
+/// Builds a `SELECT` of the columns that `read` reads, in its order.
 macro_rules! select {
     ($before:literal, $after:literal) => {
         concat!(
@@ -55,7 +52,7 @@ macro_rules! select {
 }
 
 impl KeyHash {
-    /// The hash of a key's text.
+    /// Computes the hash of a key's text.
     pub fn of(key: &str) -> Self {
         Self(Sha256::digest(key.as_bytes()).into())
     }
@@ -109,7 +106,8 @@ impl Keys<'_> {
             .await
     }
 
-    /// The key with this hash and its workspace, also when it is revoked or expired: for auth.
+    /// Returns the key with this hash and its workspace, even if the key is revoked or expired. For
+    /// auth.
     pub async fn find_for_auth(
         &self,
         hash: KeyHash,
@@ -124,7 +122,7 @@ impl Keys<'_> {
         row.map(|row| Ok((read(&row, 5)?, workspaces::read(&row)?))).transpose()
     }
 
-    /// The key with this identifier in the workspace, also when it is revoked.
+    /// Returns a key of the workspace, even if it is revoked.
     pub async fn get(&self, workspace: WorkspaceId, key: KeyId) -> Result<ApiKey, StoreError> {
         let row = query(select!("", "FROM keys k WHERE k.workspace_id = $1 AND k.id = $2"))
             .bind(workspace.to_string())
@@ -135,7 +133,7 @@ impl Keys<'_> {
         read(&row, 0)
     }
 
-    /// The identifiers of all keys that were not revoked, of every workspace.
+    /// Returns the identifiers of all unrevoked keys of all workspaces.
     pub async fn active_ids(&self) -> Result<HashSet<KeyId>, StoreError> {
         let rows = query("SELECT id FROM keys WHERE revoked_at IS NULL")
             .fetch_all(&mut self.store.read().await?)
@@ -144,7 +142,7 @@ impl Keys<'_> {
         Ok(self.store.quarantine().sift_all("keys", &rows, read)?.into_iter().collect())
     }
 
-    /// Every key of the workspace, revoked ones too, in the order of their creation.
+    /// Returns all keys of the workspace, including revoked ones, in order of creation.
     pub async fn list(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {
         let rows = query(select!("", "FROM keys k WHERE k.workspace_id = $1 ORDER BY k.id"))
             .bind(workspace.to_string())
@@ -153,8 +151,7 @@ impl Keys<'_> {
         self.store.quarantine().sift_all("keys", &rows, |row| read(row, 0))
     }
 
-    /// Revokes a key from the time of the change on. Revoking it again is no error and changes
-    /// nothing.
+    /// Revokes a key from the time of the change. Revoking a revoked key has no effect.
     pub async fn revoke(
         &self,
         workspace: WorkspaceId,
@@ -194,7 +191,7 @@ impl Keys<'_> {
             .await
     }
 
-    /// Notes when keys were last used: for the server, which brings them together each minute.
+    /// Records the last use of keys. The server calls this once a minute.
     pub async fn touch(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
@@ -217,16 +214,16 @@ impl Keys<'_> {
     }
 }
 
-/// Whether a revocation changed something.
+/// Outcome of a revocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revoked {
-    /// The key held until now.
+    /// The key was active until now.
     Now,
-    /// It was revoked before.
+    /// The key was revoked before.
     Before,
 }
 
-/// Reads the eight columns of a key from `first` on.
+/// Reads the eight columns of a key, starting at `first`.
 fn read(row: &Row, first: usize) -> Result<ApiKey, StoreError> {
     Ok(ApiKey {
         id: id(row, first, KeyId::parse)?,

@@ -1,7 +1,7 @@
-//! The store: SQL and migrations, one file per aggregate, behind one struct. [`Store::open`] makes
-//! and migrates the database of a data folder; [`Store::commit`] is what the pipeline writes with.
-//! Everything that changes goes through one writer in groups; readers never wait for it. Decisions
-//! belong to `domain`, time and identifiers come in as values.
+//! Stores Aloft's data: SQL and migrations, with one file per aggregate, behind the [`Store`]
+//! struct. [`Store::open`] creates and migrates the database of a data folder. The pipeline writes
+//! with [`Store::commit`]. One writer commits all changes in groups, and readers never wait for it.
+//! Decisions belong to `domain`. Times and identifiers are passed in as values.
 
 mod accesses;
 mod audit;

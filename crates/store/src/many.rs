@@ -1,20 +1,20 @@
-//! Rows of values for statements that take many at a time, SQLite only: one statement is a transaction
-//! by itself, and one that is prepared already is had for a few numbers of rows alone. What the rows are
-//! belongs to those who write them.
+//! Chunks of rows for bulk statements, SQLite only. One statement is a transaction by itself, and
+//! prepared statements exist only for a few numbers of rows. The callers define the rows.
 
-/// Rows of one statement.
+/// Numbers of rows for which statements are prepared.
 pub(crate) const SIZES: [usize; 11] = [256, 128, 64, 32, 24, 16, 12, 8, 4, 2, 1];
-/// Rows that cost less than another statement, and the transaction that two of them need.
+/// Number of padding rows that cost less than another statement, plus the transaction that two
+/// statements need.
 const FILLING_MAX: usize = 24;
 
-/// Rows of one statement, as many as stand at its place in [`SIZES`].
+/// Rows of one statement, as many as [`SIZES`] has at this index.
 pub(crate) struct Chunk<I> {
     pub(crate) place: usize,
     pub(crate) rows: I,
 }
 
-/// Rows in chunks. One that is not full is filled with a row that it has already, so statements must
-/// take the second of two for nothing.
+/// Splits rows into chunks. A chunk that is not full repeats its last row, so statements must
+/// ignore duplicates.
 pub(crate) fn chunks<R>(rows: &[R]) -> impl Iterator<Item = Chunk<impl Iterator<Item = &R>>> {
     let mut rest = rows;
     std::iter::from_fn(move || {
@@ -27,8 +27,9 @@ pub(crate) fn chunks<R>(rows: &[R]) -> impl Iterator<Item = Chunk<impl Iterator<
     })
 }
 
-/// The place of the least size that has room for `count` rows, unless filling it costs more than
-/// writing the rest by itself; then, and where none has, of the largest that is full.
+/// Returns the index of the smallest size that fits `count` rows. If padding to that size costs
+/// more than a second statement, or no size fits, returns the index of the largest size that the
+/// rows fill.
 fn place(count: usize) -> usize {
     let roomy = SIZES.iter().rposition(|size| *size >= count);
     let is_worth_it = |place: &usize| SIZES[*place] - count <= FILLING_MAX.min(count);
@@ -51,12 +52,12 @@ mod tests {
             written.extend(values);
         }
         written.dedup();
-        assert_eq!(written, rows, "each once, and the filling after its like");
+        assert_eq!(written, rows, "rows are in order, and only padding repeats");
         sizes
     }
 
     #[test]
-    fn a_few_rows_are_one_statement_and_many_are_filled_where_that_is_little() {
+    fn rows_are_padded_only_when_that_is_cheap() {
         for (count, expected) in [
             (0, &[][..]),
             (1, &[1]),

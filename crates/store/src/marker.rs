@@ -1,5 +1,5 @@
-//! The marker of a data folder that has held workspaces. A server that finds the marker and an empty
-//! database has lost the database, or opened the wrong one: `opening` refuses it.
+//! Marker of a data folder that has held workspaces. If a server finds the marker and an empty
+//! database, the database was lost or is the wrong one. `opening` rejects it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use crate::{StoreError, folder};
 
 const MARKER_FILE: &str = "aloft.workspaces";
-/// The text for people who find the file.
+/// Text for people who find the file.
 const TEXT: &str = "This data folder has held workspaces. While this file exists, `aloft serve` \
                     refuses to start here with an empty database.\n";
 
-/// The marker of one data folder.
+/// Marker of one data folder.
 #[derive(Clone, Debug)]
 pub(crate) struct Marker {
     path: PathBuf,
@@ -24,7 +24,7 @@ impl Marker {
         Self { path: folder.join(MARKER_FILE) }
     }
 
-    /// Whether the folder has held workspaces.
+    /// Returns whether the folder has held workspaces.
     pub(crate) fn is_set(&self) -> bool {
         self.path.exists()
     }
@@ -48,7 +48,7 @@ impl Marker {
         write().map_err(folder::at(&self.path))
     }
 
-    /// Forgets that the folder held workspaces.
+    /// Removes the record that the folder held workspaces.
     pub(crate) fn remove(&self) -> Result<(), StoreError> {
         match fs::remove_file(&self.path) {
             Ok(()) => self.sync_folder().map_err(folder::at(&self.path)),

@@ -1,6 +1,6 @@
-//! Migrations: forward only, embedded, each once. All that a database lacks are one transaction,
-//! which `Store::open` commits. A copy of SQLite's file is taken before an existing one is changed; of
-//! PostgreSQL the operator takes one.
+//! Migrations: embedded, forward only, each applied once. All pending migrations are one
+//! transaction, which `Store::open` commits. A SQLite file is copied before an existing database
+//! changes. For PostgreSQL, the operator makes a backup.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,14 +12,15 @@ use sqlx::AssertSqlSafe;
 use crate::db::{self, Connection, query};
 use crate::{StoreError, engine, folder};
 
-/// A step of the schema.
+/// Migration of the schema.
 pub(crate) struct Migration {
     pub(crate) version: i64,
     pub(crate) sqlite: &'static str,
     pub(crate) postgres: &'static str,
 }
 
-/// Every step, in order. A step that was released is never changed: its checksum is in databases.
+/// All migrations in order. A released migration never changes, because databases hold its
+/// checksum.
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
         version: 1,
@@ -114,8 +115,8 @@ impl Migration {
     }
 }
 
-/// Brings the database to the last of `migrations`, in a transaction that it begins and leaves
-/// open: to be committed with what belongs to it, or undone with the connection.
+/// Applies the pending migrations in a transaction that it begins and leaves open. The caller
+/// commits it together with its own changes, or drops the connection to roll back.
 pub(crate) async fn migrate(
     db: &mut Connection,
     folder: &Path,
@@ -136,7 +137,7 @@ pub(crate) async fn migrate(
     run(db, migrations.iter().filter(|migration| migration.version > at)).await
 }
 
-/// Whether no step ever ran: the database is as good as missing.
+/// Returns whether no migration was ever applied. Such a database counts as missing.
 pub(crate) async fn is_new(db: &mut Connection) -> Result<bool, StoreError> {
     Ok(applied(db).await?.is_empty())
 }
@@ -145,7 +146,7 @@ fn newest(migrations: &[Migration]) -> i64 {
     migrations.last().map_or(0, |migration| migration.version)
 }
 
-/// Versions and checksums of the steps that ran, in order.
+/// Returns the versions and checksums of the applied migrations, in order.
 async fn applied(db: &mut Connection) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
     let table = if db.is_embedded() {
         "SELECT 1 FROM sqlite_schema WHERE name = 'migrations'"
@@ -204,11 +205,12 @@ async fn run(
     Ok(())
 }
 
-/// A consistent copy of the database beside it, for the way back; one of an earlier try is replaced.
+/// Copies the database to a file beside it, so that the operator can go back. Replaces the copy of
+/// an earlier attempt.
 async fn copy_before(db: &mut Connection, folder: &Path, version: i64) -> Result<(), StoreError> {
     if !db.is_embedded() {
         tracing::warn!(
-            "PostgreSQL's tables go to version {version} without a copy; pg_dump made one if you ran it"
+            "migrating PostgreSQL to version {version} without a copy; use your latest pg_dump to go back"
         );
         return Ok(());
     }
@@ -244,7 +246,7 @@ mod tests {
         Engine::Sqlite(folder.to_owned()).writer().await.unwrap()
     }
 
-    /// As `Store::open` does it: the transaction is committed, or its connection given up.
+    /// As in `Store::open`: the transaction is committed, or its connection dropped.
     async fn migrated(
         db: &mut Connection,
         folder: &Path,
@@ -255,7 +257,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_copy_is_taken_before_an_existing_database_is_migrated() {
+    async fn migrating_an_existing_database_copies_it_first() {
         let folder = tempfile::tempdir().unwrap();
         let mut db = database(folder.path()).await;
         migrated(&mut db, folder.path(), &[FIRST]).await.unwrap();
@@ -275,7 +277,7 @@ mod tests {
 
     // issue 4: "A test upgrades a database written by the release tag before"
     #[tokio::test]
-    async fn a_database_of_the_first_schema_is_read_by_todays_store() {
+    async fn database_of_first_schema_is_readable() {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings {
             folder: folder.path().to_owned(),
@@ -309,7 +311,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_migration_that_fails_leaves_nothing_behind() {
+    async fn failed_migration_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let mut db = database(folder.path()).await;
         migrated(&mut db, folder.path(), &[FIRST]).await.unwrap();
@@ -320,7 +322,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_database_that_is_newer_or_other_is_refused_by_name() {
+    async fn newer_or_different_database_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let mut db = database(folder.path()).await;
         migrated(&mut db, folder.path(), &[FIRST, SECOND]).await.unwrap();

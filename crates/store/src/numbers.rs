@@ -1,5 +1,5 @@
-//! Small numbers in place of long names: the growing tables hold a monitor and a probe as integers
-//! of a byte or two. What the writer looked up it remembers, unless the transaction is undone.
+//! Row IDs instead of long identifiers: the tables that grow fast hold a monitor or a probe as an
+//! integer of one or two bytes. The writer caches the row IDs it looked up until a rollback.
 
 use domain::check::ProbeId;
 use rules::{ById, MonitorId};
@@ -7,18 +7,18 @@ use rules::{ById, MonitorId};
 use crate::StoreError;
 use crate::db::{Connection, query};
 
-/// What the writer knows of numbers.
+/// Cached row IDs.
 #[derive(Default)]
 pub(crate) struct Numbers {
     monitors: ById<MonitorId, i64>,
     probes: ById<ProbeId, i64>,
-    /// Looked up in this transaction: they may be of rows that it made.
+    /// Looked up in this transaction, which may have created the rows.
     new_monitors: Vec<MonitorId>,
     new_probes: Vec<ProbeId>,
 }
 
 impl Numbers {
-    /// The monitor's number; `None` where there is no such monitor any more.
+    /// Returns the row ID of a monitor, or `None` if the monitor does not exist or is deleted.
     pub(crate) async fn monitor(
         &mut self,
         db: &mut Connection,
@@ -39,7 +39,7 @@ impl Numbers {
         Ok(number)
     }
 
-    /// The probe's number, given to it when it is first seen.
+    /// Returns the row ID of a probe, and assigns one to a new probe.
     pub(crate) async fn probe(
         &mut self,
         db: &mut Connection,
@@ -62,18 +62,18 @@ impl Numbers {
         Ok(number)
     }
 
-    /// Forgets a monitor that is deleted.
+    /// Removes a deleted monitor from the cache.
     pub(crate) fn forget_monitor(&mut self, id: MonitorId) {
         self.monitors.remove(&id);
     }
 
-    /// The transaction is committed: what was looked up in it holds.
+    /// Keeps the lookups of the transaction, after its commit.
     pub(crate) fn keep(&mut self) {
         self.new_monitors.clear();
         self.new_probes.clear();
     }
 
-    /// The transaction, or a part of it, is undone: forgets what was looked up in it.
+    /// Drops the lookups of the transaction, after a full or partial rollback.
     pub(crate) fn forget(&mut self) {
         for monitor in self.new_monitors.drain(..) {
             self.monitors.remove(&monitor);

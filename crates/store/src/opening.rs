@@ -1,5 +1,5 @@
 //! Opens the store of a data folder: finishes an interrupted restore, takes the locks, migrates the
-//! database, and decides whether a missing or an empty database may be served.
+//! database, and decides whether a missing or empty database may be served.
 
 use std::sync::Arc;
 
@@ -19,34 +19,34 @@ use crate::vault::{Place, Vault};
 use crate::writer::{Session, Writer};
 use crate::{Settings, Store, StoreError, folder, restore, results, signing_secrets, workspaces};
 
-/// The text of the key check: the vault seals it first, to recognise its key later.
+/// Text of the key check. The vault seals it first, to recognise its key later.
 const KEY_CHECK: &str = "aloft";
 const KEY_CHECK_PLACE: Place<'static> = Place { column: "vault.canary", row: "1" };
 
 /// Treatment of a missing or empty database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opening {
-    /// A missing database is created, unless the folder held workspaces before.
+    /// Creates a missing database, unless the folder has held workspaces.
     Create,
-    /// A missing database is an error.
+    /// Rejects a missing database.
     Existing,
-    /// The database must be missing or empty, whatever the folder held before.
+    /// Requires a missing or empty database, even if the folder has held workspaces.
     Fresh,
 }
 
 impl Store {
-    /// Opens the store for the server that owns it; creates what is missing. A folder that held
-    /// workspaces is refused if its database has none: see [`Self::open_fresh`].
+    /// Opens the store for the server that owns it, and creates the parts that are missing. Rejects
+    /// a folder that has held workspaces if its database has none: see [`Self::open_fresh`].
     pub async fn open(settings: Settings) -> Result<Self, StoreError> {
         Self::open_as(settings, Opening::Create).await
     }
 
-    /// Opens a store that must exist; creates nothing.
+    /// Opens a store that must exist. Creates nothing.
     pub async fn open_existing(settings: Settings) -> Result<Self, StoreError> {
         Self::open_as(settings, Opening::Existing).await
     }
 
-    /// Opens an empty store, also in a folder that held workspaces. Refuses a database with
+    /// Opens an empty store, even in a folder that has held workspaces. Rejects a database with
     /// workspaces.
     pub async fn open_fresh(settings: Settings) -> Result<Self, StoreError> {
         Self::open_as(settings, Opening::Fresh).await
@@ -114,7 +114,7 @@ impl Store {
     }
 }
 
-/// The vault with the master key, which must be the one the database was made with.
+/// Returns the vault, unlocked with the master key. Rejects a key that did not create the database.
 pub(crate) async fn unlock_vault(
     settings: &Settings,
     db: &mut Connection,
@@ -135,7 +135,7 @@ pub(crate) async fn unlock_vault(
     Ok(vault)
 }
 
-/// Refuses a database that does not exist, before anything of it is created.
+/// Rejects a database that does not exist, before any part of it is created.
 async fn must_exist(settings: &Settings, engine: &Engine) -> Result<(), StoreError> {
     // An interrupted restore may have moved the database away; opening moves it back.
     if restore::is_under_way(&settings.folder) || engine.exists().await? {
@@ -145,7 +145,7 @@ async fn must_exist(settings: &Settings, engine: &Engine) -> Result<(), StoreErr
     }
 }
 
-/// Refuses to create a database in a folder that held workspaces.
+/// Rejects a missing database if the folder has held workspaces.
 async fn must_not_be_lost(settings: &Settings, engine: &Engine) -> Result<(), StoreError> {
     if engine.exists().await? {
         Ok(())

@@ -1,5 +1,5 @@
-//! Holds workspaces to the limits of their plans, in the transaction that creates something: two callers
-//! at once cannot pass a limit together.
+//! Enforces the limits of plans in the transaction that creates an object, so that two concurrent
+//! callers cannot exceed a limit.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use rules::{Periodicity, Violation, WorkspaceId};
 use crate::StoreError;
 use crate::db::{Connection, query};
 
-/// Plans as the operator set them.
+/// Plans that the operator set.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) plans: Arc<Plans>,
@@ -17,7 +17,7 @@ pub(crate) struct Held {
     pub(crate) default_days: u32,
 }
 
-/// Kind of thing that a plan counts.
+/// Kind of object that a plan limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     Monitors,
@@ -53,7 +53,7 @@ impl Counted {
     }
 }
 
-/// Rejects one more of a kind if the workspace has as many as its plan allows.
+/// Rejects another object of a kind if the workspace has as many as its plan allows.
 pub(crate) async fn admit(
     db: &mut Connection,
     plans: &Plans,
@@ -69,7 +69,7 @@ pub(crate) async fn admit(
     Err(StoreError::PlanLimit { plan: name, most, what: counted.words() })
 }
 
-/// Rejects a period that is shorter than the plan of the workspace allows.
+/// Rejects a period shorter than the plan of the workspace allows.
 pub(crate) async fn admit_period(
     db: &mut Connection,
     plans: &Plans,
@@ -86,7 +86,7 @@ pub(crate) async fn admit_period(
     }
 }
 
-/// Returns the plan of a workspace with its name, or `None` if no plan is set.
+/// Returns the name and the plan of a workspace, or `None` if no plans are set.
 async fn plan_of(
     db: &mut Connection,
     plans: &Plans,

@@ -1,6 +1,7 @@
-//! Rows that cannot be read, because what is stored of them was changed or its key was lost. Reads of many
-//! rows leave such a row out, name it once in the log, and count it for `/readyz` and `/metrics`; the row
-//! stays in the database. Reads of one thing fail with the reason. `aloft doctor` lists and repairs them.
+//! Rows that cannot be read because their data was altered or their key was lost. List queries omit
+//! such a row, log it once, and count it for `/readyz` and `/metrics`. The row stays in the
+//! database. Queries for one object fail with the reason. `aloft doctor` lists and repairs
+//! unreadable rows.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -11,27 +12,27 @@ use crate::StoreError;
 use crate::db::{Row, query};
 use crate::writer::Session;
 
-/// Rows that are remembered: past so many they are left out and logged, and no longer told apart.
+/// Number of unreadable rows that are remembered. Rows beyond it are omitted and logged on every
+/// read.
 const REMEMBERED_MAX: usize = 1_000;
 
-/// A row that cannot be read.
+/// Row that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadableRow {
-    /// Its table.
     pub table: &'static str,
-    /// Its key in that table.
+    /// Key in its table.
     pub key: String,
-    /// Why it cannot be read.
+    /// Reason why it cannot be read.
     pub why: String,
 }
 
-/// The rows that reads of many have left out since the process began.
+/// Unreadable rows that list queries have omitted since the process started.
 #[derive(Debug, Default)]
 pub struct Quarantine {
     rows: Mutex<BTreeMap<(&'static str, String), String>>,
 }
 
-/// A row with bytes that cannot be read.
+/// Unreadable row with a binary body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Damaged {
     pub(crate) table: &'static str,
@@ -46,7 +47,7 @@ impl Damaged {
 }
 
 impl Quarantine {
-    /// The rows, by table and key.
+    /// Returns the rows, ordered by table and key.
     pub fn rows(&self) -> Vec<UnreadableRow> {
         let rows = self.lock();
         let row = |((table, key), why): (&(&'static str, String), &String)| UnreadableRow {
@@ -57,18 +58,18 @@ impl Quarantine {
         rows.iter().map(row).collect()
     }
 
-    /// Forgets all of them: what reads them again finds them again.
+    /// Clears all rows. Reading them again adds them again.
     pub(crate) fn clear(&self) {
         self.lock().clear();
     }
 
-    /// How many there are.
+    /// Returns the number of rows.
     pub fn count(&self) -> u64 {
         self.lock().len() as u64
     }
 
-    /// What was read, or nothing where the row cannot be read. Other errors stay errors: the next read may
-    /// succeed.
+    /// Returns the value, or `None` if the row is unreadable. Other errors are returned, because
+    /// the next read may succeed.
     pub(crate) fn sift<T>(
         &self,
         table: &'static str,
@@ -85,7 +86,7 @@ impl Quarantine {
         }
     }
 
-    /// The rows of a table that can be read; the first column of each is its key.
+    /// Returns the readable rows of a table. The first column of each row is its key.
     pub(crate) fn sift_all<'r, T>(
         &self,
         table: &'static str,
@@ -97,8 +98,8 @@ impl Quarantine {
         sifted.flatten().collect()
     }
 
-    /// Reads groups of rows with the same key in the first column. Returns what is readable, and the number
-    /// of groups that are not.
+    /// Reads groups of rows with the same key in the first column. Returns the readable ones, and
+    /// the number of unreadable groups.
     pub(crate) fn sift_groups<T>(
         &self,
         table: &'static str,
@@ -119,14 +120,14 @@ impl Quarantine {
         Ok((found, left_out))
     }
 
-    /// Remembers rows with bytes.
+    /// Records rows with binary bodies.
     pub(crate) fn note_all(&self, rows: &[Damaged]) {
         for row in rows {
             self.note(row.table, row.key.to_string(), &row.why);
         }
     }
 
-    /// Remembers a row and logs it, the first time.
+    /// Records a row and logs it the first time.
     pub(crate) fn note(&self, table: &'static str, key: String, why: &str) {
         let mut rows = self.lock();
         let place = (table, key);
@@ -143,11 +144,11 @@ impl Quarantine {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(&'static str, String), String>> {
-        self.rows.lock().expect("nothing panics while it holds this")
+        self.rows.lock().expect("no code panics while holding this lock")
     }
 }
 
-/// Whether it is what is stored that cannot be read; all else may be otherwise the next time.
+/// Returns whether the stored data itself is unreadable. Other errors may be transient.
 pub(crate) const fn is_unreadable(error: &StoreError) -> bool {
     matches!(
         error,
@@ -156,14 +157,14 @@ pub(crate) const fn is_unreadable(error: &StoreError) -> bool {
     )
 }
 
-/// The text or number in the first column.
+/// Returns the text or integer in the first column.
 fn key_of(row: &Row) -> String {
     let text: Result<&str, _> = row.try_get(0);
     let number = || row.try_get::<i64>(0).map(|number| number.to_string());
     text.map(str::to_owned).or_else(|_| number()).unwrap_or_else(|_| "?".to_owned())
 }
 
-/// Moves rows with bytes out of the way of those that can be read. They are kept in `unreadable_rows`.
+/// Moves rows with binary bodies to `unreadable_rows`, out of the way of readable ones.
 pub(crate) async fn put_away(session: &mut Session, rows: &[Damaged]) -> Result<(), StoreError> {
     for Damaged { table, key, why } in rows {
         let copy = format!(

@@ -1,7 +1,7 @@
-//! Puts a backup in the place of the embedded database. The backup is first prepared in a folder
-//! beside: checked, migrated and synced. An intent file then decides the restore; from there every
-//! step can be repeated, and the next open of the data folder finishes them. A crash therefore leaves
-//! the old database (no intent yet) or the new one.
+//! Replaces the embedded database with a backup. The backup is first prepared in a folder beside
+//! it: checked, migrated and synced. An intent file then decides the restore. From there every step
+//! is repeatable, and the next open of the data folder finishes them. A crash therefore leaves the
+//! old database (no intent yet) or the new one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -14,32 +14,32 @@ use crate::engine::{self, BESIDE, DATABASE_FILE, Engine};
 use crate::migrate::{self, MIGRATIONS};
 use crate::{Database, Settings, StoreError, db, folder, opening};
 
-/// The folder in which a backup is prepared.
+/// Directory in which a backup is prepared.
 const PREPARED: &str = "restoring";
-/// The file that decides a restore.
+/// File that decides a restore.
 const INTENT: &str = "aloft.restore";
-/// The name of the replaced database; later ones get a number behind it.
+/// Name of the replaced database. Later ones get a number as suffix.
 const REPLACED: &str = "aloft.db.before-restore";
 
 /// Outcome of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// The database that was replaced; `None` if there was none.
+    /// Path of the replaced database. `None` if there was none.
     pub replaced: Option<PathBuf>,
 }
 
-/// A restore that is decided.
+/// Restore that is decided.
 #[derive(Debug, Serialize, Deserialize)]
 struct Intent {
-    /// The backup, for people.
+    /// Path of the backup, for log messages.
     backup: String,
-    /// The name of the replaced database in the data folder.
+    /// Name of the replaced database in the data folder.
     replaced: String,
 }
 
-/// Restores a backup into a folder that no server holds. The backup must be whole, of this program or
-/// an older one, and sealed with the folder's key. The replaced database is kept; no earlier copy of
-/// it is overwritten.
+/// Restores a backup into a data folder that no server uses. The backup must be complete, written
+/// by this program or an older one, and sealed with the folder's key. The replaced database is
+/// kept. No earlier copy is overwritten.
 pub async fn restore(settings: &Settings, backup: &Path) -> Result<Restored, StoreError> {
     match settings.database {
         Database::Embedded => {}
@@ -66,13 +66,13 @@ pub async fn restore(settings: &Settings, backup: &Path) -> Result<Restored, Sto
     }
 }
 
-/// Whether a decided restore is not finished.
+/// Returns whether a decided restore is unfinished.
 pub(crate) fn is_under_way(folder: &Path) -> bool {
     folder.join(INTENT).exists()
 }
 
-/// Finishes what an interrupted restore left: the whole restore if it was decided, else nothing but
-/// its preparations. Needs the folder's lock.
+/// Finishes an interrupted restore if it was decided, and removes its preparations otherwise.
+/// Requires the lock of the data folder.
 pub(crate) fn finish(folder: &Path) -> Result<(), StoreError> {
     let path = folder.join(INTENT);
     let text = match fs::read_to_string(&path) {
@@ -108,11 +108,11 @@ fn give_up(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Copies the backup and makes it a database that only has to be moved.
+/// Copies the backup and turns it into a database that only has to be moved.
 async fn prepare(settings: &Settings, backup: &Path, prepared: &Path) -> Result<(), StoreError> {
     for end in ["", "-wal"] {
         let from = PathBuf::from(format!("{}{end}", backup.display()));
-        // A replaced database of a server that was killed has its log beside it.
+        // A replaced database of a killed server has a write-ahead log beside it.
         if end.is_empty() || from.exists() {
             let to = prepared.join(format!("{DATABASE_FILE}{end}"));
             copy(&from, &to).map_err(folder::at(&from))?;
@@ -140,7 +140,7 @@ async fn prepare(settings: &Settings, backup: &Path, prepared: &Path) -> Result<
     synced.and_then(|()| sync_folder(prepared)).map_err(folder::at(&database))
 }
 
-/// Writes the intent. From here on the restore is finished, whoever does it.
+/// Writes the intent. After that, the restore is finished even if this process ends.
 fn decide(folder: &Path, backup: &Path) -> io::Result<Intent> {
     let intent = Intent { backup: backup.display().to_string(), replaced: free_name(folder) };
     let unfinished = folder.join(format!("{INTENT}.new"));
@@ -155,7 +155,7 @@ fn decide(folder: &Path, backup: &Path) -> io::Result<Intent> {
 }
 
 /// Moves the old database away and the prepared one to its place. While the prepared one is in its
-/// folder, the database of the data folder is the old one.
+/// own folder, the database of the data folder is the old one.
 fn replace(folder: &Path, intent: &Intent) -> io::Result<()> {
     let prepared = folder.join(PREPARED);
     if prepared.join(DATABASE_FILE).exists() {
@@ -176,16 +176,16 @@ fn replace(folder: &Path, intent: &Intent) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// A name for the replaced database that no earlier one has.
+/// Returns an unused name for the replaced database.
 fn free_name(folder: &Path) -> String {
     let is_free =
         |name: &String| BESIDE.iter().all(|end| !folder.join(format!("{name}{end}")).exists());
     let numbered = (2_u64..).map(|number| format!("{REPLACED}.{number}"));
     let mut names = std::iter::once(REPLACED.to_owned()).chain(numbered);
-    names.find(is_free).expect("a folder has fewer files than there are numbers")
+    names.find(is_free).expect("a folder has a finite number of files")
 }
 
-/// Copies a file for its owner alone.
+/// Copies a file, readable only by its owner.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut source = File::open(from)?;
     let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;

@@ -1,4 +1,4 @@
-//! Reading columns: texts and integers of a row as the types of `rules`.
+//! Reads columns of a row as the types of `rules`.
 
 use rules::{DomainName, Timestamp};
 
@@ -6,20 +6,19 @@ use crate::StoreError;
 use crate::db::Row;
 use crate::quarantine::Quarantine;
 
-/// A part of a list, in the order of identifiers.
+/// Page of a list, in the order of identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed<T> {
-    /// What stands in this part.
     pub rows: Vec<T>,
-    /// How many more there are in this part that cannot be read.
+    /// Number of rows of this page that cannot be read.
     pub left_out: usize,
-    /// How many the whole list has.
+    /// Number of rows of the whole list.
     pub total: u32,
 }
 
 impl<T> Listed<T> {
-    /// Reads the rows of a part of this table, whose first column is its key; `total` as the database
-    /// counted.
+    /// Reads the rows of a page. The first column of each row is its key in the table. `total` is
+    /// the count from the database.
     pub(crate) fn of(
         (quarantine, table): (&Quarantine, &'static str),
         rows: &[Row],
@@ -33,12 +32,12 @@ impl<T> Listed<T> {
     }
 }
 
-/// How many a whole list has, as the database counted.
+/// Converts a count from the database.
 pub(crate) fn counted(total: Option<i64>) -> u32 {
     u32::try_from(total.unwrap_or_default()).unwrap_or(u32::MAX)
 }
 
-/// The identifier or word in a column.
+/// Reads an identifier or an enumeration value.
 pub(crate) fn id<T, E: ToString>(
     row: &Row,
     column: usize,
@@ -48,12 +47,12 @@ pub(crate) fn id<T, E: ToString>(
     parse(text).map_err(|why| StoreError::corrupt(format!("column {column}"), why.to_string()))
 }
 
-/// The domain name in a column.
+/// Reads a domain name.
 pub(crate) fn domain(row: &Row, column: usize) -> Result<DomainName, StoreError> {
     id(row, column, |text| DomainName::parse(text).map_err(|refusal| refusal.0))
 }
 
-/// The word in a column that may be empty.
+/// Reads an enumeration value from a nullable column.
 pub(crate) fn optional<T, E: ToString>(
     row: &Row,
     column: usize,
@@ -65,18 +64,18 @@ pub(crate) fn optional<T, E: ToString>(
         .map_err(|why| StoreError::corrupt(format!("column {column}"), why.to_string()))
 }
 
-/// The instant in a column.
+/// Reads a timestamp.
 pub(crate) fn instant(row: &Row, column: usize) -> Result<Timestamp, StoreError> {
     Ok(Timestamp::from_millis(row.try_get(column)?))
 }
 
-/// The instant in a column that may be empty.
+/// Reads a timestamp from a nullable column.
 pub(crate) fn maybe_instant(row: &Row, column: usize) -> Result<Option<Timestamp>, StoreError> {
     let millis: Option<i64> = row.try_get(column)?;
     Ok(millis.map(Timestamp::from_millis))
 }
 
-/// The number in a column, as the narrower type it was written from.
+/// Reads an integer as the narrower type it was written from.
 pub(crate) fn narrow<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, StoreError> {
     let wide: i64 = row.try_get(column)?;
     T::try_from(wide).map_err(|_| {

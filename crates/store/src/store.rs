@@ -1,5 +1,5 @@
-//! The store as the server holds it: opened once, cheap to clone, one handle per aggregate. What
-//! each holds and asks stands in the aggregate's file.
+//! The store as the server holds it: opened once, cheap to clone, with one handle per aggregate.
+//! The aggregate's file defines its data and its queries.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -26,27 +26,26 @@ use crate::{
     Results, Retention, Shown, SigningSecrets, StoreError, Subscribers, Workspaces,
 };
 
-/// A database that takes longer than this for nothing at all is not ready.
+/// Time after which a database that does not answer is not ready.
 const READY_WITHIN: Duration = Duration::from_secs(5);
 
-/// Where the store lives and what it is encrypted with.
+/// Location of the store and the source of its master key.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The data folder; made where there is none.
+    /// Data folder. Created if it does not exist.
     pub folder: PathBuf,
-    /// The database.
     pub database: Database,
-    /// The key of everything secret in the database.
+    /// Source of the key that encrypts all secrets in the database.
     pub master_key: MasterKeySource,
 }
 
-/// The database of a server. Cheap to clone.
+/// Database of a server. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
 }
 
-/// The parts of an open store.
+/// Parts of an open store.
 pub(crate) struct Inner {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
@@ -58,7 +57,7 @@ pub(crate) struct Inner {
     pub(crate) accesses: Accesses,
     pub(crate) marker: Marker,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// Plans of the operator; nothing is limited until they are set.
+    /// Plans of the operator. Nothing is limited until they are set.
     pub(crate) plans: OnceLock<Held>,
 }
 
@@ -67,8 +66,8 @@ impl Store {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Holds workspaces to these plans from now on. `default_days` is the retention of a workspace that
-    /// set none. Only the first call counts.
+    /// Applies these plans to workspaces from now on. `default_days` is the retention of a
+    /// workspace that set none. Only the first call has an effect.
     pub fn hold_to(&self, plans: Plans, default_days: u32) {
         let _ = self.inner.plans.set(Held { plans: Arc::new(plans), default_days });
     }
@@ -82,14 +81,14 @@ impl Store {
         self.inner.plans.get()
     }
 
-    /// Ends everything in order: what waits is committed, the log is copied into the database and
-    /// synced, the folder is unlocked. A store that is dropped instead loses nothing either.
+    /// Closes the store in order: commits waiting work, checkpoints and syncs the write-ahead log,
+    /// and unlocks the data folder. Dropping the store loses no committed data either.
     pub async fn close(self) -> Result<(), StoreError> {
         self.inner.readers.close().await;
         self.inner.writer.close().await
     }
 
-    /// Whether the database answers and the writer works: for `/readyz`.
+    /// Checks that the database answers and that the writer works. For `/readyz`.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.inner.writer.ready()?;
         let asked = async {
@@ -102,171 +101,172 @@ impl Store {
         }
     }
 
-    /// Ends when another server owns the database, which need never be: this one cannot write to it
-    /// any more, and what it knows is no longer so.
+    /// Waits until another server owns the database, which may never happen. After that, this
+    /// server can no longer write to the database, and its cached state is stale.
     pub async fn taken_over(&self) {
         self.inner.writer.taken_over().await;
     }
 
-    /// The generation of what the workspace's callers read of its resources and their status; `None`
-    /// while a commit is changing it. Results and what is made of them are not counted: they come
-    /// all the time. Asked for before reading, and the same when the answer is given again, it says
-    /// that the answer is still what is stored.
+    /// Returns the generation of the workspace's resources and their status, or `None` while a
+    /// commit changes them. Results and data derived from them are not counted, because they change
+    /// constantly. Take the generation before reading. If it is still the same when a cached
+    /// response is served, the response matches the stored data.
     pub fn generation(&self, workspace: rules::WorkspaceId) -> Option<Generation> {
         self.inner.generations.of(workspace)
     }
 
-    /// The rows that cannot be read, as far as they were met.
+    /// Returns the unreadable rows that reads have found so far.
     pub fn quarantine(&self) -> &Quarantine {
         &self.inner.quarantine
     }
 
-    /// What an operator does about rows that cannot be read.
+    /// Returns the handle for repairing unreadable rows.
     pub const fn doctor(&self) -> Doctor<'_> {
         Doctor { store: self }
     }
 
-    /// Workspaces.
+    /// Returns the handle of the workspaces.
     pub const fn workspaces(&self) -> Workspaces<'_> {
         Workspaces { store: self }
     }
 
-    /// API keys.
+    /// Returns the handle of the API keys.
     pub const fn keys(&self) -> Keys<'_> {
         Keys { store: self }
     }
 
-    /// Monitors.
+    /// Returns the handle of the monitors.
     pub const fn monitors(&self) -> Monitors<'_> {
         Monitors { store: self }
     }
 
-    /// Notification channels.
+    /// Returns the handle of the notification channels.
     pub const fn channels(&self) -> Channels<'_> {
         Channels { store: self }
     }
 
-    /// The key that visitors' sessions are signed with; the same after a restart.
+    /// Returns the key that signs visitors' sessions. It survives restarts.
     pub fn session_key(&self) -> rules::Secret<[u8; 32]> {
         self.vault().sessions().clone()
     }
 
-    /// What status pages show.
+    /// Returns the handle of the published status pages.
     pub const fn shown(&self) -> Shown<'_> {
         Shown { store: self }
     }
 
-    /// Status pages.
+    /// Returns the handle of the status pages.
     pub const fn pages(&self) -> Pages<'_> {
         Pages { store: self }
     }
 
-    /// Certificates of the names that the server answers to.
+    /// Returns the handle of the certificates of the domains that the server serves.
     pub const fn certificates(&self) -> Certificates<'_> {
         Certificates { store: self }
     }
 
-    /// Sees a new value whenever status pages were changed, or may have been.
+    /// Returns a receiver that sees a new value after each change, or possible change, of status
+    /// pages.
     pub fn page_changes(&self) -> watch::Receiver<u64> {
         self.inner.page_changes.subscribe()
     }
 
-    /// How often status pages were changed, or may have been.
+    /// Returns the number of changes, and possible changes, of status pages so far.
     pub fn pages_changed_so_far(&self) -> u64 {
         *self.inner.page_changes.borrow()
     }
 
-    /// How often it was changed who may see this page; see [`Access`].
+    /// Returns the access version of a page. See [`Access`].
     pub fn access(&self, page: rules::PageId) -> Access {
         self.inner.accesses.of(page)
     }
 
-    /// Components of status pages.
+    /// Returns the handle of the components of status pages.
     pub const fn components(&self) -> Components<'_> {
         Components { store: self }
     }
 
-    /// Component groups of status pages.
+    /// Returns the handle of the component groups of status pages.
     pub const fn groups(&self) -> Groups<'_> {
         Groups { store: self }
     }
 
-    /// Status reports.
+    /// Returns the handle of the status reports.
     pub const fn reports(&self) -> Reports<'_> {
         Reports { store: self }
     }
 
-    /// Templates of status reports.
+    /// Returns the handle of the templates of status reports.
     pub const fn report_templates(&self) -> ReportTemplates<'_> {
         ReportTemplates { store: self }
     }
 
-    /// What webhooks are signed with.
+    /// Returns the handle of the secrets that sign webhooks.
     pub const fn signing_secrets(&self) -> SigningSecrets<'_> {
         SigningSecrets { store: self }
     }
 
-    /// Who changed what.
+    /// Returns the handle of the audit log.
     pub const fn audit(&self) -> Audit<'_> {
         Audit { store: self }
     }
 
-    /// Results of checks.
+    /// Returns the handle of the results of checks.
     pub const fn results(&self) -> Results<'_> {
         Results { store: self }
     }
 
-    /// What is kept of checks for people who ask why.
+    /// Returns the handle of the stored evidence.
     pub const fn evidence(&self) -> EvidenceStore<'_> {
         EvidenceStore { store: self }
     }
 
-    /// Slots that nobody ran.
+    /// Returns the handle of the missed slots.
     pub const fn missed(&self) -> Missed<'_> {
         Missed { store: self }
     }
 
-    /// What the judge knows of each monitor.
+    /// Returns the handle of the judge's states.
     pub const fn judge_states(&self) -> JudgeStates<'_> {
         JudgeStates { store: self }
     }
 
-    /// Incidents.
+    /// Returns the handle of the incidents.
     pub const fn incidents(&self) -> Incidents<'_> {
         Incidents { store: self }
     }
 
-    /// Who is told what, and what came of it.
+    /// Returns the handle of the deliveries and their attempts.
     pub const fn outbox(&self) -> Outbox<'_> {
         Outbox { store: self }
     }
 
-    /// Subscribers of status pages.
+    /// Returns the handle of the subscribers of status pages.
     pub const fn subscribers(&self) -> Subscribers<'_> {
         Subscribers { store: self }
     }
 
-    /// Planned maintenance.
+    /// Returns the handle of the maintenances.
     pub const fn maintenances(&self) -> Maintenances<'_> {
         Maintenances { store: self }
     }
 
-    /// Sums of results, and the course of statuses.
+    /// Returns the handle of the rollups of results and the history of statuses.
     pub const fn history(&self) -> HistoryStore<'_> {
         HistoryStore { store: self }
     }
 
-    /// Results of one monitor, one by one.
+    /// Returns the handle of the response logs of single monitors.
     pub const fn logs(&self) -> Logs<'_> {
         Logs { store: self }
     }
 
-    /// Taking away what is old.
+    /// Returns the handle that deletes expired data.
     pub const fn retention(&self) -> Retention<'_> {
         Retention { store: self }
     }
 
-    /// Does `work` in a transaction; the answer comes after the commit.
+    /// Does `work` in a transaction and returns after the commit.
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -275,7 +275,7 @@ impl Store {
         self.inner.writer.write(Begin::First, work).await
     }
 
-    /// Like [`Self::write`], for work that begins its transaction itself, or is one statement.
+    /// Like [`Self::write`], for work that begins its own transaction or is a single statement.
     pub(crate) async fn write_at_once<T, F>(
         &self,
         durable: Durable,
@@ -288,7 +288,7 @@ impl Store {
         self.inner.writer.write(Begin::ByWork(durable), work).await
     }
 
-    /// Like [`Self::write_at_once`], in the thread that asks where it may be: see
+    /// Like [`Self::write_at_once`], but on the calling thread if possible: see
     /// [`Writer::write_here`].
     pub(crate) async fn write_here<T, F>(&self, durable: Durable, work: F) -> Result<T, StoreError>
     where
@@ -298,7 +298,7 @@ impl Store {
         self.inner.writer.write_here(Begin::ByWork(durable), work).await
     }
 
-    /// Like [`Self::write`], for work that changes nothing but what this workspace reads.
+    /// Like [`Self::write`], for work that only changes data that callers of this workspace read.
     pub(crate) async fn write_in<T, F>(
         &self,
         workspace: WorkspaceId,
@@ -315,7 +315,7 @@ impl Store {
         .await
     }
 
-    /// A connection to read with, of what is committed.
+    /// Returns a connection that reads committed data.
     pub(crate) async fn read(&self) -> Result<Connection, StoreError> {
         match self.inner.readers.acquire().await {
             Err(sqlx::Error::PoolClosed) => Err(StoreError::Closed),
@@ -324,22 +324,22 @@ impl Store {
         }
     }
 
-    /// Where the newest results are.
+    /// Returns the index of the newest results.
     pub(crate) fn tail(&self) -> &Tail {
         &self.inner.tail
     }
 
-    /// Where the sender listens.
+    /// Returns the listener that wakes the delivery workers.
     pub(crate) fn outbox_listener(&self) -> &Listener {
         &self.inner.outbox
     }
 
-    /// Says that others may see a page than before, or that it may be so.
+    /// Records that the set of people who may view a page changed, or may have changed.
     pub(crate) fn access_changed(&self, page: rules::PageId) {
         self.inner.accesses.changed(page);
     }
 
-    /// Says that status pages were changed, or may have been.
+    /// Records that status pages changed, or may have changed.
     pub(crate) fn pages_changed(&self) {
         self.inner.page_changes.send_modify(|count| *count += 1);
     }

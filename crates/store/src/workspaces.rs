@@ -1,4 +1,4 @@
-//! Workspaces: the owners of everything else (spec §1: a name, a slug and a plan).
+//! Workspaces, which own all other resources (spec §1: a name, a slug and a plan).
 
 use rules::{Timestamp, WorkspaceId};
 
@@ -8,41 +8,37 @@ use crate::row::{id, instant};
 use crate::writer::Session;
 use crate::{Change, Store, StoreError, signing_secrets};
 
-/// The plan of a workspace that was given none.
+/// Plan of a workspace without a plan.
 pub const FREE_PLAN: &str = "free";
 
-/// A workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
-    /// Its identifier.
     pub id: WorkspaceId,
-    /// Its name in addresses; unique.
+    /// Unique name in URLs.
     pub slug: String,
-    /// Its name for people.
+    /// Name for people.
     pub name: String,
-    /// Its plan.
     pub plan: String,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// A change of a workspace.
+/// Change of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// New names.
+    /// New slug and name.
     Rename {
-        /// Its name in addresses; unique.
+        /// Unique name in URLs.
         slug: String,
-        /// Its name for people.
+        /// Name for people.
         name: String,
     },
     /// New plan.
     Plan(String),
-    /// Deletion. The row stays for the audit, and its slug is free.
+    /// Deletion. The row stays for the audit log, and its slug becomes free.
     Delete,
 }
 
-/// The handle of the workspaces.
+/// Handle of the workspaces.
 #[derive(Clone, Copy, Debug)]
 pub struct Workspaces<'s> {
     pub(crate) store: &'s Store,
@@ -87,7 +83,7 @@ impl Workspaces<'_> {
             .await
     }
 
-    /// Changes a workspace that was not deleted.
+    /// Changes a workspace. A deleted workspace is not found.
     pub async fn edit(
         &self,
         id: WorkspaceId,
@@ -101,8 +97,8 @@ impl Workspaces<'_> {
             .await
     }
 
-    /// Shortens the retention of workspaces to that of their plans. Plans are settings, so they may have
-    /// changed since the last start.
+    /// Shortens the retention of workspaces to the limit of their plans. Plans are settings, so
+    /// they may have changed since the last start.
     pub async fn cap_retention(&self) -> Result<(), StoreError> {
         let Some(held) = self.store.held() else { return Ok(()) };
         let default_days = held.default_days;
@@ -134,7 +130,7 @@ impl Workspaces<'_> {
             .await
     }
 
-    /// The workspace with this identifier.
+    /// Returns the workspace with this identifier.
     pub async fn get(&self, id: WorkspaceId) -> Result<Workspace, StoreError> {
         query("SELECT id, slug, name, plan, created_at FROM workspaces WHERE id = $1")
             .bind(id.to_string())
@@ -145,7 +141,7 @@ impl Workspaces<'_> {
             .ok_or_else(|| StoreError::not_found("workspace", &id))
     }
 
-    /// The workspace with this slug.
+    /// Returns the workspace with this slug.
     pub async fn by_slug(&self, slug: &str) -> Result<Workspace, StoreError> {
         query(
             "SELECT id, slug, name, plan, created_at FROM workspaces \
@@ -159,7 +155,7 @@ impl Workspaces<'_> {
         .ok_or_else(|| StoreError::not_found("workspace", slug))
     }
 
-    /// Every workspace, in the order of their creation: for the operator.
+    /// Returns all workspaces in order of creation. For the operator.
     pub async fn list(&self) -> Result<Vec<Workspace>, StoreError> {
         let rows = query(
             "SELECT id, slug, name, plan, created_at FROM workspaces WHERE deleted_at IS NULL \
@@ -217,7 +213,7 @@ async fn apply(
     audit::note(&mut session.db, note).await
 }
 
-/// How many workspaces the database has.
+/// Returns the number of workspaces in the database.
 pub(crate) async fn count(db: &mut Connection) -> Result<u64, StoreError> {
     let count: Option<i64> = query("SELECT COUNT(*) FROM workspaces").scalar(db).await?;
     Ok(count.unwrap_or_default().unsigned_abs())

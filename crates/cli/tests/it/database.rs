@@ -48,7 +48,7 @@ fn a_server_goes_on_on_postgresql_with_what_it_had() {
     assert_eq!(read["monitor"]["http"]["url"], made["monitor"]["url"], "{read}");
     assert!(server.stop().success());
     let again = home.run(&["migrate", "--from", "sqlite:data", "--to", &database]);
-    assert!(again.err.contains("was carried over to PostgreSQL"), "{}", again.err);
+    assert!(again.err.contains("was transferred to PostgreSQL"), "{}", again.err);
     // What does not name the new database does not work on the old one.
     for command in [["keys", "list"], ["workspaces", "list"], ["backup", "copy.db"]] {
         let refused = home.run(&command);

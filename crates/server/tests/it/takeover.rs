@@ -127,7 +127,7 @@ async fn a_server_whose_database_was_taken_over_ends_and_says_so() {
     let why = ended.await.unwrap().unwrap_err().to_string();
     assert_eq!(
         why,
-        "another server took the database over while the connection was lost; start this one anew"
+        "another server took over the database while the connection was lost; restart this one"
     );
     next.close().await.unwrap();
 }

@@ -86,9 +86,9 @@ async fn a_server_whose_database_was_taken_over_writes_no_more() {
     std::fs::copy(home.folder.path().join("aloft.key"), folder.path().join("aloft.key")).unwrap();
     let next = Store::open(settings_of(&folder, &home.database)).await.unwrap();
     // While the other one runs, and when it has ended.
-    until_refused(&home, "another server took the database over").await;
+    until_refused(&home, "another server took over the database").await;
     next.close().await.unwrap();
-    until_refused(&home, "another server took the database over").await;
+    until_refused(&home, "another server took over the database").await;
     // Who owns it no more is told, once and for good.
     home.store.taken_over().await;
     let refusal = home.store.workspaces().create(a_workspace(9), at(9)).await;
@@ -108,7 +108,7 @@ async fn an_address_that_leads_nowhere_is_refused_without_its_password() {
     let unread = open("postgres://aloft:hunter2@localhost:port/aloft").await;
     assert_eq!(
         unread,
-        "the address of the database cannot be read: error with configuration: invalid port number"
+        "invalid database address: error with configuration: invalid port number"
     );
     let unreached = open("postgres:///aloft?host=/nowhere&user=aloft&password=hunter2").await;
     assert!(unreached.starts_with("the database failed: "), "{unreached}");
