@@ -1,8 +1,8 @@
-//! One way to ask either engine: a [`Query`] binds a few kinds of values and runs on a
-//! [`Connection`] of whichever engine is behind it. Statements are written so that both read them:
-//! `$1`, `ON CONFLICT`, no function of one engine. On PostgreSQL, those of evidence are the exception:
-//! they take arrays, and go past this to [`Link`]. How connections are made stands in `engine`, how the
-//! embedded database is asked without a thread between in `embedded`.
+//! Runs statements on either engine: a [`Query`] binds a few kinds of values and runs on a
+//! [`Connection`] of any engine. Statements use only syntax that both engines share: `$1`, `ON
+//! CONFLICT`, no functions of one engine. Evidence on PostgreSQL is the exception: its statements
+//! take arrays and use [`Link`] directly. `engine` creates the connections, and `embedded` runs the
+//! embedded database on the calling thread.
 
 pub(crate) mod embedded;
 pub(crate) mod unsynced;
@@ -23,11 +23,11 @@ use sqlx::{SqlSafeStr, SqlStr};
 use self::embedded::{Cells, FromCell};
 use crate::StoreError;
 
-/// An answer of PostgreSQL that takes longer than this does not come any more.
+/// Time limit for a response of PostgreSQL.
 const ANSWER_WITHIN: Duration = Duration::from_mins(1);
 
-/// A connection: the writer's own, or one that a reader has borrowed. `Embedded` answers in the thread that
-/// asks, the other ones of SQLite each in a thread of their own.
+/// Connection: the writer's own or one borrowed by a reader. `Embedded` runs on the calling thread.
+/// The other SQLite connections each have their own thread.
 pub(crate) enum Connection {
     Embedded(rusqlite::Connection),
     Sqlite(SqliteConnection),
@@ -36,20 +36,20 @@ pub(crate) enum Connection {
     PostgresReader(PoolConnection<Postgres>),
 }
 
-/// A connection as its engine knows it, for what only one engine says.
+/// Connection of a specific engine, for statements of one engine only.
 pub(crate) enum Link<'c> {
     Embedded(&'c mut rusqlite::Connection),
     Sqlite(&'c mut SqliteConnection),
     Postgres(&'c mut PgConnection),
 }
 
-/// A statement with its values.
+/// Statement with its values.
 pub(crate) struct Query {
     statement: SqlStr,
     values: Vec<Value>,
 }
 
-/// A value of a statement.
+/// Value of a statement.
 #[derive(Clone)]
 pub(crate) enum Value {
     Integer(Option<i64>),
@@ -58,14 +58,14 @@ pub(crate) enum Value {
     Boolean(bool),
 }
 
-/// A row of an answer.
+/// Row of a result.
 pub(crate) enum Row {
     Embedded(Cells),
     Sqlite(SqliteRow),
     Postgres(PgRow),
 }
 
-/// What can stand in a column, on both engines.
+/// Type that can be read from a column of both engines.
 pub(crate) trait Column<'r>:
     Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + FromCell<'r>
 {
@@ -76,7 +76,7 @@ impl<'r, T> Column<'r> for T where
 {
 }
 
-/// A statement that both engines read, to bind values to and to run.
+/// Creates a query from a statement that both engines accept.
 pub(crate) fn query(statement: impl SqlSafeStr) -> Query {
     Query { statement: statement.into_sql_str(), values: Vec::new() }
 }
@@ -95,7 +95,7 @@ pub(crate) async fn run(
 }
 
 impl Connection {
-    /// The connection as its engine knows it.
+    /// Returns the connection of the specific engine.
     pub(crate) fn link(&mut self) -> Link<'_> {
         match self {
             Self::Embedded(db) => Link::Embedded(db),
@@ -106,22 +106,24 @@ impl Connection {
         }
     }
 
-    /// Whether it is of the embedded database.
+    /// Returns whether the connection is to the embedded database.
     pub(crate) const fn is_embedded(&self) -> bool {
         matches!(self, Self::Embedded(_) | Self::Sqlite(_) | Self::SqliteReader(_))
     }
 
-    /// How many rows the writer's connection to the embedded database has changed so far.
+    /// Returns the number of rows that the writer's connection has changed so far, or 0 unless it
+    /// is embedded.
     pub(crate) fn rows_changed(&self) -> u64 {
         self.embedded().map_or(0, rusqlite::Connection::total_changes)
     }
 
-    /// Whether a transaction is open on the writer's connection to the embedded database.
+    /// Returns whether a transaction is open on the writer's embedded connection.
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.embedded().is_some_and(|db| !db.is_autocommit())
     }
 
-    /// The file of the embedded database's log, which is there as long as its writer's connection.
+    /// Returns the path of the embedded database's write-ahead log. The file exists while the
+    /// writer is connected.
     pub(crate) fn log(&self) -> Option<PathBuf> {
         self.embedded()?.path().map(|path| PathBuf::from(format!("{path}-wal")))
     }
@@ -136,7 +138,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection in order; a borrowed one goes back instead.
+    /// Closes the connection. A borrowed connection returns to its pool.
     pub(crate) async fn close(self) -> Result<(), StoreError> {
         match self {
             Self::Embedded(db) => embedded::close(db)?,
@@ -149,13 +151,13 @@ impl Connection {
 }
 
 impl Query {
-    /// Gives the next placeholder its value.
+    /// Binds a value to the next placeholder.
     pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());
         self
     }
 
-    /// Runs it, and says how many rows it changed.
+    /// Runs the statement and returns the number of changed rows.
     pub(crate) async fn execute(self, db: &mut Connection) -> Result<u64, sqlx::Error> {
         match db.link() {
             Link::Embedded(db) => embedded::execute(db, self.statement.as_str(), &self.values),
@@ -173,7 +175,7 @@ impl Query {
         }
     }
 
-    /// All rows of the answer.
+    /// Returns all rows.
     pub(crate) async fn fetch_all(self, db: &mut Connection) -> Result<Vec<Row>, sqlx::Error> {
         match db.link() {
             Link::Embedded(db) => {
@@ -194,7 +196,7 @@ impl Query {
         }
     }
 
-    /// The first row of the answer, where there is one.
+    /// Returns the first row, if any.
     pub(crate) async fn fetch_optional(
         self,
         db: &mut Connection,
@@ -218,12 +220,12 @@ impl Query {
         }
     }
 
-    /// The first row of an answer that always has one.
+    /// Returns the first row. Fails if there is none.
     pub(crate) async fn fetch_one(self, db: &mut Connection) -> Result<Row, sqlx::Error> {
         self.fetch_optional(db).await?.ok_or(sqlx::Error::RowNotFound)
     }
 
-    /// The first column of the first row, where there is one.
+    /// Returns the first column of the first row, if any.
     pub(crate) async fn scalar<T>(self, db: &mut Connection) -> Result<Option<T>, sqlx::Error>
     where
         T: for<'r> Column<'r>,
@@ -233,19 +235,20 @@ impl Query {
 }
 
 impl Row {
-    /// The value in a column, counted from 0.
+    /// Returns the value of a column, counted from 0.
     pub(crate) fn try_get<'r, T: Column<'r>>(&'r self, column: usize) -> Result<T, sqlx::Error> {
         match self {
             Self::Embedded(row) => row.try_get(column),
             Self::Sqlite(row) => row.try_get(column),
-            // Unchecked, because integers have three widths there: all of them are read as `i64`.
+            // Unchecked, because PostgreSQL has integers of three widths, and all are read as
+            // `i64`.
             Self::Postgres(row) => row.try_get_unchecked(column),
         }
     }
 }
 
-/// What a database on another machine answers, unless it takes too long: then its connection is of
-/// no use any more.
+/// Waits for the response of a database on another machine. Fails after a time limit; the
+/// connection is unusable then.
 async fn answered<T>(
     answer: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {
@@ -253,7 +256,7 @@ async fn answered<T>(
     tokio::time::timeout(ANSWER_WITHIN, answer).await.unwrap_or_else(late)
 }
 
-/// The error of a database that did not respond within a time.
+/// Returns the error of a database that did not respond in time.
 pub(crate) fn unanswered(within: Duration) -> sqlx::Error {
     let why = format!("it did not respond within {} s", within.as_secs());
     sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, why))
@@ -288,7 +291,7 @@ fn of_postgres(values: Vec<Value>) -> Result<PgArguments, sqlx::Error> {
     Ok(arguments)
 }
 
-/// Where a value comes from: `From` for a type, as a sentence of one line.
+/// Implements `From` for `Value`, with one line per type.
 macro_rules! value {
     ($($from:ty => |$value:ident| $into:expr;)*) => {
         $(impl From<$from> for Value {

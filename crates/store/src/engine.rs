@@ -1,5 +1,5 @@
-//! The engines: SQLite in the data folder, or PostgreSQL beside. How each is opened stands in its
-//! file, how both are asked in `db`.
+//! Engines: SQLite in the data folder, or a PostgreSQL server. Each engine's file opens its
+//! connections. `db` runs statements on both.
 
 mod postgres;
 mod sqlite;
@@ -18,7 +18,7 @@ pub(crate) use postgres::{Owner, READER_WAIT};
 pub(crate) use sqlite::database_path;
 pub(crate) use sqlite::{BESIDE, DATABASE_FILE, Folding, MOVED_FILE, refuse_moved, set_aside};
 
-/// Which database the store lives in.
+/// Choice of the database.
 #[derive(Clone, Debug)]
 pub enum Database {
     /// SQLite, in the data folder.
@@ -27,20 +27,20 @@ pub enum Database {
     Postgres(Secret<String>),
 }
 
-/// An engine with what it takes to reach it.
+/// Engine with its connection parameters.
 pub(crate) enum Engine {
     Sqlite(PathBuf),
     Postgres(Box<PgConnectOptions>),
 }
 
-/// The connections that read, made when first needed.
+/// Pool of read-only connections, created on demand.
 pub(crate) enum Readers {
     Sqlite(SqlitePool),
     Postgres(PgPool),
 }
 
 impl Engine {
-    /// The engine that the settings name.
+    /// Returns the engine that the settings select.
     pub(crate) fn of(settings: &Settings) -> Result<Self, StoreError> {
         Ok(match &settings.database {
             Database::Embedded => Self::Sqlite(settings.folder.clone()),
@@ -48,7 +48,7 @@ impl Engine {
         })
     }
 
-    /// Whether the database exists. Creates nothing.
+    /// Returns whether the database exists. Creates nothing.
     pub(crate) async fn exists(&self) -> Result<bool, StoreError> {
         match self {
             Self::Sqlite(folder) => sqlite::exists(folder),
@@ -56,8 +56,8 @@ impl Engine {
         }
     }
 
-    /// The one connection that writes. PostgreSQL's holds the lock on its database for as long as
-    /// it lives.
+    /// Opens the single connection that writes. On PostgreSQL it holds the lock on the database as
+    /// long as it lives.
     pub(crate) async fn writer(&self) -> Result<Connection, StoreError> {
         match self {
             Self::Sqlite(folder) => sqlite::writer(folder).map(Connection::Embedded),
@@ -65,8 +65,7 @@ impl Engine {
         }
     }
 
-    /// A connection that writes and hands over the rows of a table one by one: for carrying all of
-    /// them elsewhere.
+    /// Opens a connection that writes and streams the rows of a table one by one, for transfers.
     pub(crate) async fn carrier(&self) -> Result<Connection, StoreError> {
         match self {
             Self::Sqlite(folder) => sqlite::carrier(folder).await.map(Connection::Sqlite),
@@ -74,8 +73,8 @@ impl Engine {
         }
     }
 
-    /// Notes in the opening transaction who owns the database from now on. The data folder's lock
-    /// says it for SQLite.
+    /// Records in the opening transaction that this server owns the database. For SQLite, the lock
+    /// of the data folder suffices.
     pub(crate) async fn claim(self, db: &mut Connection) -> Result<Option<Owner>, StoreError> {
         match self {
             Self::Sqlite(_) => Ok(None),
@@ -83,8 +82,8 @@ impl Engine {
         }
     }
 
-    /// Copies the log that a process left into the database. After a failed sync the system may take
-    /// pages of the log for written that are not: copied, they are written again.
+    /// Checkpoints the write-ahead log that an earlier process left. After a failed sync, the
+    /// system may count pages of the log as written that are not. The checkpoint writes them again.
     pub(crate) async fn recover(&self, db: &mut Connection) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(_) => Ok(fold(db).await?),
@@ -101,7 +100,8 @@ impl Engine {
 }
 
 impl Database {
-    /// The place of the database, for people: the file, or the address without its password.
+    /// Returns the location of the database for people: the file, or the address without its
+    /// password.
     pub fn place(&self, folder: &Path) -> String {
         match self {
             Self::Embedded => folder.join(DATABASE_FILE).display().to_string(),
@@ -111,7 +111,7 @@ impl Database {
 }
 
 impl Readers {
-    /// A connection to read with, of what is committed.
+    /// Returns a connection that reads committed data.
     pub(crate) async fn acquire(&self) -> Result<Connection, sqlx::Error> {
         match self {
             Self::Sqlite(pool) => pool.acquire().await.map(Connection::SqliteReader),
@@ -127,12 +127,12 @@ impl Readers {
     }
 }
 
-/// The statement that begins a transaction which will write.
+/// Returns the statement that begins a writing transaction.
 pub(crate) const fn begin(db: &Connection) -> &'static str {
     if db.is_embedded() { "BEGIN IMMEDIATE" } else { "BEGIN" }
 }
 
-/// Copies the log into the database and syncs it, where the engine leaves that to its user.
+/// Checkpoints and syncs the write-ahead log, if the engine leaves that to its user.
 pub(crate) async fn fold(db: &mut Connection) -> Result<(), sqlx::Error> {
     if db.is_embedded() {
         db::run(db, "PRAGMA wal_checkpoint(TRUNCATE)").await?;

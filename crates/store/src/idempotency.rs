@@ -1,6 +1,5 @@
-//! Calls that are made again: what a create made is remembered under the caller's own key of it, so
-//! that the same call once more answers the first one's result. Reading that result is the
-//! aggregate's matter.
+//! Idempotency keys: a create records its result under the caller's key, so that a repeated request
+//! returns the first one's result. The aggregate reads that result.
 
 use rules::{Timestamp, WorkspaceId};
 use sha2::{Digest, Sha256};
@@ -8,28 +7,27 @@ use sha2::{Digest, Sha256};
 use crate::StoreError;
 use crate::db::{Connection, query};
 
-/// Identifies a create and its retries: the method and the key that the caller chose at random.
+/// Identifies a create and its retries: the method and a random key of the caller.
 #[derive(Clone, Debug)]
 pub struct Idempotency {
-    /// Name of the method.
     pub method: &'static str,
-    /// The caller's key.
+    /// Key that the caller chose.
     pub key: String,
     /// SHA-256 of the request. A retry has the same one.
     pub request: [u8; 32],
 }
 
-/// What a create came to.
+/// Outcome of a create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Created<T> {
-    /// It is new.
+    /// Newly created object.
     Now(T),
-    /// The same call created it before; this is what it is today.
+    /// Object that an earlier request created, in its current state.
     Before(T),
 }
 
 impl<T> Created<T> {
-    /// What was created, whenever that was.
+    /// Returns the created object in either case.
     pub fn into_inner(self) -> T {
         match self {
             Self::Now(created) | Self::Before(created) => created,
@@ -37,8 +35,8 @@ impl<T> Created<T> {
     }
 }
 
-/// Returns the identifier of what the same call created before. Refuses the key if it belongs to another
-/// request.
+/// Returns the identifier of the object that an earlier request created. Rejects the key if it
+/// belongs to another request.
 pub(crate) async fn created_before(
     db: &mut Connection,
     workspace: WorkspaceId,
@@ -63,8 +61,8 @@ pub(crate) async fn created_before(
     Ok(Some(row.try_get(0)?))
 }
 
-/// What a repeated create comes to whose result is not found any more: it was deleted since, and
-/// creating it again is not what the caller means.
+/// Converts the error of a repeated create whose result was deleted since. The caller does not want
+/// a new object.
 pub(crate) fn gone(error: StoreError) -> StoreError {
     if let StoreError::NotFound { what, id } = error {
         return StoreError::Gone { what, id };
@@ -72,7 +70,7 @@ pub(crate) fn gone(error: StoreError) -> StoreError {
     error
 }
 
-/// Remembers what the call created and when, in the transaction that creates it.
+/// Records what the request created and when, in the transaction that creates it.
 pub(crate) async fn remember(
     db: &mut Connection,
     workspace: WorkspaceId,

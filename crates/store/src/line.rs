@@ -1,5 +1,5 @@
-//! The writer's line to a database on another machine: whether it still is, when it was lost, and
-//! when it is tried again. SQLite's is a file of ours and is never lost.
+//! The writer's connection to a database on another machine: detects its loss and schedules
+//! reconnects. SQLite is a local file, so that connection is never lost.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -14,34 +14,35 @@ use crate::StoreError;
 use crate::db::Connection;
 use crate::engine::Owner;
 
-/// After so long without work the database is asked whether it still is there.
+/// Idle time after which the connection is checked.
 const QUIET: Duration = Duration::from_secs(10);
-/// Work that has not moved for so long does not any more. Less than one statement is given, so that
-/// one that hangs ends all of its transaction.
+/// Time without progress after which work is aborted. Single statements get longer, so a statement
+/// that hangs ends its whole transaction.
 const PATIENCE: Duration = Duration::from_secs(50);
-/// The first pause between two tries, which doubles each time.
+/// First delay between two reconnects. It doubles each time.
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
-/// The longest pause between two tries.
+/// Longest delay between two reconnects.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// The line of one writer.
+/// Connection of one writer.
 pub(crate) struct Line {
-    /// `None` where the line cannot be lost.
+    /// `None` if the connection cannot be lost.
     owner: Option<Owner>,
     lost: Option<Lost>,
     state: State,
 }
 
-/// What others see of the line: why it is lost, while it is; and whether it is so for good, because
-/// another server owns the database.
+/// State of the connection, as others see it: the reason while it is lost, and whether it is lost
+/// for good, because another server owns the database.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     lost: Arc<Mutex<Option<String>>>,
     taken_over: Arc<watch::Sender<bool>>,
 }
 
-/// How long work may stand still. How long it takes in all has no bound: a transaction that tells many
-/// channels of many monitors is thousands of errands, and one that was given up would be tried for good.
+/// Limit on the time without progress. The total time is unlimited: a transaction that alerts many
+/// channels about many monitors runs thousands of statements. If it were aborted, every retry would
+/// be aborted too.
 #[derive(Clone, Copy)]
 pub(crate) struct Patience(Option<Duration>);
 
@@ -52,7 +53,7 @@ struct Lost {
 }
 
 impl Line {
-    /// The line of a writer that is connected, as the owner of a database on another machine.
+    /// Creates the state of a connected writer. `owner` is set for a database on another machine.
     pub(crate) fn new(owner: Option<Owner>) -> Self {
         Self { owner, lost: None, state: State::default() }
     }
@@ -61,22 +62,22 @@ impl Line {
         self.state.clone()
     }
 
-    /// When it is time to look after the line, unless there is work before; never where it cannot be
-    /// lost.
+    /// Returns when to check or restore the connection unless there is work before. `None` if it
+    /// cannot be lost.
     pub(crate) fn quiet(&self) -> Option<Instant> {
         self.owner.as_ref()?;
         Some(self.lost.as_ref().map_or_else(|| Instant::now() + QUIET, |it| it.again_at))
     }
 
-    /// How long work may stand still: on another machine not for ever.
+    /// Returns the limit on the time without progress. Unlimited for the embedded database.
     pub(crate) fn patience(&self) -> Patience {
         Patience(self.owner.is_some().then_some(PATIENCE))
     }
 
-    /// The line does not answer any more.
+    /// Marks the connection as lost.
     pub(crate) fn lose(&mut self, why: &str) {
         if self.owner.is_none() {
-            tracing::debug!("after a failed commit there was nothing to undo: {why}");
+            tracing::debug!("nothing to roll back after a failed commit: {why}");
             return;
         }
         tracing::error!("the connection to the database was lost: {why}");
@@ -85,13 +86,13 @@ impl Line {
         self.state.set(Some(why.to_owned()));
     }
 
-    /// Whether the line is lost and not back yet.
+    /// Returns whether the connection is lost and not yet restored.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.is_some()
     }
 
-    /// A new connection where the line was lost and is back; `None` where it was not lost; or why
-    /// there is none now. Tries at most once in each pause.
+    /// Returns a new connection if the lost one could be restored, or `None` if none was lost.
+    /// Fails with the reason if the database is unreachable. Connects at most once per delay.
     pub(crate) async fn restore(&mut self) -> Result<Option<Connection>, String> {
         let (Some(owner), Some(lost)) = (&self.owner, &mut self.lost) else { return Ok(None) };
         if Instant::now() < lost.again_at {
@@ -99,7 +100,7 @@ impl Line {
         }
         match owner.reconnect().await {
             Ok(db) => {
-                tracing::info!("the connection to the database is back");
+                tracing::info!("restored the connection to the database");
                 self.lost = None;
                 self.state.set(None);
                 Ok(Some(db))
@@ -119,20 +120,20 @@ impl Line {
 }
 
 impl State {
-    /// Why the line is lost, while it is.
+    /// Returns the reason while the connection is lost.
     pub(crate) fn lost(&self) -> Option<String> {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether another server owns the database.
+    /// Returns whether another server owns the database.
     pub(crate) fn is_taken_over(&self) -> bool {
         *self.taken_over.borrow()
     }
 
-    /// Ends when another server owns the database, which need never be.
+    /// Waits until another server owns the database, which may never happen.
     pub(crate) async fn taken_over(&self) {
         let mut taken_over = self.taken_over.subscribe();
-        taken_over.wait_for(|it| *it).await.expect("this holds the other end");
+        taken_over.wait_for(|it| *it).await.expect("`self` holds the sender");
     }
 
     fn set(&self, why: Option<String>) {
@@ -141,7 +142,7 @@ impl State {
 }
 
 impl Patience {
-    /// Waits for an answer, or says that nothing moved any more.
+    /// Waits for a response. Fails if there is no progress within the limit.
     pub(crate) async fn wait<T>(self, answer: impl Future<Output = T>) -> Result<T, String> {
         match self.0 {
             None => Ok(answer.await),
@@ -152,7 +153,7 @@ impl Patience {
     }
 }
 
-/// Waits for `work`; `None` where the time comes before to look after the line.
+/// Waits for `work`, or returns `None` at the time to check the connection.
 pub(crate) async fn while_quiet<T>(
     until: Option<Instant>,
     work: impl Future<Output = T>,
@@ -163,7 +164,7 @@ pub(crate) async fn while_quiet<T>(
     }
 }
 
-/// What `work` comes to; `None` where a `pause` passes without a step of it.
+/// Waits for `work`, or returns `None` after a `pause` without progress.
 async fn while_moving<T, P: Future<Output = ()>>(
     work: impl Future<Output = T>,
     pause: impl Fn() -> P,
@@ -178,7 +179,7 @@ async fn while_moving<T, P: Future<Output = ()>>(
         if is_over {
             return Poll::Ready(None);
         }
-        // Whatever woke this was not the pause: a step was made, and the pause begins anew.
+        // The pause did not cause this wake-up, so `work` made progress. Restart the pause.
         still.set(pause());
         still.as_mut().poll(cx).map(|()| None)
     })
@@ -191,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// Ends at its second look, or never.
+    /// Ends when it is polled the second time, or never.
     async fn a_pause(ends: bool) {
         tokio::task::yield_now().await;
         if !ends {
@@ -200,9 +201,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_moves_is_waited_for_however_long_it_takes() {
+    async fn progressing_work_is_never_aborted() {
         let begun = Cell::new(0);
-        // The first pause would end at the second step; each step begins another one.
+        // The first pause would end at the second step. Each step starts another pause.
         let pause = || {
             begun.set(begun.get() + 1);
             a_pause(begun.get() == 1)
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_stands_still_is_given_up() {
+    async fn stalled_work_is_aborted() {
         let (stands, at_once) = (std::future::pending::<()>(), || std::future::ready(()));
         assert_eq!(while_moving(stands, at_once).await, None);
     }

@@ -1,6 +1,6 @@
-//! Secrets that a workspace's webhooks are signed with: made with the workspace, sealed, and replaced
-//! with an overlap in which the one before signs too. How they are shown and what is signed with them
-//! belongs to `notify`.
+//! Secrets that sign a workspace's webhooks. They are created with the workspace, stored sealed,
+//! and rotated with an overlap in which the previous secret also signs. `notify` formats and uses
+//! them.
 
 use std::time::Duration;
 
@@ -14,29 +14,27 @@ use crate::row::{id, instant, maybe_instant};
 use crate::vault::{self, Place, Vault};
 use crate::{Change, Store, StoreError};
 
-/// The handle of the signing secrets.
+/// Handle of the signing secrets.
 #[derive(Clone, Copy, Debug)]
 pub struct SigningSecrets<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// What people may know of a secret.
+/// Public data of a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SigningSecret {
-    /// Its identifier.
     pub id: SigningSecretId,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// Until when it signs beside the newest; `None` of the newest.
+    /// Time until which it signs beside the newest secret. `None` for the newest.
     pub expires_at: Option<Timestamp>,
 }
 
-/// A workspace got another secret.
+/// Outcome of a rotation.
 #[derive(Clone, Debug)]
 pub struct Rotated {
-    /// The new one, which is not shown again.
+    /// New secret. It is not returned again.
     pub secret: Secret<Vec<u8>>,
-    /// All that sign from now on, newest first.
+    /// All secrets that sign from now on, newest first.
     pub signing: Vec<SigningSecret>,
 }
 
@@ -45,8 +43,8 @@ const NEWEST_FIRST: &str = "SELECT id, created_at, expires_at, sealed FROM signi
     ORDER BY expires_at IS NOT NULL, created_at DESC, id DESC";
 
 impl SigningSecrets<'_> {
-    /// What the workspace's webhooks are signed with at `now`: the newest first, then those that were
-    /// replaced and sign beside it.
+    /// Returns the secrets that sign the workspace's webhooks at `now`: the newest first, then the
+    /// replaced ones whose overlap is not over.
     pub async fn of(
         &self,
         workspace: WorkspaceId,
@@ -56,7 +54,7 @@ impl SigningSecrets<'_> {
         rows.iter().map(|row| opened(self.store.vault(), row)).collect()
     }
 
-    /// What people may know of the secrets that sign at `now`, newest first.
+    /// Returns the public data of the secrets that sign at `now`, newest first.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -66,9 +64,8 @@ impl SigningSecrets<'_> {
         rows.iter().map(shown).collect()
     }
 
-    /// Gives the workspace another secret. Those before sign beside it for `overlap`, or as long as
-    /// they did anyway where that is shorter. Where more than [`limits::SIGNING_SECRETS_MAX`] would
-    /// sign, those that end first end now.
+    /// Adds a secret to the workspace. The previous ones sign for at most `overlap` longer. If more
+    /// than [`limits::SIGNING_SECRETS_MAX`] would sign, those with the earliest expiry expire now.
     pub async fn rotate(
         &self,
         workspace: WorkspaceId,
@@ -101,8 +98,8 @@ impl SigningSecrets<'_> {
     }
 }
 
-/// Gives a new workspace its first secret, in its own transaction. Its identifier has the bits of the
-/// workspace's, because a workspace has one first secret.
+/// Creates the first secret of a new workspace, in the transaction that creates the workspace. Its
+/// identifier has the bits of the workspace's, because there is only one first secret.
 pub(crate) async fn give(
     db: &mut Connection,
     vault: &Vault,
@@ -114,7 +111,8 @@ pub(crate) async fn give(
     Ok(())
 }
 
-/// Gives every workspace that has none its first secret: those that are older than secrets are.
+/// Creates the first secret of each workspace without one. Such workspaces are older than the
+/// secrets.
 pub(crate) async fn give_to_all(db: &mut Connection, vault: &Vault) -> Result<(), StoreError> {
     let without = query(
         "SELECT id, created_at FROM workspaces w WHERE NOT EXISTS \
@@ -128,7 +126,7 @@ pub(crate) async fn give_to_all(db: &mut Connection, vault: &Vault) -> Result<()
     Ok(())
 }
 
-/// The secrets before sign for a while, and not all of them.
+/// Limits the previous secrets to the overlap, and deletes those beyond the maximum number.
 async fn end_others(
     db: &mut Connection,
     workspace: WorkspaceId,
@@ -206,7 +204,7 @@ fn opened(vault: &Vault, row: &Row) -> Result<Secret<Vec<u8>>, StoreError> {
     bytes.map(Secret::new).map_err(|why| StoreError::corrupt(id, why.to_string()))
 }
 
-/// Where a secret is sealed.
+/// Returns the location for which a secret is sealed.
 const fn sealed_of(id: &str) -> Place<'_> {
     Place { column: "signing_secrets.sealed", row: id }
 }

@@ -1,7 +1,7 @@
-//! From one engine to the other: every row of every table, in one transaction of the target, counted
-//! and summed up on both sides before it is committed. Secrets go as they are sealed; the key stays
-//! in the data folder, which serves both databases. A folder's database that was carried over is given
-//! another name, so that nobody works on it who means the new one.
+//! Transfers a database from one engine to the other: every row of every table, in one transaction
+//! of the target, with counts and checksums compared before the commit. Secrets stay sealed. The
+//! key stays in the data folder, which serves both databases. The transferred database of a folder
+//! is renamed, so that it is not used by mistake.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,23 +17,22 @@ use crate::engine::{self, DATABASE_FILE, Database, Engine, MOVED_FILE};
 use crate::migrate::{self, MIGRATIONS};
 use crate::{MasterKeySource, Settings, StoreError, folder, opening};
 
-/// Rows of one statement that writes.
+/// Number of rows per insert.
 const ROWS_AT_ONCE: usize = 64;
-/// What each database keeps of itself.
+/// Tables that are not transferred.
 const OWN_TABLES: &str = "('migrations', 'owner')";
 
-/// A table that was carried over.
+/// Table that was transferred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transferred {
-    /// Its name.
     pub table: String,
-    /// How many rows it has, on both sides.
+    /// Number of rows, equal on both sides.
     pub rows: u64,
 }
 
-/// Carries everything from one database to another that is empty. Both are locked meanwhile, so that
-/// no server is running; the one that is read stays as it is, but for its migrations. Once the other has
-/// everything, the one of a folder is named `aloft.db.moved`; what fails before leaves it in its place.
+/// Transfers all data from one database to an empty one. Both are locked meanwhile, so that no
+/// server runs. The source stays unchanged except for its migrations. After success, the source
+/// file of a data folder is renamed to `aloft.db.moved`. After a failure it stays in place.
 pub async fn transfer(
     folder: &Path,
     master_key: &MasterKeySource,
@@ -72,21 +71,21 @@ pub async fn transfer(
     Ok(done)
 }
 
-/// Whether the folder has a database, and room for it under its other name.
+/// Checks that the data folder has a database, and that `aloft.db.moved` is not in use.
 fn can_leave(folder: &Path) -> Result<(), StoreError> {
     engine::refuse_moved(folder)?;
-    // Opening would make an empty one, and carry that over.
+    // Opening would create an empty database and transfer that.
     let database = folder.join(DATABASE_FILE);
     fs::metadata(&database).map_err(folder::at(&database))?;
     let moved = folder.join(MOVED_FILE);
     if moved.exists() {
-        let why = "it is left of an earlier move; put it elsewhere first";
+        let why = "left by an earlier transfer; move it elsewhere first";
         return Err(folder::at(&moved)(io::Error::new(io::ErrorKind::AlreadyExists, why)));
     }
     Ok(())
 }
 
-/// A column, with what it holds on each side.
+/// Column and its type on each side.
 struct Column {
     name: String,
     source: Kind,
@@ -101,14 +100,14 @@ enum Kind {
     Bytes,
 }
 
-/// How many rows there are and what they come to, in whatever order they are read.
+/// Number of rows and their checksum, independent of the order.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Sum {
     rows: u64,
     sum: u128,
 }
 
-/// The tables in the order in which they were made, which puts owners before what they own.
+/// Returns the tables in order of creation, so that referenced tables come first.
 async fn tables(db: &mut Connection) -> Result<Vec<String>, StoreError> {
     let statement = if db.is_embedded() {
         format!(
@@ -126,7 +125,7 @@ async fn tables(db: &mut Connection) -> Result<Vec<String>, StoreError> {
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-/// Refuses a target that holds anything; what its own key sealed goes.
+/// Rejects a target with any rows. Removes the key check of the target's own key.
 async fn make_room(target: &mut Connection, tables: &[String]) -> Result<(), StoreError> {
     query("DELETE FROM vault").execute(target).await?;
     for table in tables {
@@ -138,7 +137,7 @@ async fn make_room(target: &mut Connection, tables: &[String]) -> Result<(), Sto
     Ok(())
 }
 
-/// Carries one table over and holds both sides against each other.
+/// Transfers one table and compares both sides.
 async fn carry(
     source: &mut Connection,
     target: &mut Connection,
@@ -170,7 +169,7 @@ async fn carry(
     }
     drop(rows);
     if read != written {
-        let why = format!("{} rows were read, and what was written is not they", read.rows);
+        let why = format!("the {} written rows differ from the rows read", read.rows);
         return Err(StoreError::corrupt(format!("table `{table}`"), why));
     }
     count_on(target, table).await?;
@@ -191,7 +190,7 @@ async fn write(
         let places = (1..=columns.len()).map(|column| format!("${}", row * columns.len() + column));
         let comma = if row == 0 { "" } else { ", " };
         write!(statement, "{comma}({})", places.collect::<Vec<_>>().join(", "))
-            .expect("a String takes everything");
+            .expect("writing to a String never fails");
     }
     let mut insert = query(AssertSqlSafe(statement));
     for cells in rows {
@@ -206,7 +205,7 @@ async fn write(
     Ok(())
 }
 
-/// What numbers itself goes on after the highest number.
+/// Sets the table's sequence to the highest row ID.
 async fn count_on(target: &mut Connection, table: &str) -> Result<(), StoreError> {
     if target.is_embedded() {
         return Ok(());
@@ -227,7 +226,7 @@ async fn count_on(target: &mut Connection, table: &str) -> Result<(), StoreError
     Ok(())
 }
 
-/// The columns of a table, which both sides must have.
+/// Returns the columns of a table. Both sides must have the same ones.
 async fn columns(
     source: &mut Connection,
     target: &mut Connection,
@@ -241,7 +240,7 @@ async fn columns(
         .map(|(name, source)| {
             let found = theirs.iter().find(|(theirs, _)| *theirs == name);
             let (_, target) = found.ok_or_else(|| {
-                StoreError::corrupt(format!("table `{table}`"), format!("`{name}` is on one side"))
+                StoreError::corrupt(format!("table `{table}`"), format!("only one side has `{name}`"))
             })?;
             Ok(Column { name, source, target: *target })
         })
@@ -264,7 +263,7 @@ async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, Kind)>, 
                 "text" => Kind::Text,
                 "blob" | "bytea" => Kind::Bytes,
                 other => {
-                    let why = format!("nobody knows the type `{other}`");
+                    let why = format!("unknown type `{other}`");
                     return Err(StoreError::corrupt(format!("table `{table}`"), why));
                 }
             };
@@ -275,7 +274,7 @@ async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, Kind)>, 
 
 fn rows_of(db: &mut Connection, statement: String) -> BoxStream<'_, Result<Row, sqlx::Error>> {
     match db.link() {
-        // All at once: who carries much asks for a carrier.
+        // All at once: large transfers use a streaming connection instead.
         Link::Embedded(db) => {
             let rows = future::ready(embedded::fetch(db, &statement, &[], usize::MAX));
             let rows = rows.map_ok(|rows| stream::iter(rows).map(Row::Embedded).map(Ok));
@@ -290,7 +289,7 @@ fn rows_of(db: &mut Connection, statement: String) -> BoxStream<'_, Result<Row, 
     }
 }
 
-/// The values of a row; yes and no are 1 and 0.
+/// Returns the values of a row. Booleans are 1 and 0.
 fn cells(row: &Row, kinds: impl Iterator<Item = Kind>) -> Result<Vec<Value>, sqlx::Error> {
     kinds
         .enumerate()
@@ -324,7 +323,7 @@ impl Sum {
     }
 }
 
-/// A value of a row: whether there is one, how long it is, and what.
+/// Hashes a value of a row: its presence, length and bytes.
 fn part(digest: &mut Sha256, value: Option<impl AsRef<[u8]>>) {
     match value {
         None => digest.update([0]),

@@ -1,6 +1,6 @@
-//! Secrets at rest: one master key, and an envelope for each secret. The envelope binds a secret to
-//! its table, column and row, so that one cannot be put in another's place. Which columns are
-//! secret is the aggregates' matter.
+//! Encrypts secrets at rest with one master key and an envelope for each secret. The envelope binds
+//! a secret to its table, column and row, so that it cannot be moved elsewhere. The aggregates
+//! define which columns are secret.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -21,18 +21,18 @@ use crate::{StoreError, folder};
 
 const KEY_FILE: &str = "aloft.key";
 const KEY_BYTES: usize = 32;
-/// First byte of an envelope: how the rest is to be read.
+/// First byte of an envelope: the version of its format.
 const ENVELOPE: u8 = 1;
 const KEY_ID_BYTES: usize = 4;
 const NONCE_BYTES: usize = 24;
 const HEAD_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
 
-/// Where the master key comes from.
+/// Source of the master key.
 #[derive(Clone, Debug)]
 pub enum MasterKeySource {
-    /// The file `aloft.key` in the data folder, made at the first start.
+    /// The file `aloft.key` in the data folder, created at the first start.
     File,
-    /// These 32 bytes, given by the operator.
+    /// 32 bytes from the operator.
     Bytes(Secret<[u8; 32]>),
 }
 
@@ -43,12 +43,12 @@ pub(crate) struct Vault {
     sessions: Secret<[u8; KEY_BYTES]>,
 }
 
-/// Where a secret stands; sealed in one place, it opens in no other.
+/// Location of a secret. An envelope only opens at the location it was sealed for.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     /// `table.column`.
     pub(crate) column: &'static str,
-    /// What tells the row from others.
+    /// Key of the row.
     pub(crate) row: &'a str,
 }
 
@@ -63,8 +63,8 @@ impl Vault {
         Self { cipher: XChaCha20Poly1305::new(key.expose().into()), key_id, sessions }
     }
 
-    /// A key of its own for what visitors are given to come back with: it follows from the master
-    /// key, and so holds over a restart.
+    /// Returns the key that signs visitors' session tokens. It is derived from the master key, so
+    /// it survives restarts.
     pub(crate) const fn sessions(&self) -> &Secret<[u8; KEY_BYTES]> {
         &self.sessions
     }
@@ -93,7 +93,7 @@ impl Vault {
         Ok(envelope)
     }
 
-    /// Decrypts what [`Self::seal`] made for the same place.
+    /// Decrypts an envelope that [`Self::seal`] created for the same location.
     pub(crate) fn open<T: DeserializeOwned>(
         &self,
         place: Place<'_>,
@@ -102,7 +102,7 @@ impl Vault {
         let corrupt =
             |why: String| StoreError::corrupt(format!("{} of `{}`", place.column, place.row), why);
         if envelope.len() < HEAD_BYTES || envelope[0] != ENVELOPE {
-            return Err(corrupt("it is no envelope of a secret".to_owned()));
+            return Err(corrupt("not an envelope of a secret".to_owned()));
         }
         let (head, sealed) = envelope.split_at(HEAD_BYTES);
         let (key_id, nonce) = head[1..].split_at(KEY_ID_BYTES);
@@ -114,14 +114,14 @@ impl Vault {
         let mut plain = self
             .cipher
             .decrypt(&nonce, Payload { msg: sealed, aad: &aad })
-            .map_err(|_| corrupt("it was changed, or belongs to another row".to_owned()))?;
+            .map_err(|_| corrupt("it was altered, or belongs to another row".to_owned()))?;
         let value = serde_json::from_slice(&plain).map_err(|why| corrupt(why.to_string()));
         plain.zeroize();
         value
     }
 }
 
-/// A secret of chance alone, for others to sign with.
+/// Returns a new random secret.
 pub(crate) fn fresh_secret() -> Secret<Vec<u8>> {
     Secret::new(<[u8; KEY_BYTES]>::generate().to_vec())
 }
@@ -137,7 +137,8 @@ impl Place<'_> {
 }
 
 impl MasterKeySource {
-    /// The key; a new file of it is made only where `encrypted` says that nothing needs an old one.
+    /// Returns the key. Creates a missing key file, unless `encrypted` says that the database needs
+    /// the old key.
     pub(crate) fn key(
         &self,
         folder: &Path,
@@ -164,7 +165,7 @@ impl MasterKeySource {
 
 fn read_key(path: PathBuf, mode: u32) -> Result<Secret<[u8; 32]>, StoreError> {
     if mode & 0o077 != 0 {
-        let why = format!("may be read by others (mode {:o}); chmod it to 600", mode & 0o777);
+        let why = format!("is readable by others (mode {:o}); chmod it to 600", mode & 0o777);
         return Err(StoreError::KeyFile { path, why });
     }
     let mut text = fs::read_to_string(&path).map_err(folder::at(&path))?;
@@ -175,7 +176,7 @@ fn read_key(path: PathBuf, mode: u32) -> Result<Secret<[u8; 32]>, StoreError> {
         .map(Secret::new)
         .ok_or_else(|| StoreError::KeyFile {
             path,
-            why: "does not hold 32 bytes in base 64; restore it from a copy".to_owned(),
+            why: "does not hold 32 bytes in Base64; restore it from a copy".to_owned(),
         })
 }
 
@@ -183,10 +184,11 @@ fn make_key(path: &Path) -> io::Result<Secret<[u8; 32]>> {
     let key = Secret::new(<[u8; KEY_BYTES]>::generate());
     let mut text = STANDARD.encode(key.expose());
     text.push('\n');
-    // Under its name it is whole or not there: half a key would lock its folder for good.
+    // Under its final name the file must be complete: half a key would lock the data folder for
+    // good.
     let unfinished = path.with_extension("key.new");
     let write = || {
-        // Made anew, so that its mode is ours.
+        // Created from scratch, so that its mode is ours.
         match fs::remove_file(&unfinished) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
@@ -213,13 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_opens_in_its_place() {
+    fn sealed_secret_opens_in_its_place() {
         let envelope = vault(1).seal(HERE, &"hunter2").unwrap();
         assert_eq!(vault(1).open::<String>(HERE, &envelope).unwrap(), "hunter2");
     }
 
     #[test]
-    fn a_secret_opens_in_no_other_row_and_no_other_column() {
+    fn secret_opens_in_no_other_row_or_column() {
         let envelope = vault(1).seal(HERE, &"hunter2").unwrap();
         for place in [Place { row: "mon_2", ..HERE }, Place { column: "evidence.sealed", ..HERE }] {
             let refusal = vault(1).open::<String>(place, &envelope).unwrap_err();
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_envelope_is_refused() {
+    fn tampered_envelope_is_rejected() {
         let mut envelope = vault(1).seal(HERE, &"hunter2").unwrap();
         *envelope.last_mut().unwrap() ^= 1;
         assert!(matches!(
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn another_master_key_is_named_as_the_reason() {
+    fn other_master_key_fails_with_that_reason() {
         let envelope = vault(1).seal(HERE, &"hunter2").unwrap();
         assert!(matches!(
             vault(2).open::<String>(HERE, &envelope),

@@ -1,8 +1,8 @@
-//! The one writer: everything that changes the database waits in one queue, and what waits together
-//! is committed together. Each piece of work that is not alone has a savepoint of its own, so that one
-//! that fails is undone alone; all are answered after the commit. What is one statement needs none of it.
-//! What a piece of work is stands in `task`, one transaction in `session`, when it is on the disk in `disk`,
-//! what becomes of a lost connection in `line`; what is written belongs to the aggregates.
+//! The single writer: all changes wait in one queue, and waiting work is committed in groups. In a
+//! group, each piece of work has its own savepoint, so that a failure is rolled back alone. All
+//! callers get their reply after the commit. A single statement needs no transaction of its own.
+//! `task` defines a piece of work, `session` runs a transaction, `disk` decides when it is on disk,
+//! and `line` handles lost connections. The aggregates define the changes.
 
 mod disk;
 mod session;
@@ -29,12 +29,12 @@ use crate::db::unsynced;
 use crate::engine::Folding;
 use crate::line;
 
-/// Work that may wait before those who bring more have to wait themselves.
+/// Length of the queue. Callers wait while it is full.
 const QUEUE_MAX: usize = 1_024;
-/// Work of one transaction at most, so that nobody waits long for the commit.
+/// Number of tasks per transaction, so that no caller waits long for the commit.
 const GROUP_MAX: usize = 64;
 
-/// The queue's near end. Cheap to clone.
+/// Sender of the queue. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
@@ -42,18 +42,18 @@ pub(crate) struct Writer {
     state: line::State,
 }
 
-/// The session, for whoever writes just now; `None` once it is closed.
+/// Session, shared by the threads that write. `None` once it is closed.
 type Shared = Arc<Mutex<Option<Session>>>;
 
 enum Message {
     Task(Box<dyn Task>),
-    /// What somebody stored by itself waits for a sync.
+    /// Work stored outside the queue waits for a sync.
     Watch,
     Close(oneshot::Sender<Result<(), StoreError>>),
 }
 
 impl Writer {
-    /// Starts the writer, which runs until it is closed or nobody can bring work any more.
+    /// Starts the writer. It runs until it is closed or all senders are dropped.
     pub(crate) fn start(session: Session) -> Result<Self, StoreError> {
         let (queue, waiting) = mpsc::channel(QUEUE_MAX);
         let (is_embedded, state) = (session.db.is_embedded(), session.state());
@@ -62,7 +62,7 @@ impl Writer {
         Ok(Self { queue, session, state })
     }
 
-    /// Does `work` in a transaction; the answer comes after the commit.
+    /// Does `work` in a transaction and returns after the commit.
     pub(crate) async fn write<T, F>(&self, begin: Begin, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -73,14 +73,14 @@ impl Writer {
         self.answered(answer).await
     }
 
-    /// Like [`Self::write`], but where the database is embedded, quick, and nobody else writes now, the
-    /// thread that asks does the work: nobody is woken for it.
+    /// Like [`Self::write`], but does the work on the calling thread if the database is embedded
+    /// and quick and nothing else is being written. No thread is woken then.
     pub(crate) async fn write_here<T, F>(&self, begin: Begin, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
-        // The session outlives a writer that failed, and nobody would sync what is written there.
+        // The session outlives a writer that failed, and then no thread syncs.
         if self.queue.is_closed() {
             return Err(StoreError::Closed);
         }
@@ -93,7 +93,7 @@ impl Writer {
             let (task, answer) = Pending::new(begin, work);
             session.group(vec![Box::new(task)]).await;
             if session.begins_to_wait() {
-                // Where the queue is full the writer is awake, and looks by itself.
+                // If the queue is full, the writer is awake and checks by itself.
                 let _ = self.queue.try_send(Message::Watch);
             }
             drop(shared);
@@ -113,12 +113,12 @@ impl Writer {
         }
     }
 
-    /// Ends when another server owns the database: nothing is ever written again.
+    /// Waits until another server owns the database. No write succeeds after that.
     pub(crate) async fn taken_over(&self) {
         self.state.taken_over().await;
     }
 
-    /// Why work would not be done now.
+    /// Returns the reason why work would currently fail.
     pub(crate) fn ready(&self) -> Result<(), StoreError> {
         if self.queue.is_closed() {
             return Err(StoreError::Closed);
@@ -129,7 +129,7 @@ impl Writer {
         self.state.lost().map_or(Ok(()), |why| Err(StoreError::NotCommitted { why }))
     }
 
-    /// Ends the writer after what waits; the log is copied into the database and synced.
+    /// Stops the writer after the waiting work, and checkpoints and syncs the log.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
         if self.queue.send(Message::Close(reply)).await.is_err() {
@@ -150,7 +150,8 @@ async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
         let Some(session) = shared.as_mut() else { return };
         match came {
             None => session.listen().await,
-            // Nobody closed the store: what was answered is with the system.
+            // The store was dropped without closing. Committed data is already with the operating
+            // system.
             Some(0) => return,
             Some(_) => {}
         }
@@ -170,7 +171,7 @@ async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
             && let Some(session) = shared.take()
         {
             waiting.close();
-            // The last connection takes the log away.
+            // Drop this connection first: the last one removes the log.
             drop(folding);
             let _ = reply.send(session.close().await);
             return;
@@ -178,8 +179,8 @@ async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
     }
 }
 
-/// Syncs the log and copies it into the database where that is due, and says when to look again, unless there
-/// is work before; `None` where there is no session any more.
+/// Syncs and checkpoints the log if due. Returns the time of the next check unless there is work
+/// before, or `None` after the session is closed.
 async fn look_after(shared: &Shared, folding: &mut Folding) -> Option<Option<Instant>> {
     loop {
         let chore = shared.lock().await.as_mut()?.chore();
@@ -187,19 +188,19 @@ async fn look_after(shared: &Shared, folding: &mut Folding) -> Option<Option<Ins
             Chore::Wait(until) => return Some(until),
             Chore::Log(log, due) => (log, due),
         };
-        // SQLite has no locks on its log that closing this would let go of.
+        // Closing this file releases no locks, because SQLite has none on its log.
         let synced = if due.sync { sync(&log) } else { Ok(()) };
         if let Err(why) = synced {
             shared.lock().await.as_mut()?.not_synced(&why);
         } else if due.fold
             && let Err(why) = folding.fold(&log)
         {
-            tracing::warn!("the database's log could not be copied into it, and grows: {why}");
+            tracing::warn!("failed to checkpoint the database's write-ahead log, which grows: {why}");
         }
     }
 }
 
-/// Syncs the log; an error where it could not be opened, which may be tried again.
+/// Syncs the log. Fails if the file cannot be opened; the caller may retry then.
 fn sync(log: &Path) -> io::Result<()> {
     let log = File::open(log)?;
     if let Err(why) = log.sync_data() {

@@ -1,6 +1,7 @@
-//! SQLite, asked in the thread that asks: the writer's way, whose thread has nothing else to do
-//! meanwhile. A statement is a call here, and with sqlx an errand to another thread and back
-//! (docs/decisions/0020-writer.md). Errors are sqlx's, so that nobody has to know who was asked.
+//! Runs SQLite on the calling thread. The writer uses it, because its thread has no other work
+//! meanwhile. A statement is a function call here; with sqlx it is a round trip to another thread
+//! (docs/decisions/0020-writer.md). Errors are sqlx's, so that callers need not distinguish the
+//! engines.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -12,24 +13,24 @@ use sqlx::error::{DatabaseError, ErrorKind};
 
 use super::{Value, unsynced};
 
-/// A row of an answer.
+/// Row of a result.
 pub(crate) struct Cells(Box<[Cell]>);
 
-/// What can stand in a cell.
+/// Type that can be read from a cell.
 pub(crate) trait FromCell<'r>: Sized {
-    /// What stands there; `None` where it is something else.
+    /// Returns the value, or `None` if the cell holds another type.
     fn read(cell: &'r Cell) -> Option<Self>;
 }
 
-/// A refusal of SQLite.
+/// Error reported by SQLite.
 #[derive(Debug)]
 struct Refusal {
-    /// SQLite's extended result code.
+    /// Extended result code of SQLite.
     code: i32,
     message: String,
 }
 
-/// Runs a statement to its end, and says how many rows it changed.
+/// Runs a statement to completion and returns the number of changed rows.
 pub(super) fn execute(
     db: &Connection,
     statement: &str,
@@ -39,7 +40,7 @@ pub(super) fn execute(
     run().map_err(said)
 }
 
-/// The rows of an answer, the first ones up to a limit.
+/// Returns the rows of the result, up to a limit.
 pub(crate) fn fetch(
     db: &Connection,
     statement: &str,
@@ -67,13 +68,13 @@ pub(crate) fn run(db: &Connection, statements: &str) -> Result<(), sqlx::Error> 
     db.execute_batch(statements).map_err(said)
 }
 
-/// Ends the connection in order.
+/// Closes the connection.
 pub(super) fn close(db: Connection) -> Result<(), sqlx::Error> {
     db.close().map_err(|(_, error)| said(error))
 }
 
-/// The error as sqlx would have it.
-#[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it over")]
+/// Converts an error to sqlx's type.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
 pub(crate) fn said(error: rusqlite::Error) -> sqlx::Error {
     match error.sqlite_error() {
         Some(refused) => {
@@ -87,14 +88,14 @@ pub(crate) fn said(error: rusqlite::Error) -> sqlx::Error {
     }
 }
 
-/// Runs what has its values, and says how many rows that changed.
+/// Runs a bound statement to completion and returns the number of changed rows.
 fn ended(db: &Connection, statement: &mut CachedStatement<'_>) -> rusqlite::Result<u64> {
     let mut rows = statement.raw_query();
     while rows.next()?.is_some() {}
     Ok(db.changes())
 }
 
-/// The statement, prepared once and kept, with its values.
+/// Returns the statement, prepared once and cached, with its values bound.
 fn bound<'c>(
     db: &'c Connection,
     statement: &str,
@@ -102,7 +103,7 @@ fn bound<'c>(
 ) -> rusqlite::Result<CachedStatement<'c>> {
     let mut statement = db.prepare_cached(statement)?;
     for place in 1..=statement.parameter_count() {
-        // SQLite counts `$2` by where it stands first, and we by its number; `?` has no name.
+        // SQLite numbers `$2` by its first occurrence, and we by its name. `?` has no name.
         let number = statement.parameter_name(place).and_then(|name| name.get(1..)?.parse().ok());
         let number = number.unwrap_or(place);
         let value = values.get(number.wrapping_sub(1));
@@ -113,14 +114,14 @@ fn bound<'c>(
 }
 
 impl Cells {
-    /// The value in a column, counted from 0.
+    /// Returns the value of a column, counted from 0.
     pub(super) fn try_get<'r, T: FromCell<'r>>(&'r self, column: usize) -> Result<T, sqlx::Error> {
         let len = self.0.len();
         let cell = self.0.get(column);
         let cell = cell.ok_or(sqlx::Error::ColumnIndexOutOfBounds { index: column, len })?;
         T::read(cell).ok_or_else(|| sqlx::Error::ColumnDecode {
             index: column.to_string(),
-            source: format!("it holds {}", cell.data_type()).into(),
+            source: format!("the column holds {}", cell.data_type()).into(),
         })
     }
 }
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_where_their_numbers_say_however_often_and_in_whichever_order() {
+    fn placeholders_are_bound_by_number_in_any_order() {
         let db = database();
         let insert = "INSERT INTO a (y, x, z) VALUES ($2, $1, CAST($2 AS BLOB))";
         let changed = execute(&db, insert, &[7.into(), "seven".into()]).unwrap();
@@ -240,7 +241,7 @@ mod tests {
         let insert = "INSERT INTO a (x, y, z) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
         let values = [8.into(), Value::Text(None), Value::Bytes(Some(vec![8]))];
         assert_eq!(execute(&db, insert, &values).unwrap(), 1);
-        assert_eq!(execute(&db, insert, &values).unwrap(), 0, "it is there");
+        assert_eq!(execute(&db, insert, &values).unwrap(), 0, "the row exists");
 
         let rows = fetch(&db, "SELECT x, y, z FROM a ORDER BY x", &[], usize::MAX).unwrap();
         let read: Vec<(i64, Option<&str>, Vec<u8>)> = rows
@@ -248,20 +249,20 @@ mod tests {
             .map(|row| (row.try_get(0).unwrap(), row.try_get(1).unwrap(), row.try_get(2).unwrap()))
             .collect();
         assert_eq!(read, [(7, Some("seven"), b"seven".to_vec()), (8, None, vec![8])]);
-        assert!(rows[1].try_get::<i64>(1).is_err(), "nothing is no number");
-        assert!(rows[1].try_get::<&str>(0).is_err(), "a number is no text");
-        assert!(rows[1].try_get::<i64>(3).is_err(), "there is no such column");
+        assert!(rows[1].try_get::<i64>(1).is_err(), "null is not an integer");
+        assert!(rows[1].try_get::<&str>(0).is_err(), "an integer is not text");
+        assert!(rows[1].try_get::<i64>(3).is_err(), "the column does not exist");
         assert_eq!(fetch(&db, "SELECT x FROM a", &[], 1).unwrap().len(), 1);
     }
 
     #[test]
-    fn a_statement_without_all_of_its_values_is_refused() {
+    fn statement_with_missing_values_is_rejected() {
         let db = database();
         assert!(execute(&db, "INSERT INTO a (x, y) VALUES ($1, $2)", &[1.into()]).is_err());
     }
 
     #[test]
-    fn refusals_are_of_the_kinds_that_sqlx_knows() {
+    fn constraint_violations_have_sqlx_kinds() {
         let db = database();
         let child = "PRAGMA foreign_keys = ON; \
              CREATE TABLE b (a INTEGER NOT NULL CHECK (a < 9) REFERENCES a (x)) STRICT; \

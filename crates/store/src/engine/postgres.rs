@@ -1,7 +1,8 @@
-//! PostgreSQL beside: how it is reached for the writer and for the readers, and how one server at a
-//! time owns it. The writer's session holds a lock that the database lets go of with the session;
-//! a number that grows with each owner tells one that lost its session whether another was there
-//! since. Everything stands in a schema of its own, so that a shared database is no trouble.
+//! Opens PostgreSQL connections for the writer and the readers, and ensures that one server at a
+//! time owns the database. The writer's session holds an advisory lock, which the database releases
+//! when the session ends. An owner number grows with each owner, so a server that lost its session
+//! can detect that another one took over. All tables are in a separate schema, so that the database
+//! can be shared.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -14,19 +15,19 @@ use sqlx::{ConnectOptions, Connection as _, PgConnection, PgPool, Row};
 use crate::StoreError;
 use crate::db::{self, Connection, query};
 
-/// Readers at one time; each is a process of the database's server.
+/// Number of concurrent readers. Each is a process of the database server.
 const READERS_MAX: u32 = 8;
-/// A reader that nobody needed for so long is let go.
+/// Idle time after which a reader is closed.
 const READER_IDLE: Duration = Duration::from_mins(1);
-/// A reader that nobody needed for so long is asked whether it still is before it is used.
+/// Idle time after which a reader is checked before its next use.
 const READER_DOUBTED: Duration = Duration::from_secs(1);
-/// How long somebody waits for a reader.
+/// Time limit for acquiring a reader.
 pub(crate) const READER_WAIT: Duration = Duration::from_secs(10);
-/// How long a connection may take to come about, with its lock.
+/// Time limit for connecting, including the lock.
 const CONNECT: Duration = Duration::from_secs(10);
-/// The advisory lock of the server that owns the database: `aloft` in ASCII, and its version.
+/// Advisory lock of the server that owns the database: `aloft` in ASCII, and its version.
 const LOCK: i64 = 0x0061_6c6f_6674_0001;
-/// SQLSTATE of a lock that did not come free in time.
+/// SQLSTATE of a lock timeout.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// This server, as the owner of a database.
@@ -35,7 +36,7 @@ pub(crate) struct Owner {
     number: i64,
 }
 
-/// How to reach the database at an address.
+/// Parses the address of a database into connection options.
 pub(super) fn options(address: &Secret<String>) -> Result<PgConnectOptions, StoreError> {
     let options = PgConnectOptions::from_str(address.expose())
         .map_err(|why| StoreError::Address { why: why.to_string() })?;
@@ -44,7 +45,7 @@ pub(super) fn options(address: &Secret<String>) -> Result<PgConnectOptions, Stor
         .options([
             ("search_path", "aloft"),
             ("synchronous_commit", "on"),
-            // A server whose machine is gone loses its lock after half a minute.
+            // If a server's machine fails, its lock is released after half a minute.
             ("tcp_keepalives_idle", "15"),
             ("tcp_keepalives_interval", "5"),
             ("tcp_keepalives_count", "3"),
@@ -53,7 +54,7 @@ pub(super) fn options(address: &Secret<String>) -> Result<PgConnectOptions, Stor
         .disable_statement_logging())
 }
 
-/// The connection that writes, with the lock and the schema.
+/// Opens the connection that writes, takes the lock, and creates the schema.
 pub(super) async fn writer(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
     let opened = tokio::time::timeout(CONNECT, open(options)).await;
     opened.unwrap_or_else(|_| Err(db::unanswered(CONNECT).into()))
@@ -72,7 +73,7 @@ async fn open(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
     Ok(db)
 }
 
-/// Whether the database has tables of ours. Takes no lock.
+/// Returns whether the database has our tables. Takes no lock.
 pub(super) async fn exists(options: &PgConnectOptions) -> Result<bool, StoreError> {
     let asked = tokio::time::timeout(CONNECT, async {
         let mut db = options.connect().await?;
@@ -85,7 +86,7 @@ pub(super) async fn exists(options: &PgConnectOptions) -> Result<bool, StoreErro
     asked.await.unwrap_or_else(|_| Err(db::unanswered(CONNECT).into()))
 }
 
-/// The address of a database without its password.
+/// Returns the address of a database without its password.
 pub(super) fn place(address: &Secret<String>) -> String {
     let Ok(options) = PgConnectOptions::from_str(address.expose()) else {
         return "postgres://…".to_owned();
@@ -114,7 +115,7 @@ pub(super) fn readers(options: &PgConnectOptions) -> PgPool {
 }
 
 impl Owner {
-    /// Notes in the opening transaction that this server owns the database from now on.
+    /// Records in the opening transaction that this server owns the database.
     pub(super) async fn claim(
         options: PgConnectOptions,
         db: &mut Connection,
@@ -129,8 +130,8 @@ impl Owner {
         Ok(Self { options, number })
     }
 
-    /// The writer's connection anew, after it was lost: only while no other server owned the
-    /// database in between, which would have left this one's memory behind.
+    /// Restores the lost connection of the writer. Fails if another server owned the database
+    /// meanwhile, because this server's cached state is stale then.
     pub(crate) async fn reconnect(&self) -> Result<Connection, StoreError> {
         match writer(&self.options).await {
             Ok(db) => {
@@ -139,8 +140,8 @@ impl Owner {
                 Ok(db)
             }
             Err(in_use @ StoreError::DatabaseInUse { .. }) => {
-                // Who only holds the lock may let go of it again; a server that owns the database
-                // holds it for as long as it runs, and this one would wait that long.
+                // A process that only holds the lock may release it again. A server that owns the
+                // database holds the lock as long as it runs, and this one would wait that long.
                 let asked = tokio::time::timeout(CONNECT, async {
                     let mut db = Connection::Postgres(self.options.connect().await?);
                     self.still_owns(&mut db).await
@@ -152,14 +153,14 @@ impl Owner {
         }
     }
 
-    /// Refuses where another server owned the database since.
+    /// Fails if another server owned the database meanwhile.
     async fn still_owns(&self, db: &mut Connection) -> Result<(), StoreError> {
         let number: Option<i64> = query("SELECT number FROM owner").scalar(db).await?;
         if number == Some(self.number) { Ok(()) } else { Err(StoreError::TakenOver) }
     }
 }
 
-/// Takes the lock, or says who has it. A session that just ended may hold it for a moment.
+/// Takes the lock, or fails with its holder. A session that just ended may hold it for a moment.
 async fn lock(db: &mut PgConnection) -> Result<(), StoreError> {
     sqlx::raw_sql("SET lock_timeout = '3s'").execute(&mut *db).await?;
     let locked = sqlx::query("SELECT pg_advisory_lock($1)").bind(LOCK).execute(&mut *db).await;
@@ -178,7 +179,7 @@ fn is_held(error: Option<&dyn DatabaseError>) -> bool {
     error.and_then(DatabaseError::code).is_some_and(|code| code == LOCK_NOT_AVAILABLE)
 }
 
-/// Who holds the lock, as far as the database tells: `aloft process 4711 at 10.0.0.7`.
+/// Returns the holder of the lock, if known: `aloft process 4711 at 10.0.0.7`.
 async fn holder(db: &mut PgConnection) -> Result<String, StoreError> {
     let row = sqlx::query(
         "SELECT a.application_name || COALESCE(' at ' || host(a.client_addr), '') \

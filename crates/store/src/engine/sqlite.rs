@@ -1,4 +1,4 @@
-//! SQLite inside: how it is opened for the writer, for the readers, and for who copies its log.
+//! Opens SQLite connections for the writer, the readers, and the checkpointer.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -14,27 +14,27 @@ use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 use crate::db::embedded;
 use crate::{StoreError, folder};
 
-/// The database's file in the data folder.
+/// Database file in the data folder.
 pub(crate) const DATABASE_FILE: &str = "aloft.db";
-/// What it is named once everything was carried over to another database.
+/// Name of the database file after a transfer to another database.
 pub(crate) const MOVED_FILE: &str = "aloft.db.moved";
-/// What SQLite adds to the name of a database for the files beside it.
+/// Suffixes of the files that make up a SQLite database.
 pub(crate) const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
 
-/// Readers at one time; each has a thread and a page cache, made when first needed.
+/// Number of concurrent readers. Each has a thread and a page cache, created on demand.
 const READERS_MAX: u32 = 4;
-/// A reader that nobody needed for so long is let go, with its memory.
+/// Idle time after which a reader is closed and its memory freed.
 const READER_IDLE: Duration = Duration::from_secs(30);
-/// How long a writer waits for another process's transaction, a reader for a checkpoint.
+/// Time limit for waiting on another process's transaction (writer) or a checkpoint (reader).
 const BUSY: Duration = Duration::from_secs(5);
 const WRITER_CACHE_KIB: u32 = 4 * 1024;
 const READER_CACHE_KIB: u32 = 2 * 1024;
-/// Where the log grows to so many pages (8 MiB) before [`Folding`] comes to it, who commits copies it into the
-/// database: a page changed by many transactions is copied once.
+/// Size of the write-ahead log in pages (8 MiB) at which a commit checkpoints it, if [`Folding`]
+/// has not done so before. A page that many transactions change is copied once.
 const CHECKPOINT_PAGES: u32 = 2_000;
-/// The log's file is cut back to this when it grew beyond it.
+/// Size to which the log file is truncated after it grew beyond it.
 const LOG_BYTES: u32 = 32 * 1024 * 1024;
-/// Statements that a connection keeps prepared.
+/// Number of prepared statements that a connection caches.
 const STATEMENTS_KEPT: usize = 64;
 const WRITE_AHEAD: &str = "PRAGMA journal_mode = WAL";
 
@@ -42,7 +42,7 @@ pub(crate) fn database_path(folder: &Path) -> PathBuf {
     folder.join(DATABASE_FILE)
 }
 
-/// Whether the folder has a database. A file of no bytes is left of a first start that did not come far.
+/// Returns whether the data folder has a database. An interrupted first start leaves an empty file.
 pub(super) fn exists(folder: &Path) -> Result<bool, StoreError> {
     refuse_moved(folder)?;
     let path = database_path(folder);
@@ -57,15 +57,15 @@ pub(super) fn exists(folder: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// Refuses a folder whose database was carried over to another: who opened it would work on what nobody
-/// serves any more, or on an empty one. One that was made or put there since is served.
+/// Rejects a data folder whose database was transferred to another one. Otherwise the caller would
+/// use the outdated database, or an empty one. A database created or restored since is accepted.
 pub(crate) fn refuse_moved(folder: &Path) -> Result<(), StoreError> {
     let is_moved = folder.join(MOVED_FILE).exists() && !database_path(folder).exists();
     if is_moved { Err(StoreError::Moved { folder: folder.to_owned() }) } else { Ok(()) }
 }
 
-/// Gives the database another name, with the files beside it; what had that name is gone. The database
-/// itself goes first: its log is found again wherever this ends.
+/// Renames the database and the files beside it, and removes older files of that name. The database
+/// file goes first, so that its log is still found after an interruption.
 pub(crate) fn set_aside(folder: &Path, name: &str) -> io::Result<()> {
     let named = |name: &str, end: &str| folder.join(format!("{name}{end}"));
     for end in BESIDE {
@@ -78,7 +78,7 @@ pub(crate) fn set_aside(folder: &Path, name: &str) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// The one connection that writes; makes the database's file where there is none.
+/// Opens the single connection that writes. Creates the database file if it does not exist.
 pub(crate) fn writer(folder: &Path) -> Result<Connection, StoreError> {
     refuse_moved(folder)?;
     let path = database_path(folder);
@@ -89,21 +89,21 @@ pub(crate) fn writer(folder: &Path) -> Result<Connection, StoreError> {
     db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     let mut pragmas = String::new();
     for (name, value) in of_writers(is_new).into_iter().chain(of_all()) {
-        writeln!(pragmas, "PRAGMA {name} = {value};").expect("a String takes everything");
+        writeln!(pragmas, "PRAGMA {name} = {value};").expect("writing to a String never fails");
     }
     embedded::run(&db, &pragmas)?;
     embedded::run(&db, WRITE_AHEAD)?;
     Ok(db)
 }
 
-/// Who copies the log into the database beside the writer, whose commits then wait for that only where
-/// the log grows faster. Its connection is made when it is first needed.
+/// Checkpoints the log beside the writer. Commits then wait for a checkpoint only if the log grows
+/// faster. The connection is opened on demand.
 #[derive(Default)]
 pub(crate) struct Folding(Option<Connection>);
 
 impl Folding {
-    /// Copies what nobody reads in the log any more; once it is all, the log is written from its beginning
-    /// again. Waits for nobody.
+    /// Copies the pages of the log that no reader needs. After a complete copy, the log is reused
+    /// from its start. Waits for no other connection.
     pub(crate) fn fold(&mut self, log: &Path) -> Result<(), sqlx::Error> {
         let db = match &mut self.0 {
             Some(db) => db,
@@ -119,7 +119,7 @@ impl Folding {
     }
 }
 
-/// Like [`writer`], by a thread of its own that hands over rows as they are asked for.
+/// Like [`writer`], but on its own thread, and with streamed rows.
 pub(crate) async fn carrier(folder: &Path) -> Result<SqliteConnection, StoreError> {
     let path = database_path(folder);
     let is_new = make(&path).map_err(folder::at(&path))?;
@@ -131,7 +131,7 @@ pub(crate) async fn carrier(folder: &Path) -> Result<SqliteConnection, StoreErro
     Ok(db)
 }
 
-/// The connections that read, made when first needed.
+/// Creates the pool of read-only connections, opened on demand.
 pub(crate) fn readers(folder: &Path) -> SqlitePool {
     let options = options(folder)
         .read_only(true)
@@ -145,9 +145,9 @@ pub(crate) fn readers(folder: &Path) -> SqlitePool {
         .connect_lazy_with(options)
 }
 
-/// Makes the file where there is none, and says whether it did. One that is there must be ours to
-/// write: SQLite would open it for reading alone, and each write would fail later. The files that
-/// SQLite makes beside it are readable by whom this one is.
+/// Creates the file if it does not exist, and returns whether it did. An existing file must be
+/// writable: SQLite would otherwise open it read-only, and each write would fail later. SQLite
+/// gives the files beside it the same permissions.
 fn make(path: &Path) -> io::Result<bool> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(_) => Ok(true),
@@ -158,9 +158,10 @@ fn make(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// How connections that write are set up, in this order.
+/// Returns the settings of connections that write, in order.
 fn of_writers(is_new: bool) -> Vec<(&'static str, String)> {
-    // How an empty file was before need not be on disk: spares the first start three waits.
+    // The earlier state of an empty file need not be on disk. This spares the first start three
+    // syncs.
     let before = is_new.then(|| ("journal_mode", "MEMORY".to_owned()));
     let always = [
         ("synchronous", "FULL".to_owned()),
@@ -172,7 +173,7 @@ fn of_writers(is_new: bool) -> Vec<(&'static str, String)> {
     before.into_iter().chain(always).collect()
 }
 
-/// How all connections are set up.
+/// Returns the settings of all connections.
 fn of_all() -> [(&'static str, String); 2] {
     [("temp_store", "memory".to_owned()), ("trusted_schema", "OFF".to_owned())]
 }

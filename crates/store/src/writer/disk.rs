@@ -1,67 +1,64 @@
-//! When the log of the embedded database is synced to the disk, and copied into the database; and who may wait
-//! for that. What a commit
-//! answers survives the end of the process in any case; syncing is for the end of the machine. PostgreSQL
-//! decides by itself.
+//! Decides when the write-ahead log of the embedded database is synced and checkpointed, and which
+//! work may wait for that. Committed work always survives the end of the process. The sync protects
+//! against a crash of the machine. PostgreSQL decides by itself.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// What may wait for a sync waits no longer than this.
+/// Time within which deferred work is synced.
 const SYNCED_WITHIN: Duration = Duration::from_secs(1);
-/// The log is copied into the database this often while checks are stored, so that it is a few pages that are
-/// used again and again, which are in memory.
+/// Interval of checkpoints while results are stored. Frequent checkpoints reuse the same few pages
+/// of the log, which stay in memory.
 const FOLDED_EVERY: Duration = Duration::from_secs(5);
-/// A thread that has something else to do waits for commits that take less than this.
+/// Commit time below which a thread with other work waits for the commit.
 const QUICK: Duration = Duration::from_millis(5);
 
-/// When what a piece of work wrote is on the disk, whatever happens to the machine.
+/// Time at which the changes of a piece of work are on disk, even if the machine crashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// Before it is answered.
+    /// Before the caller gets the reply.
     AtOnce,
-    /// With the next commit that may not wait, or within a second. For what is many and of which each says
-    /// little: checks that found nothing.
+    /// With the next `AtOnce` commit, or within a second. For frequent data of little value, such
+    /// as successful checks.
     Soon,
 }
 
-/// What the connection does at commits now, what waits for a sync, and how long commits take.
+/// Sync mode of the connection, state of deferred syncs, and durations of commits.
 #[derive(Debug, Default)]
 pub(super) struct Disk {
-    /// Whether the connection was told not to sync.
+    /// Whether the connection currently skips syncs.
     is_eased: bool,
-    /// Whether something is committed that is not synced.
+    /// Whether a commit is unsynced.
     waits: bool,
-    /// When somebody looks whether something waits; `None` where nobody does.
+    /// Time of the next check for unsynced commits. `None` if no check is scheduled.
     looks_at: Option<Instant>,
-    /// When the log was copied into the database last, and whether something was written since.
+    /// Time of the last checkpoint.
     folded_at: Option<Instant>,
     has_grown: bool,
-    /// How long the last commit took that was synced.
+    /// Duration of the last synced commit.
     synced_took: Duration,
-    /// How long the last one took that was not.
+    /// Duration of the last unsynced commit.
     eased_took: Duration,
 }
 
-/// What is to be done of the log.
+/// Pending work on the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Due {
-    /// It is to be synced.
     pub(super) sync: bool,
-    /// It is to be copied into the database.
     pub(super) fold: bool,
 }
 
 impl Durable {
-    /// When a commit that holds `all` is to be on the disk.
+    /// Returns the durability of a commit that contains all of these.
     pub(super) fn of(mut all: impl Iterator<Item = Self>) -> Self {
         if all.any(|durable| durable == Self::AtOnce) { Self::AtOnce } else { Self::Soon }
     }
 }
 
 impl Disk {
-    /// The statement that makes the connection's next commits so, where it does otherwise now. It is
-    /// heard between transactions only.
+    /// Returns the statement that switches the connection's next commits to this mode, or `None` if
+    /// it is already set. It only has an effect between transactions.
     pub(super) fn turns(&self, due: Durable) -> Option<&'static str> {
         match (due, self.is_eased) {
             (Durable::Soon, false) => Some("PRAGMA synchronous = NORMAL"),
@@ -70,13 +67,13 @@ impl Disk {
         }
     }
 
-    /// Notes that the connection does so now.
+    /// Records the new mode of the connection.
     pub(super) fn turned(&mut self, due: Durable) {
         self.is_eased = due == Durable::Soon;
     }
 
-    /// Notes a commit that was made so and changed something: one that changes nothing is not written, and
-    /// syncs nothing of what others wrote.
+    /// Records a commit that changed something. A commit without changes writes nothing, so it does
+    /// not sync earlier ones.
     pub(super) fn committed(&mut self, due: Durable, took: Duration) {
         self.has_grown = true;
         match due {
@@ -85,7 +82,7 @@ impl Disk {
         }
     }
 
-    /// Whether a commit like this was quick the last time.
+    /// Returns whether the last commit of this kind was quick.
     pub(super) fn is_quick(&self, durable: Durable) -> bool {
         let took = match durable {
             Durable::AtOnce => self.synced_took,
@@ -94,7 +91,7 @@ impl Disk {
         took < QUICK
     }
 
-    /// Has somebody look in time, where something waits, and says whether that is new.
+    /// Schedules a check if a commit is unsynced and none is scheduled. Returns whether it did.
     pub(super) fn watch(&mut self, now: Instant) -> bool {
         let is_new = self.waits && self.looks_at.is_none();
         if is_new {
@@ -103,13 +100,13 @@ impl Disk {
         is_new
     }
 
-    /// When somebody looks whether something waits.
+    /// Returns the time of the scheduled check.
     pub(super) fn looks_at(&self) -> Option<Instant> {
         self.looks_at
     }
 
-    /// Whether it is time to look, and what is to be done then. As long as something waited, somebody looks
-    /// again: what comes before then waits no longer, and nobody has to be told of it.
+    /// Returns the work that is due at a check. If a commit was unsynced, the next check is
+    /// scheduled too, so that later commits need no wake-up and wait no longer than that.
     pub(super) fn look(&mut self, now: Instant) -> Option<Due> {
         if self.looks_at.is_none_or(|at| now < at) {
             return None;
@@ -120,19 +117,19 @@ impl Disk {
         if fold {
             self.has_grown = false;
             self.folded_at = Some(now);
-            // The next commit begins the log anew, and SQLite syncs the beginning, in whichever mode.
+            // The next commit restarts the log, and SQLite syncs its header in any mode.
             self.eased_took = QUICK;
         }
         (sync || fold).then_some(Due { sync, fold })
     }
 
-    /// Whether something is committed that is not synced.
+    /// Returns whether a commit is unsynced.
     #[cfg(test)]
     pub(super) fn waits(&self) -> bool {
         self.waits
     }
 
-    /// What was to be synced was not.
+    /// Records that the sync failed.
     pub(super) fn still_waits(&mut self) {
         self.waits = true;
     }
@@ -144,9 +141,9 @@ mod tests {
 
     const TOOK: Duration = Duration::from_millis(1);
 
-    // design §2: what changes a verdict is synced; plain results are committed within 100 ms.
+    // Design §2: changes of a verdict are synced; plain results are committed within 100 ms.
     #[test]
-    fn a_commit_is_synced_where_something_in_it_may_not_wait() {
+    fn group_with_urgent_work_is_synced_at_once() {
         let (soon, at_once) = (Durable::Soon, Durable::AtOnce);
         let mut disk = Disk::default();
         for (work, expected, statement) in [
@@ -163,28 +160,28 @@ mod tests {
     }
 
     #[test]
-    fn what_may_wait_is_synced_within_a_second_once_for_all_of_it() {
+    fn deferred_commits_share_one_sync_within_a_second() {
         let start = Instant::now();
         let after = |ms| start + Duration::from_millis(ms);
         let mut disk = Disk::default();
-        assert!(!disk.watch(after(0)), "nothing waits");
+        assert!(!disk.watch(after(0)), "nothing is unsynced");
         for ms in [100, 200, 900] {
             disk.committed(Durable::Soon, TOOK);
-            assert_eq!(disk.watch(after(ms)), ms == 100, "only the first is told of");
+            assert_eq!(disk.watch(after(ms)), ms == 100, "only the first schedules a check");
             assert_eq!(disk.looks_at(), Some(after(1_100)));
         }
         assert_eq!(disk.look(after(1_099)), None);
         assert!(syncs(&mut disk, after(1_100)));
         disk.committed(Durable::Soon, TOOK);
-        assert!(!disk.watch(after(1_150)), "somebody looks as it is");
+        assert!(!disk.watch(after(1_150)), "a check is already scheduled");
         disk.committed(Durable::AtOnce, TOOK);
-        assert!(!syncs(&mut disk, after(2_100)), "it was synced with another commit");
-        assert_eq!(disk.looks_at(), None, "who looks for nothing rests");
+        assert!(!syncs(&mut disk, after(2_100)), "another commit synced it");
+        assert_eq!(disk.looks_at(), None, "no further check is scheduled");
         disk.committed(Durable::Soon, TOOK);
         assert!(disk.watch(after(5_000)));
         assert!(syncs(&mut disk, after(6_000)));
         disk.still_waits();
-        assert!(syncs(&mut disk, after(7_000)), "what could not be synced is synced later");
+        assert!(syncs(&mut disk, after(7_000)), "a failed sync is retried");
     }
 
     fn syncs(disk: &mut Disk, now: Instant) -> bool {
@@ -192,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_is_copied_every_five_seconds_where_it_grew() {
+    fn growing_log_is_checkpointed_every_five_seconds() {
         let start = Instant::now();
         let mut disk = Disk::default();
         let mut folds = Vec::new();
@@ -204,7 +201,7 @@ mod tests {
             disk.watch(now);
             if disk.look(now).is_some_and(|due| due.fold) {
                 folds.push(second);
-                assert!(!disk.is_quick(Durable::Soon), "the next one waits for the disk");
+                assert!(!disk.is_quick(Durable::Soon), "the next commit waits for the disk");
             }
         }
         assert_eq!(folds, [1, 6, 11]);
@@ -213,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_thread_of_its_own_waits_for_commits_of_a_kind_that_is_slow() {
+    fn slow_kind_of_commit_is_not_quick() {
         let quick = QUICK.checked_sub(Duration::from_nanos(1)).unwrap();
         for (synced, eased, at_once, soon) in [
             (Duration::ZERO, Duration::ZERO, true, true),
@@ -231,6 +228,6 @@ mod tests {
         let mut disk = Disk::default();
         disk.committed(Durable::AtOnce, QUICK);
         disk.committed(Durable::AtOnce, quick);
-        assert!(disk.is_quick(Durable::AtOnce), "a disk that is quick again is waited for again");
+        assert!(disk.is_quick(Durable::AtOnce), "a disk that recovers counts as quick again");
     }
 }

@@ -1,5 +1,5 @@
-//! The session: the writer's connection with what it remembers, and one transaction of all the work that
-//! waited together. Who brings work, and on which thread it is done, stands in `writer`.
+//! The writer's connection with its caches, and the transaction that commits all waiting work
+//! together. `writer` queues the work and chooses its thread.
 
 use std::io;
 use std::path::PathBuf;
@@ -21,34 +21,34 @@ use crate::outbox;
 use crate::results::Ends;
 use crate::vault::Vault;
 
-/// What a piece of work has in its hands.
+/// Context of a piece of work.
 pub(crate) struct Session {
     pub(crate) db: Connection,
     pub(crate) vault: Arc<Vault>,
     pub(crate) numbers: Numbers,
     pub(crate) ends: Ends,
     pub(crate) outbox: outbox::Memory,
-    /// What the work at hand changes of what callers read.
+    /// Workspaces whose data the current work changes.
     touched: Touched,
     generations: Arc<Generations>,
-    /// Whether the transaction of the work at hand has begun.
+    /// Whether the transaction of the current work has begun.
     is_begun: bool,
     disk: Disk,
     line: Line,
-    /// Let go after the connection, which is why it stands last.
+    /// The last field, because the lock is released after the connection closes.
     _lock: FolderLock,
 }
 
-/// What is to be done between two groups of work.
+/// Work between two groups.
 pub(super) enum Chore {
-    /// Nothing before then, unless work comes.
+    /// Nothing is due before this time.
     Wait(Option<Instant>),
-    /// This is to be done of the log. Others may write meanwhile.
+    /// Sync or checkpoint the log. Other connections may write meanwhile.
     Log(PathBuf, Due),
 }
 
 impl Session {
-    /// Of a connection that nobody else writes by.
+    /// Creates the session of a connection that nothing else writes with.
     pub(crate) fn new(
         db: Connection,
         owner: Option<Owner>,
@@ -72,23 +72,23 @@ impl Session {
         }
     }
 
-    /// What others see of its line to the database.
+    /// Returns the state of the connection, for other threads.
     pub(super) fn state(&self) -> line::State {
         self.line.state()
     }
 
-    /// Says that the work at hand changes what this workspace reads, and nothing of those that are
+    /// Declares that the current work changes data of this workspace, and of no workspace that is
     /// not named.
     pub(crate) fn touches(&mut self, workspace: WorkspaceId) {
         self.touched.add(workspace);
     }
 
-    /// Says that the work at hand changes nothing that is remembered of any workspace.
+    /// Declares that the current work changes no cached data of any workspace.
     pub(crate) fn touches_nothing(&mut self) {
         self.touched = Touched::NOTHING;
     }
 
-    /// Begins the transaction of the work at hand, where it has not begun.
+    /// Begins the transaction of the current work, unless it has begun.
     pub(crate) async fn begin(&mut self) -> Result<(), sqlx::Error> {
         if !self.is_begun {
             let begin = engine::begin(&self.db);
@@ -98,17 +98,18 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a thread that has something else to do may do such work itself.
+    /// Returns whether a thread with other work may do such work itself.
     pub(super) fn is_quick(&self, durable: Durable) -> bool {
         self.db.is_embedded() && self.disk.is_quick(durable)
     }
 
-    /// Whether something waits for a sync since now: who syncs has to be told.
+    /// Returns whether the first unsynced commit since the last check needs a wake-up of the
+    /// writer.
     pub(super) fn begins_to_wait(&mut self) -> bool {
         self.disk.watch(Instant::now())
     }
 
-    /// Does all the tasks in one transaction and answers them.
+    /// Does all tasks in one transaction and sends their replies.
     pub(super) async fn group(&mut self, mut tasks: Vec<Box<dyn Task>>) {
         let committed = match self.restored().await {
             Ok(()) => self.attempt(&mut tasks).await,
@@ -119,7 +120,7 @@ impl Session {
         }
     }
 
-    /// What is to be done while there is no work.
+    /// Returns the work to do while the queue is empty.
     pub(super) fn chore(&mut self) -> Chore {
         if !self.db.is_embedded() {
             return Chore::Wait(self.line.quiet());
@@ -132,22 +133,22 @@ impl Session {
         }
     }
 
-    /// The log could not be opened to be synced, which is tried again with what is written until then.
+    /// Records that the log could not be opened for a sync. The next check retries.
     pub(super) fn not_synced(&mut self, why: &io::Error) {
         tracing::error!(
-            "the database's log could not be synced; where the machine fails now, checks of the last \
-             seconds may be lost: {why}"
+            "failed to sync the database's log, retrying; if the machine crashes now, results of the \
+             last seconds are lost: {why}"
         );
         self.disk.still_waits();
     }
 
-    /// One transaction; what is left of one that failed is undone.
+    /// Runs one transaction. Rolls back after a failure.
     async fn attempt(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
         let limit = self.line.patience();
         let (undone, is_open) = match limit.wait(self.transaction(tasks)).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(undone)) => (undone, true),
-            // Whatever the database is doing, this connection is no way to learn it.
+            // The state of the database is unknown, and this connection cannot reveal it.
             Err(why) => (Undone { why, is_unsure: true }, false),
         };
         self.forget(undone.is_unsure);
@@ -161,7 +162,8 @@ impl Session {
 
     async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
         self.clear().await?;
-        // One alone is undone with its transaction: its savepoint would be two statements for nothing.
+        // A single task is rolled back with its transaction. A savepoint would be two useless
+        // statements.
         let is_alone = tasks.len() == 1;
         let is_embedded = self.db.is_embedded();
         let began = Instant::now();
@@ -171,7 +173,7 @@ impl Session {
             self.disk.turned(due);
         }
         let are_by_work = tasks.iter().all(|task| matches!(task.begin(), Begin::ByWork(_)));
-        // A line to another machine that is lost is known by a transaction that cannot begin or end.
+        // For a database on another machine, `BEGIN` or `COMMIT` detects a lost connection.
         if !(is_alone && is_embedded && are_by_work) {
             self.begin().await?;
         }
@@ -208,7 +210,8 @@ impl Session {
         if self.is_begun {
             self.generations.begin(touched);
             self.control("COMMIT").await.map_err(|error| Undone {
-                // An answer of the database is a no; anything else may have come after its yes.
+                // An error from the database is a refusal. Other errors may follow a successful
+                // commit.
                 is_unsure: error.as_database_error().is_none(),
                 why: error.to_string(),
             })?;
@@ -222,21 +225,21 @@ impl Session {
         Ok(())
     }
 
-    /// Undoes what is left of work that panicked in the thread that asked for it: nobody was told that it is
-    /// stored, and what is one statement would be a part of it.
+    /// Rolls back the work of a thread that panicked. Its caller got no reply, and the next single
+    /// statement would become part of its transaction.
     async fn clear(&mut self) -> Result<(), Undone> {
         self.is_begun = false;
         if !self.db.is_in_transaction() {
             return Ok(());
         }
-        tracing::error!("work that failed left a transaction open, which is undone");
+        tracing::error!("rolling back a transaction that a panic left open");
         self.forget(false);
         self.control("ROLLBACK").await?;
         self.settle();
         Ok(())
     }
 
-    /// What was remembered of an undone transaction may not be so.
+    /// Drops cached data of a rolled-back transaction.
     fn forget(&mut self, is_unsure: bool) {
         self.numbers.forget();
         self.outbox.begin_anew();
@@ -247,8 +250,8 @@ impl Session {
         }
     }
 
-    /// What a failed commit came to is certain now, unless the line was lost with it: then it may
-    /// still become so, and others may write, until the database is ours again.
+    /// After a failed commit, the outcome is known unless the connection was lost. In that case the
+    /// commit may still succeed, and others may write, until this server owns the database again.
     fn settle(&self) {
         if self.line.is_lost() {
             self.generations.begin(Touched::Everything);
@@ -257,7 +260,7 @@ impl Session {
         }
     }
 
-    /// The connection, made anew where it was lost and its time has come; or why there is none.
+    /// Restores a lost connection if its delay is over. Fails with the reason otherwise.
     async fn restored(&mut self) -> Result<(), String> {
         if let Some(db) = self.line.restore().await? {
             self.db = db;
@@ -267,7 +270,7 @@ impl Session {
         Ok(())
     }
 
-    /// Finds out in quiet times whether the connection still is.
+    /// Checks an idle connection.
     pub(super) async fn listen(&mut self) {
         if self.db.is_embedded() || self.restored().await.is_err() {
             return;
@@ -291,13 +294,13 @@ impl Session {
         folded.map_err(StoreError::from)
     }
 
-    /// Notes how long a commit took that changed something.
+    /// Records the duration of a commit that changed something.
     #[cfg(test)]
     pub(super) fn note_commit(&mut self, durable: Durable, took: std::time::Duration) {
         self.disk.committed(durable, took);
     }
 
-    /// Whether something is committed that is not synced.
+    /// Returns whether a commit is unsynced.
     #[cfg(test)]
     pub(super) fn waits_for_a_sync(&self) -> bool {
         self.disk.waits()

@@ -1,5 +1,5 @@
-//! Pieces of work as the writer has them: their types forgotten, done once, answered once, with the
-//! outcome or with why nothing of it was kept.
+//! Type-erased work of the writer: done once, and replied to once with its outcome or the reason
+//! why it was not stored.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,21 +10,21 @@ use super::Session;
 use super::disk::Durable;
 use crate::StoreError;
 
-/// The future of a piece of work.
+/// Future of a piece of work.
 pub(crate) type Work<'s, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 's>>;
 
-/// Who begins the transaction of a piece of work.
+/// Responsibility for beginning the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begin {
-    /// The writer.
+    /// The writer begins it.
     First,
-    /// The work, by [`Session::begin`], or nobody where it is one statement: that is a transaction by
-    /// itself, and spares two more. Where it is not alone, or on another machine, the writer.
+    /// The work begins it with [`Session::begin`]. A single statement is a transaction by itself
+    /// and saves two statements. In a group or on another machine, the writer begins it.
     ByWork(Durable),
 }
 
 impl Begin {
-    /// When what the work wrote is to be on the disk.
+    /// Returns the time at which the changes must be on disk.
     pub(super) fn durable(self) -> Durable {
         match self {
             Self::First => Durable::AtOnce,
@@ -33,25 +33,25 @@ impl Begin {
     }
 }
 
-/// A piece of work whose types are forgotten.
+/// Type-erased piece of work.
 pub(super) trait Task: Send {
-    /// Who begins its transaction.
+    /// Returns who begins the transaction.
     fn begin(&self) -> Begin;
 
-    /// Does the work and says whether it is to be kept.
+    /// Does the work and returns whether to commit it.
     fn run<'s>(
         &'s mut self,
         session: &'s mut Session,
     ) -> Pin<Box<dyn Future<Output = Kept> + Send + 's>>;
 
-    /// Answers the caller: with the outcome of the work, or with why it was not committed.
+    /// Sends the reply: the outcome of the work, or the reason why it was not committed.
     fn answer(self: Box<Self>, committed: Result<(), &Undone>);
 }
 
-/// Why a group was not committed.
+/// Reason why a group was not committed.
 pub(super) struct Undone {
     pub(super) why: String,
-    /// Whether it may be stored all the same.
+    /// Whether the changes may be stored nevertheless.
     pub(super) is_unsure: bool,
 }
 
@@ -68,11 +68,11 @@ pub(super) struct Pending<T, F> {
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-/// Where the answer of a piece of work comes.
+/// Receiver of the reply.
 pub(super) type Answer<T> = oneshot::Receiver<Result<T, StoreError>>;
 
 impl<T, F> Pending<T, F> {
-    /// The work, and where its answer will come.
+    /// Creates a piece of work and the receiver of its reply.
     pub(super) fn new(begin: Begin, work: F) -> (Self, Answer<T>) {
         let (reply, answer) = oneshot::channel();
         (Self { begin, work: Some(work), outcome: None, reply }, answer)
@@ -103,13 +103,13 @@ where
 
     fn answer(self: Box<Self>, committed: Result<(), &Undone>) {
         let answer = match (self.outcome, committed) {
-            // Its own failure tells the caller more than the group's.
+            // The work's own failure is more specific than the group's.
             (Some(Err(failure)), _) => Err(failure),
             (_, Err(undone)) => Err(undone.to_error()),
             (Some(outcome), Ok(())) => outcome,
             (None, Ok(())) => Err(StoreError::Closed),
         };
-        // Whoever asked may have gone away; the work is done all the same.
+        // The caller may be gone. The work is done nevertheless.
         let _ = self.reply.send(answer);
     }
 }

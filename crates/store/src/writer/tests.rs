@@ -1,5 +1,5 @@
-//! Who does the work of the embedded database, how its connection commits then, and what becomes of work
-//! that panics.
+//! Tests which thread writes to the embedded database, how its connection commits, and how panics
+//! are handled.
 
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
@@ -12,9 +12,10 @@ use super::*;
 use crate::db::query;
 use crate::{Database, MasterKeySource, Settings, Store};
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What `PRAGMA synchronous` answers of a connection that syncs each commit, and of one that does not.
+/// Values of `PRAGMA synchronous` for a connection that syncs each commit, and for one that does
+/// not.
 const FULL: i64 = 2;
 const NORMAL: i64 = 1;
 
@@ -26,7 +27,7 @@ const ADD: &str = "INSERT INTO words VALUES ('one')";
 const CHANGE_NOTHING: &str = "UPDATE words SET word = 'two' WHERE word = 'none'";
 const FAIL: &str = "INSERT INTO nowhere VALUES (1)";
 
-/// A store with a table to write to.
+/// Opens a store with a table to write to.
 async fn a_store(folder: &Path) -> Store {
     let (database, master_key) = (Database::Embedded, MasterKeySource::File);
     let settings = Settings { folder: folder.join("data"), database, master_key };
@@ -35,7 +36,7 @@ async fn a_store(folder: &Path) -> Store {
     store
 }
 
-/// Runs a statement, and says on which thread.
+/// Runs a statement and returns the thread it ran on.
 fn run<'s>(session: &'s mut Session, statement: &'static str) -> Work<'s, ThreadId> {
     Box::pin(async move {
         query(statement).execute(&mut session.db).await?;
@@ -43,12 +44,12 @@ fn run<'s>(session: &'s mut Session, statement: &'static str) -> Work<'s, Thread
     })
 }
 
-/// How the connection commits now.
+/// Returns the sync mode of the connection.
 fn how_it_commits(session: &mut Session) -> Work<'_, Option<i64>> {
     Box::pin(async { Ok(query("PRAGMA synchronous").scalar(&mut session.db).await?) })
 }
 
-/// A piece of work, and where its answer comes.
+/// Creates a task and the receiver of its reply.
 fn task<T: Send + 'static>(
     begin: Begin,
     work: impl for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
@@ -57,14 +58,14 @@ fn task<T: Send + 'static>(
     (Box::new(task), answer)
 }
 
-/// The words that are committed.
+/// Returns the committed words.
 async fn words(store: &Store) -> Vec<String> {
     let rows = query("SELECT word FROM words ORDER BY word");
     let rows = rows.fetch_all(&mut store.read().await.unwrap()).await.unwrap();
     rows.iter().map(|row| row.try_get(0).unwrap()).collect()
 }
 
-/// Does what may be done by itself only while the writer rests, which it does soon.
+/// Retries until the writer is idle, because work is only done in place then.
 async fn once<T>(mut attempt: impl AsyncFnMut() -> Option<T>) -> T {
     let attempts = async {
         loop {
@@ -74,7 +75,7 @@ async fn once<T>(mut attempt: impl AsyncFnMut() -> Option<T>) -> T {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, attempts).await.expect("it comes to this")
+    tokio::time::timeout(PATIENCE, attempts).await.expect("the attempt succeeds in time")
 }
 
 async fn thread_of(writer: &Writer, begin: Begin) -> ThreadId {
@@ -83,7 +84,7 @@ async fn thread_of(writer: &Writer, begin: Begin) -> ThreadId {
 }
 
 #[tokio::test]
-async fn the_thread_that_asks_writes_by_itself_unless_somebody_else_writes_or_commits_are_slow() {
+async fn caller_writes_unless_writer_is_busy_or_slow() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     let (writer, here) = (store.writer(), thread::current().id());
@@ -93,9 +94,9 @@ async fn the_thread_that_asks_writes_by_itself_unless_somebody_else_writes_or_co
     let session = writer.session.lock().await;
     let asked = thread_of(writer, SOON);
     let (there, ()) = tokio::join!(asked, async { drop(session) });
-    assert_ne!(there, here, "the session was in other hands");
+    assert_ne!(there, here, "another thread held the session");
 
-    // A disk that takes an hour; nothing that reads changes that.
+    // Pretends that commits take an hour. Reads do not change that.
     for (durable, begin) in [(Durable::AtOnce, AT_ONCE), (Durable::Soon, SOON)] {
         writer.session.lock().await.as_mut().unwrap().note_commit(durable, Duration::from_hours(1));
         assert_ne!(thread_of(writer, begin).await, here, "{durable:?}");
@@ -104,7 +105,7 @@ async fn the_thread_that_asks_writes_by_itself_unless_somebody_else_writes_or_co
 }
 
 #[tokio::test]
-async fn plain_results_alone_are_committed_without_a_sync() {
+async fn plain_results_are_committed_without_sync() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     let mut session = store.writer().session.lock().await;
@@ -127,7 +128,7 @@ async fn plain_results_alone_are_committed_without_a_sync() {
 }
 
 #[tokio::test]
-async fn a_commit_that_changed_nothing_synced_nothing_of_what_waits() {
+async fn empty_commit_leaves_earlier_commits_unsynced() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     let mut session = store.writer().session.lock().await;
@@ -151,7 +152,7 @@ async fn a_commit_that_changed_nothing_synced_nothing_of_what_waits() {
 }
 
 #[tokio::test]
-async fn the_writer_syncs_what_was_stored_without_it() {
+async fn writer_syncs_work_stored_by_callers() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     let (writer, here) = (store.writer(), thread::current().id());
@@ -168,7 +169,7 @@ async fn the_writer_syncs_what_was_stored_without_it() {
 }
 
 #[tokio::test]
-async fn what_panicked_where_it_was_asked_for_takes_nothing_of_others_with_it() {
+async fn panic_on_calling_thread_rolls_back_only_itself() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     let (writer, here) = (store.writer(), thread::current().id());
@@ -177,7 +178,7 @@ async fn what_panicked_where_it_was_asked_for_takes_nothing_of_others_with_it() 
             Box::pin(async move {
                 session.begin().await?;
                 query("INSERT INTO words VALUES ('half')").execute(&mut session.db).await?;
-                // The writer's own thread must go on.
+                // The writer's own thread must not panic.
                 assert!(thread::current().id() != here, "work fails");
                 Err::<(), _>(StoreError::Closed)
             })
@@ -186,13 +187,13 @@ async fn what_panicked_where_it_was_asked_for_takes_nothing_of_others_with_it() 
     };
     once(panics).await;
     writer.write_here(SOON, |session| run(session, ADD)).await.unwrap();
-    assert_eq!(words(&store).await, ["one"], "what is answered is committed, and alone");
+    assert_eq!(words(&store).await, ["one"], "work with a reply is committed without the failed work");
     writer.write(AT_ONCE, |session| run(session, ADD)).await.unwrap();
     assert_eq!(words(&store).await, ["one", "one"]);
 }
 
 #[tokio::test]
-async fn after_a_panic_in_the_writer_nothing_is_stored_and_who_asks_hears_so() {
+async fn panic_in_writer_closes_the_store() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     let writer = store.writer();
@@ -207,7 +208,7 @@ async fn after_a_panic_in_the_writer_nothing_is_stored_and_who_asks_hears_so() {
 }
 
 #[tokio::test]
-async fn the_log_is_copied_beside_the_writer_and_used_again() {
+async fn checkpointed_log_is_reused() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     let log = folder.path().join("data/aloft.db-wal");
@@ -226,14 +227,14 @@ async fn the_log_is_copied_beside_the_writer_and_used_again() {
 }
 
 #[tokio::test]
-async fn a_store_whose_log_was_copied_is_closed_like_any() {
+async fn store_closes_after_a_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     store.writer().write(SOON, |session| run(session, ADD)).await.unwrap();
     let database = folder.path().join("data/aloft.db");
     let before = std::fs::read(&database).unwrap();
-    // The writer's own look, a second later.
+    // The writer checkpoints at its check, a second later.
     once(async || (std::fs::read(&database).unwrap() != before).then_some(())).await;
     store.close().await.unwrap();
-    assert!(!folder.path().join("data/aloft.db-wal").exists(), "the last connection takes it away");
+    assert!(!folder.path().join("data/aloft.db-wal").exists(), "the last connection removes it");
 }

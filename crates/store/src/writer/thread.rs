@@ -1,5 +1,5 @@
-//! Where the writer runs. The embedded database is asked in the thread that asks (`db::embedded`), and
-//! waits for the disk there: its writer has a thread of its own, which has nothing else to do.
+//! Chooses where the writer runs. The embedded database runs on the calling thread (`db::embedded`)
+//! and waits for the disk there, so its writer has a dedicated thread.
 
 use std::thread::Builder;
 

@@ -100,7 +100,7 @@ async fn folder_and_key_are_their_owners_alone() {
     let key = folder.join("aloft.key");
     fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
     let refusal = Store::open(settings).await.unwrap_err();
-    assert!(refusal.to_string().ends_with("may be read by others (mode 640); chmod it to 600"));
+    assert!(refusal.to_string().ends_with("is readable by others (mode 640); chmod it to 600"));
 }
 
 #[tokio::test]
