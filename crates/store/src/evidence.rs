@@ -1,6 +1,6 @@
-//! What is kept of checks for people who ask why: of each result that is no success, and of the
-//! latest success of each region. Encrypted, for answers carry what is nobody else's business. How it
-//! is written stands in `insert`.
+//! Evidence of checks, for people who investigate: of each result that is not a success, and of the
+//! latest success of each region. It is encrypted, because responses may contain private data.
+//! `insert` writes it.
 
 mod insert;
 
@@ -18,25 +18,24 @@ pub(crate) use insert::insert;
 
 const COLUMN: &str = "evidence.sealed";
 
-/// The handle of the evidence.
+/// Handle of the evidence.
 #[derive(Clone, Copy, Debug)]
 pub struct EvidenceStore<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// The evidence of one result.
+/// Evidence of one result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvidenceEntry {
-    /// Of which result.
+    /// Key of the result.
     pub identity: Identity,
-    /// What it came to.
     pub outcome: Outcome,
-    /// What was kept.
     pub evidence: Arc<Evidence>,
 }
 
 impl EvidenceStore<'_> {
-    /// Evidence of a monitor with slots in `[since, until]`, newest first, at most `limit`.
+    /// Returns the evidence of a monitor with slots in `[since, until]`, newest first, at most
+    /// `limit`.
     pub async fn between(
         &self,
         workspace: WorkspaceId,
@@ -62,7 +61,7 @@ impl EvidenceStore<'_> {
     }
 }
 
-/// Reads slot, region, trigger, revision, outcome, number of the monitor, and what is sealed.
+/// Reads slot, region, trigger, revision, outcome, row ID of the monitor, and the sealed evidence.
 pub(crate) fn read(
     vault: &Vault,
     monitor: MonitorId,
@@ -84,7 +83,7 @@ pub(crate) fn read(
     })
 }
 
-/// What tells a row of evidence from all others.
+/// Returns the unique name of a row of evidence, for sealing.
 fn row_of(monitor: i64, identity: &Identity) -> String {
     format!(
         "{monitor}/{}/{}/{}/{}",

@@ -1,6 +1,7 @@
-//! History: results that no longer change, gathered into blocks by monitor and ten minutes and
-//! summed up by hour and day, so that one monitor's past is read without everybody's. Gathering
-//! stands in `gather`, single results in `logs`, what a quantile or uptime is in `domain::history`.
+//! History: results that no longer change, compacted into blocks by monitor and ten minutes, and
+//! into hourly and daily rollups. One monitor's past is therefore read without the results of
+//! others. `gather` compacts results, `logs` lists single results, and `domain::history` defines
+//! quantiles and uptime.
 
 mod block;
 mod charted;
@@ -31,19 +32,19 @@ pub use prune::PrunedHistory;
 pub(crate) use row::{Kept, each_phase, probes, pull_phases};
 pub(crate) use tail::Tail;
 
-/// Changes of status that one reading looks at: a monitor that changes every half minute has that
-/// many in two weeks.
+/// Maximum number of status changes per query. A monitor that changes every 30 seconds reaches it
+/// in two weeks.
 const CHANGES_MAX: i64 = 50_000;
 
-/// The handle of the history.
+/// Handle of the history.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryStore<'s> {
     pub(crate) store: &'s Store,
 }
 
 impl HistoryStore<'_> {
-    /// The sums of a monitor's scheduled checks by region from `since` on, which counts as the
-    /// beginning of its hour. Reads at most 23 hours and then a row for each day.
+    /// Returns the rollups of a monitor's scheduled checks by region, from the hour of `since`.
+    /// Reads at most 23 hours, and then one row per day.
     pub async fn sums(
         &self,
         workspace: WorkspaceId,
@@ -57,8 +58,9 @@ impl HistoryStore<'_> {
         sums::read(self.store.quarantine(), &mut db, (number, since), &recent).await
     }
 
-    /// How long the scheduled checks of these monitors took from `since` on, in all regions: read one
-    /// after the other on one connection. Monitors that the workspace does not have are left out.
+    /// Returns the latencies of the scheduled checks of these monitors since `since`, over all
+    /// regions. Reads them one by one on a single connection. Omits monitors that the workspace
+    /// does not have.
     pub async fn latencies(
         &self,
         workspace: WorkspaceId,
@@ -85,8 +87,8 @@ impl HistoryStore<'_> {
         Ok(latencies)
     }
 
-    /// The status that a monitor had at `since`, and its changes from then on, oldest first: what
-    /// uptime is made of.
+    /// Returns the status that a monitor had at `since` and its later changes, oldest first. Uptime
+    /// is computed from them.
     pub async fn course(
         &self,
         workspace: WorkspaceId,
@@ -123,7 +125,7 @@ impl HistoryStore<'_> {
     }
 }
 
-/// The number of a monitor, also of one that is deleted.
+/// Returns the row ID of a monitor, which may be deleted.
 pub(crate) async fn number(
     db: &mut Connection,
     workspace: WorkspaceId,
@@ -137,7 +139,7 @@ pub(crate) async fn number(
         .ok_or_else(|| StoreError::not_found("monitor", &monitor))
 }
 
-/// The monitors by their numbers, also those that are deleted.
+/// Returns all monitors with their row IDs, including deleted ones.
 pub(crate) async fn monitors(
     quarantine: &Quarantine,
     db: &mut Connection,
@@ -147,7 +149,7 @@ pub(crate) async fn monitors(
     quarantine.sift_all("monitors", &rows, read)
 }
 
-/// Results of a monitor that are not gathered yet, in any order.
+/// Returns the results of a monitor that are not compacted yet, in any order.
 pub(crate) async fn recent(
     store: &Store,
     db: &mut Connection,
@@ -156,7 +158,7 @@ pub(crate) async fn recent(
 ) -> Result<Vec<Kept>, StoreError> {
     let mut rows = tail::rows(store.tail(), db, monitor, number).await?;
     let keys = block_keys(&rows, number);
-    // What was gathered a moment ago, or comes a second time, is in a block already.
+    // Results that were compacted a moment ago, or arrive twice, are in a block already.
     let mut gathered = HashSet::new();
     for (key, body) in Grain::TenMinutes.read(db, &keys).await? {
         let rows = unpacked(store.quarantine(), key, &body)?;
@@ -166,7 +168,7 @@ pub(crate) async fn recent(
     Ok(rows)
 }
 
-/// The results of a block; none of one that cannot be read.
+/// Returns the results of a block, or none if the block is unreadable.
 pub(crate) fn unpacked(
     quarantine: &Quarantine,
     key: i64,
@@ -178,7 +180,7 @@ pub(crate) fn unpacked(
     Ok(rows.unwrap_or_default())
 }
 
-/// Reads a body of this grain, for whoever wants to know whether that works.
+/// Checks that a body of this bucket size can be read.
 pub(crate) fn read_block(grain: Grain, key: i64, body: &[u8]) -> Result<(), StoreError> {
     match grain {
         Grain::TenMinutes => block::unpack(body, grain.start(key)).map(drop),
@@ -186,7 +188,7 @@ pub(crate) fn read_block(grain: Grain, key: i64, body: &[u8]) -> Result<(), Stor
     }
 }
 
-/// The keys of the blocks that these results of a monitor are, or will be, in.
+/// Returns the keys of the blocks that contain, or will contain, these results of a monitor.
 fn block_keys(rows: &[Kept], number: i64) -> Vec<i64> {
     let mut keys: Vec<i64> =
         rows.iter().map(|row| Grain::TenMinutes.key(row.slot, number)).collect();

@@ -1,5 +1,5 @@
-//! What the judge knows: its memory of each monitor, whole, and the changes of status in their
-//! order, of which uptime is counted later.
+//! The judge's state of each monitor, and the status changes in order, from which uptime is
+//! computed.
 
 use domain::judge::{History, Transition};
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
@@ -10,26 +10,24 @@ use crate::row::{id, instant, narrow};
 use crate::writer::Session;
 use crate::{Store, StoreError, incidents, outbox};
 
-/// The handle of the judge's states.
+/// Handle of the judge's states.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeStates<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// A change of a monitor's status.
+/// Change of a monitor's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusChange {
-    /// When.
     pub at: Timestamp,
-    /// The status before.
+    /// Status before the change.
     pub from: MonitorStatus,
-    /// The status from then on.
+    /// Status after the change.
     pub to: MonitorStatus,
 }
 
 impl JudgeStates<'_> {
-    /// What the judge remembers of a monitor: for the pipeline, which begins anew with it after a
-    /// commit that failed.
+    /// Returns the judge's state of a monitor. The pipeline restarts from it after a failed commit.
     pub async fn history(&self, monitor: MonitorId) -> Result<Option<History>, StoreError> {
         let stored: Option<String> = query(
             "SELECT j.history FROM judge_states j JOIN monitors m ON m.number = j.monitor \
@@ -44,7 +42,7 @@ impl JudgeStates<'_> {
             .map_err(|why| StoreError::corrupt(format!("history of `{monitor}`"), why.to_string()))
     }
 
-    /// Changes of a monitor's status from `since` on, oldest first, at most `limit`.
+    /// Returns the status changes of a monitor since `since`, oldest first, at most `limit`.
     pub async fn changes(
         &self,
         workspace: WorkspaceId,
@@ -75,8 +73,8 @@ impl JudgeStates<'_> {
     }
 }
 
-/// Keeps what the judge remembers from now on; of a monitor that was paused since nothing but its
-/// end, so that its next run begins anew.
+/// Stores the judge's state. After a pause, only the final `unknown` state is stored, so that the
+/// next run starts fresh.
 pub(crate) async fn put(
     db: &mut Connection,
     monitor: i64,
@@ -84,7 +82,7 @@ pub(crate) async fn put(
 ) -> Result<(), StoreError> {
     let is_over = history.status == MonitorStatus::Unknown && history.incident.is_none();
     let json = serde_json::to_string(history)
-        .map_err(|why| StoreError::corrupt("a history to be stored", why.to_string()))?;
+        .map_err(|why| StoreError::corrupt("a judge state to be stored", why.to_string()))?;
     query(
         "INSERT INTO judge_states (monitor, status, since, history) \
          SELECT number, $2, $3, $4 FROM monitors WHERE number = $1 \
@@ -103,7 +101,7 @@ pub(crate) async fn put(
     Ok(())
 }
 
-/// Whose monitor it is, and, where it does not run, its revision.
+/// Returns the workspace of a monitor and, if it is paused, its revision.
 pub(crate) async fn owner(
     db: &mut Connection,
     monitor: i64,
@@ -117,9 +115,9 @@ pub(crate) async fn owner(
     Ok((id(&row, 0, WorkspaceId::parse)?, paused))
 }
 
-/// Forgets a monitor that runs no more, of which nothing is known from then on, tells who heard that it
-/// was in trouble, and closes its incident under the name of what ended it. All of it together, so that
-/// nothing is left to a judge who may not live to hear of it.
+/// Ends the judging of a paused or deleted monitor: deletes its state, notifies the channels that
+/// were alerted, and closes its incident with the given reason. All of it is one transaction, so
+/// that nothing depends on a judge that may not run any more.
 pub(crate) async fn end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
     if let Some((from, since)) = last_change(&mut session.db, ending.monitor).await? {
         let at = ending.at.max(since);
@@ -134,9 +132,9 @@ pub(crate) async fn end(session: &mut Session, ending: Ending) -> Result<(), Sto
     Ok(())
 }
 
-/// Notes a change of status, once however often its batch is tried, and says whether this was the
-/// first time. A pause of a monitor that was `unknown` is none; what was noted as it was stored (see
-/// [`end`]) is not noted again when the judge hears of it.
+/// Records a status change and returns whether it is new. A retried batch adds nothing. A pause of
+/// a monitor that was `unknown` is not a change, and neither is one that [`end`] recorded before
+/// the judge learned of it.
 pub(crate) async fn note_change(
     db: &mut Connection,
     monitor: i64,
@@ -155,7 +153,7 @@ pub(crate) async fn note_change(
     insert(db, monitor, (at, from, to)).await
 }
 
-/// What the last change was to, and when; `None` where there was none.
+/// Returns the status and time of the last change, if any.
 async fn last_change(
     db: &mut Connection,
     monitor: i64,
@@ -169,7 +167,7 @@ async fn last_change(
     row.map(|row| Ok((id(&row, 0, MonitorStatus::parse)?, instant(&row, 1)?))).transpose()
 }
 
-/// Writes down a change of status, and says whether it was not there; one to the same is none.
+/// Inserts a status change and returns whether it was new. A change to the same status is ignored.
 async fn insert(
     db: &mut Connection,
     monitor: i64,

@@ -1,5 +1,5 @@
-//! Logs: the results of one monitor, one by one, newest first. Those of the last minutes stand in
-//! `recent_results`, older ones in the blocks of the history; who reads does not see the difference.
+//! Response logs: the single results of one monitor, newest first. Results of the last minutes are
+//! in `recent_results`, older ones in the blocks of the history. Callers do not see the difference.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,65 +12,60 @@ use crate::history::{self, Grain, Kept, Key};
 use crate::quarantine::Quarantine;
 use crate::{Store, StoreError, codes};
 
-/// Blocks looked at by the first statement of a listing; each further one looks at twice as many.
+/// Number of blocks that the first query of a listing reads. Each further query reads twice as
+/// many.
 const FIRST_BLOCKS: i64 = 4;
-/// Blocks looked at by one statement at most.
+/// Maximum number of blocks per query.
 const MOST_BLOCKS: i64 = 128;
-/// Blocks that one listing looks at: two weeks. Where that is not enough, the page ends early.
+/// Number of blocks that one listing reads: two weeks. After that, the page ends early.
 const LISTING_BLOCKS: i64 = 2_016;
-/// Blocks that it looks at while it found nothing: more than are kept by default, so that a page is
-/// not empty where another one follows.
+/// Number of blocks that a listing reads while it has found nothing. It exceeds the default
+/// retention, so that a page is not empty if another one follows.
 const EMPTY_LISTING_BLOCKS: i64 = 3 * LISTING_BLOCKS;
-/// Evidence of one instant that is looked through for that of one result: each region and trigger,
-/// and some revisions.
+/// Maximum number of evidence rows of one slot that are searched: each region and trigger, and some
+/// revisions.
 const EVIDENCE_OF_A_SLOT: u32 = 200;
 
-/// The handle of the logs.
+/// Handle of the response logs.
 #[derive(Clone, Copy, Debug)]
 pub struct Logs<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// Which results are listed; an empty list is all of its kind.
+/// Filter of a listing. An empty list matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogFilter {
-    /// What they came to.
     pub outcomes: Vec<Outcome>,
-    /// Where they ran.
     pub regions: Vec<Region>,
-    /// Why they ran.
     pub triggers: Vec<Trigger>,
-    /// With slots from here on.
+    /// First slot, inclusive.
     pub from: Option<Timestamp>,
-    /// With slots before.
+    /// Last slot, exclusive.
     pub to: Option<Timestamp>,
 }
 
-/// A result among those of its monitor; as a place in the list, which goes backwards.
+/// Key of a result within its monitor, and cursor of a listing, which goes backwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPlace {
-    /// Its slot.
     pub slot: Timestamp,
-    /// Where it ran.
     pub region: Region,
-    /// Why it ran.
     pub trigger: Trigger,
-    /// The revision it ran for.
+    /// Revision of the monitor that was checked.
     pub revision: u32,
 }
 
-/// A part of the list.
+/// Page of a listing.
 #[derive(Clone, Debug)]
 pub struct LogPage {
-    /// Newest first; without their evidence.
+    /// Results, newest first, without evidence.
     pub logs: Vec<CheckResult>,
-    /// Where the next part begins: after this place. `None` on the last part.
+    /// Cursor of the next page, which begins after it. `None` on the last page.
     pub next: Option<LogPlace>,
 }
 
 impl Logs<'_> {
-    /// Results of a monitor after `place`, newest first, at most `limit`. Looks at two weeks at
-    /// most, or six where there is nothing, so that the page may be shorter and have a next one.
+    /// Returns results of a monitor after a cursor, newest first, at most `limit`. Reads at most
+    /// two weeks, or six if nothing is found, so a page can be short and still have a next one.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -93,7 +88,7 @@ impl Logs<'_> {
         Ok(LogPage { logs, next })
     }
 
-    /// One result with its evidence, where that was kept.
+    /// Returns one result with its evidence, if that was stored.
     pub async fn get(
         &self,
         workspace: WorkspaceId,
@@ -139,14 +134,14 @@ impl LogPlace {
     }
 }
 
-/// What is asked for, in the codes of the rows.
+/// Filter, in the codes of stored rows.
 struct Wanted {
     outcomes: Vec<u8>,
     regions: Vec<u8>,
     triggers: Vec<u8>,
-    /// Slots from here on.
+    /// First slot, inclusive.
     from: i64,
-    /// Keys before this one.
+    /// Upper bound of keys, exclusive.
     before: Option<Key>,
     limit: usize,
 }
@@ -176,7 +171,7 @@ impl Wanted {
     }
 }
 
-/// What was found so far, each once.
+/// Distinct results found so far.
 #[derive(Default)]
 struct Found(BTreeMap<Key, Kept>);
 
@@ -187,8 +182,8 @@ impl Found {
         }
     }
 
-    /// Looks at blocks, newest first, until the page is full or there are no more. Answers the slot
-    /// from which on all is found.
+    /// Reads blocks, newest first, until the page is full or no blocks remain. Returns the slot
+    /// from which the results are complete.
     async fn look_back(
         &mut self,
         quarantine: &Quarantine,
@@ -223,7 +218,7 @@ impl Found {
         Ok(i64::MIN)
     }
 
-    /// The page, of what is found from `settled` on, and where the next one begins.
+    /// Returns the page of results from `settled` on, and the cursor of the next page.
     fn page(
         self,
         wanted: &Wanted,

@@ -1,4 +1,4 @@
-//! Slots that nobody ran, as ranges: counted, so that nothing is lost silently.
+//! Missed slots, stored as ranges, so that no loss goes unnoticed.
 
 use domain::cadence::Missed as MissedSlots;
 use rules::{MonitorId, Timestamp, WorkspaceId};
@@ -7,14 +7,14 @@ use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, narrow};
 use crate::{Store, StoreError, codes};
 
-/// The handle of the missed slots.
+/// Handle of the missed slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Missed<'s> {
     pub(crate) store: &'s Store,
 }
 
 impl Missed<'_> {
-    /// Ranges of a monitor that end at `since` or later, oldest first, at most `limit`.
+    /// Returns the ranges of a monitor that end at `since` or later, oldest first, at most `limit`.
     pub async fn since(
         &self,
         workspace: WorkspaceId,
@@ -39,7 +39,7 @@ impl Missed<'_> {
 }
 
 impl Missed<'_> {
-    /// Ranges of all monitors that end later than `since`: for the pipeline at boot.
+    /// Returns the ranges of all monitors that end after `since`. For the pipeline at boot.
     pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<MissedSlots>, StoreError> {
         let rows = query(
             "SELECT s.region, s.first_slot, s.last_slot, s.slots, m.id \
@@ -65,7 +65,7 @@ fn read(row: &Row, monitor: MonitorId) -> Result<MissedSlots, StoreError> {
     })
 }
 
-/// Stores a range; one with the same beginning is the same range.
+/// Stores a range. A range with the same start replaces the stored one.
 pub(crate) async fn insert(
     db: &mut Connection,
     monitor: i64,

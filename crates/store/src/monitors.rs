@@ -1,6 +1,6 @@
-//! Monitors as they are read: one, a page of them, all of them at boot. What was written of the
-//! check is encrypted, because headers and addresses carry credentials (design §6). Changing them
-//! stands in `change`, their columns in `columns`.
+//! Reads monitors: one, a page, or all of them at boot. The settings of the check are encrypted,
+//! because headers and URLs carry credentials (design §6). `change` modifies monitors, and
+//! `columns` defines their columns.
 
 mod change;
 mod columns;
@@ -19,65 +19,63 @@ pub use change::NewMonitor;
 pub(crate) use columns::check_of;
 use columns::{AFTER_COLUMNS, select};
 
-/// Monitors read at one time at boot: some hundred KiB.
+/// Number of monitors per query at boot: some hundred KiB.
 const BOOT_BATCH: i64 = 500;
 
-/// The handle of the monitors.
+/// Handle of the monitors.
 #[derive(Clone, Copy, Debug)]
 pub struct Monitors<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// A monitor with the verdict that stands.
+/// Monitor with its current verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorWithStatus {
-    /// The monitor.
     pub monitor: Monitor,
-    /// Its status; `unknown` where it is inactive or was not judged yet.
+    /// Status. `unknown` if the monitor is inactive or was not judged yet.
     pub status: MonitorStatus,
-    /// Since when; `None` where it was not judged yet.
+    /// Start of the status. `None` if the monitor was not judged yet.
     pub since: Option<Timestamp>,
 }
 
-/// Which part of a list is asked for.
+/// Requested page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page<Id = MonitorId> {
-    /// At most so many.
+    /// Maximum number of rows.
     pub limit: u32,
-    /// So many are left out first.
+    /// Number of rows to skip.
     pub offset: u32,
-    /// Only those after this one.
+    /// Cursor: the page begins after this identifier.
     pub after: Option<Id>,
 }
 
 impl<Id> Page<Id> {
-    /// Asks for the whole list.
+    /// Requests the whole list.
     pub const fn all() -> Self {
         Self { limit: u32::MAX, offset: 0, after: None }
     }
 }
 
-/// A part of the list of a workspace's monitors, in the order of their identifiers.
+/// Page of a workspace's monitors, in the order of identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorPage {
-    /// The monitors of this part.
     pub monitors: Vec<MonitorWithStatus>,
-    /// How many more there are in this part that cannot be read.
+    /// Number of monitors of this page that cannot be read.
     pub left_out: usize,
-    /// How many the workspace has in all.
+    /// Number of all monitors of the workspace.
     pub total: u32,
 }
 
-/// A monitor as the pipeline takes it up at boot.
+/// Monitor as the pipeline loads it at boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootMonitor {
-    /// The monitor, active or not.
+    /// Monitor, active or not.
     pub monitor: Monitor,
-    /// What the judge knew of it; `None` where nothing is stored or a newer program reads it no more.
+    /// State of the judge. `None` if none is stored or this program cannot read it.
     pub history: Option<History>,
 }
 
-/// All monitors of all workspaces, a batch at a time.
+/// All monitors of all workspaces, read in batches.
 #[derive(Debug)]
 pub struct BootMonitors<'s> {
     store: &'s Store,
@@ -85,7 +83,7 @@ pub struct BootMonitors<'s> {
 }
 
 impl<'s> Monitors<'s> {
-    /// The monitor with this identifier in the workspace.
+    /// Returns a monitor of the workspace.
     pub async fn get(
         &self,
         workspace: WorkspaceId,
@@ -101,7 +99,7 @@ impl<'s> Monitors<'s> {
         with_status(self.store.vault(), &row)
     }
 
-    /// A part of the workspace's monitors of all kinds, and how many there are.
+    /// Returns a page of the workspace's monitors of all kinds, and their total number.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -132,14 +130,14 @@ impl<'s> Monitors<'s> {
         Ok(MonitorPage { monitors, left_out, total })
     }
 
-    /// All monitors of all workspaces with what the judge knew of them: for the pipeline at boot.
+    /// Returns all monitors of all workspaces with the judge's state. For the pipeline at boot.
     pub const fn all_for_boot(&self) -> BootMonitors<'s> {
         BootMonitors { store: self.store, after: 0 }
     }
 }
 
 impl BootMonitors<'_> {
-    /// The next batch of those that can be read; `None` at the end.
+    /// Returns the next batch of readable monitors, or `None` at the end.
     pub async fn next_batch(&mut self) -> Result<Option<Vec<BootMonitor>>, StoreError> {
         let rows = query(select!(
             "WHERE m.number > $1 AND m.deleted_at IS NULL ORDER BY m.number LIMIT $2"
@@ -155,7 +153,7 @@ impl BootMonitors<'_> {
     }
 }
 
-/// Whether the workspace has this monitor.
+/// Returns whether the workspace has this monitor.
 pub(crate) async fn is_there(
     db: &mut Connection,
     workspace: WorkspaceId,
@@ -175,7 +173,7 @@ fn with_status(vault: &Vault, row: &Row) -> Result<MonitorWithStatus, StoreError
     let status = optional(row, AFTER_COLUMNS, MonitorStatus::parse)?;
     let since = maybe_instant(row, AFTER_COLUMNS + 1)?;
     let status = match status {
-        // A pause holds from the moment it is stored, before the judge says so.
+        // A pause has effect when it is stored, before the judge records it.
         Some(status) if monitor.settings.active => status,
         Some(_) | None => MonitorStatus::Unknown,
     };
@@ -188,7 +186,7 @@ fn at_boot(quarantine: &Quarantine, vault: &Vault, row: &Row) -> Result<BootMoni
     let history = stored.and_then(|stored| match serde_json::from_str(stored) {
         Ok(history) => Some(history),
         Err(why) => {
-            // The judge begins anew with this monitor.
+            // The judge starts fresh with this monitor.
             quarantine.note("judge_states", monitor.id.to_string(), &why.to_string());
             None
         }

@@ -1,8 +1,9 @@
-//! Results of checks, before they are gathered into the history: what was committed together is a row of
-//! `recent_results`, behind those before it, so that a commit changes a page or two. How results are written
-//! stands in `insert`, what a row holds in `body`, how rows are read in `rows`.
+//! Results of checks before they are compacted into the history. Results that are committed
+//! together form one row of `recent_results`, appended after earlier rows, so that a commit changes
+//! only a page or two. `insert` writes results, `body` defines the format of a row, and `rows`
+//! reads rows.
 //!
-//! Nothing looks for the second of an identity among what is stored: who reads takes the first.
+//! Writes do not search for duplicates. Readers take the first result of a key.
 
 mod body;
 mod insert;
@@ -21,28 +22,27 @@ use crate::{Store, StoreError, codes};
 pub(crate) use insert::{Ends, Placed, arrange, bodies, insert};
 pub(crate) use rows::{RowsBetween, each_of, edges, with_keys};
 
-/// The table of what is not gathered yet: keys, which are the number of a stretch of ten minutes and then the
-/// row's own, and bodies.
+/// Table of uncompacted results: keys and bodies. A key is the number of a ten-minute bucket,
+/// followed by the row's number within it.
 pub(crate) const TABLE: &str = "recent_results";
 
-/// The handle of the results.
+/// Handle of the results.
 #[derive(Clone, Copy, Debug)]
 pub struct Results<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// A result as far as the pipeline remembers it.
+/// Result as the pipeline remembers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BootResult {
-    /// Which slot of which monitor.
+    /// Key of the result.
     pub identity: Identity,
-    /// When it ended.
+    /// Time of completion.
     pub finished_at: Timestamp,
-    /// What it came to.
     pub outcome: Outcome,
 }
 
-/// A result with the numbers of its monitor and its probe.
+/// Result with the row IDs of its monitor and probe.
 #[derive(Clone, Copy)]
 pub(crate) struct ResultRow<'r> {
     pub(crate) monitor: i64,
@@ -51,8 +51,8 @@ pub(crate) struct ResultRow<'r> {
 }
 
 impl Results<'_> {
-    /// Results of a monitor with slots from `since` on that are not gathered yet, newest first, at most
-    /// `limit`; without their evidence.
+    /// Returns the uncompacted results of a monitor with slots since `since`, newest first, at most
+    /// `limit`. Their evidence is omitted.
     pub async fn newest(
         &self,
         workspace: WorkspaceId,
@@ -72,8 +72,8 @@ impl Results<'_> {
         rows.iter().take(limit as usize).map(|row| row.result(monitor, &probes)).collect()
     }
 
-    /// The latest slot that has a result: until then the server is known to have worked. For the
-    /// pipeline, which at boot counts what was missed since.
+    /// Returns the latest slot that has a result. The server is known to have worked until then. At
+    /// boot, the pipeline counts missed slots from there.
     pub async fn latest_slot(&self) -> Result<Option<Timestamp>, StoreError> {
         let mut db = self.store.read().await?;
         let Some((_, last)) = edges(&mut db).await? else { return Ok(None) };
@@ -86,8 +86,8 @@ impl Results<'_> {
         Ok(latest.map(Timestamp::from_millis))
     }
 
-    /// What the pipeline wants to know at boot of every result with a slot later than `since`, of all
-    /// monitors: which slot it was, and what came of it. In the order of slots.
+    /// Returns all results with slots after `since`, of all monitors, in the order of slots,
+    /// reduced to what the pipeline needs at boot.
     pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<BootResult>, StoreError> {
         let mut db = self.store.read().await?;
         let rows = query("SELECT id, number FROM monitors WHERE deleted_at IS NULL")
@@ -116,7 +116,7 @@ impl Results<'_> {
         found.into_iter().map(|(monitor, row)| for_boot(monitor, &row)).collect()
     }
 
-    /// How many results are stored and not gathered yet: for the operator; reads all of them.
+    /// Returns the number of uncompacted results, for the operator. Reads all of them.
     pub async fn count(&self) -> Result<u64, StoreError> {
         let mut count = 0;
         let mut stretch = None;

@@ -1,5 +1,5 @@
-//! Taking away what is old, in steps small enough that nobody waits for one. How long what is kept
-//! is the operator's setting; calling again until nothing is left to do is the server's part.
+//! Deletes expired data in steps that are small enough not to delay other writers. The operator's
+//! settings define the retention periods. The server calls the steps until no expired data remains.
 
 mod records;
 
@@ -13,23 +13,22 @@ use crate::{Store, StoreError};
 
 pub use records::PrunedRecords;
 
-/// Rows of one kind that one step takes away at most.
+/// Maximum number of rows of one kind that one step deletes.
 const STEP_ROWS: i64 = 2_000;
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// How long things are kept.
+/// Retention periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeepFor {
-    /// Results and missed slots.
+    /// Retention of results and missed slots.
     pub results: Duration,
-    /// Evidence.
     pub evidence: Duration,
-    /// The keys that make a repeated create one with the first.
+    /// Time during which a repeated create returns the first one's result.
     pub idempotency_keys: Duration,
 }
 
 impl Default for KeepFor {
-    /// As long as the limits say where no operator does.
+    /// Returns the periods that apply unless an operator sets others.
     fn default() -> Self {
         Self {
             results: Duration::from_hours(24) * limits::RESULTS_KEPT_DAYS_DEFAULT,
@@ -39,27 +38,28 @@ impl Default for KeepFor {
     }
 }
 
-/// What a step took away.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Rows of results that were not gathered, each of what was committed together.
+    /// Number of deleted rows of uncompacted results. A row holds results that were committed
+    /// together.
     pub results: u64,
-    /// Missed ranges.
+    /// Number of deleted ranges of missed slots.
     pub missed: u64,
-    /// Evidence, also of deleted monitors.
+    /// Number of deleted rows of evidence, including evidence of deleted monitors.
     pub evidence: u64,
-    /// Keys of repetitions.
+    /// Number of deleted idempotency keys.
     pub idempotency_keys: u64,
 }
 
-/// The handle of retention.
+/// Handle of retention.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention<'s> {
     pub(crate) store: &'s Store,
 }
 
 impl Pruned {
-    /// Whether the step found its room full: then there is more.
+    /// Returns whether the step reached its limit, so that more expired data may remain.
     pub const fn is_there_more(&self) -> bool {
         let step = STEP_ROWS as u64;
         self.results >= step
@@ -70,7 +70,7 @@ impl Pruned {
 }
 
 impl Retention<'_> {
-    /// Takes away one step's worth of what is older than it is kept for.
+    /// Deletes expired data of one step.
     pub async fn step(&self, keep: KeepFor, now: Timestamp) -> Result<Pruned, StoreError> {
         self.store
             .write(move |session| {
@@ -83,7 +83,7 @@ impl Retention<'_> {
 
 async fn step(db: &mut Connection, keep: KeepFor, now: Timestamp) -> Result<Pruned, StoreError> {
     let results_end = now - keep.results;
-    // What is gathered goes with the history; here are whole stretches of what never was.
+    // Compacted results expire with the history. These are whole buckets that were never compacted.
     let results = query(
         "DELETE FROM recent_results WHERE key <= (SELECT MAX(key) FROM \
          (SELECT key FROM recent_results WHERE key < $1 ORDER BY key LIMIT $2) AS oldest)",
@@ -108,7 +108,7 @@ async fn step(db: &mut Connection, keep: KeepFor, now: Timestamp) -> Result<Prun
     .bind(STEP_ROWS)
     .execute(&mut *db)
     .await?;
-    // What a workspace keeps for less time than others goes with its results.
+    // Evidence of a workspace with a shorter retention expires with its results.
     let early_evidence = query(
         "DELETE FROM evidence WHERE number IN (SELECT e.number FROM workspaces w \
          JOIN monitors m ON m.workspace_id = w.id AND m.deleted_at IS NULL \

@@ -1,5 +1,5 @@
-//! Writing evidence, that of a batch at a time: each engine has statements of its own.
-//! Of a region's successes the latest alone is kept.
+//! Writes the evidence of a batch, with different statements for each engine. Of a region's
+//! successes, only the latest is stored.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -16,12 +16,12 @@ use crate::vault::Place;
 use crate::writer::Session;
 use crate::{StoreError, codes};
 
-/// SQLite only: `?`, because a numbered parameter is looked up by its name, which takes longer the more there
-/// are.
+/// SQLite only. It uses `?`, because a numbered parameter is looked up by name, which takes longer
+/// the more there are.
 static UPSERTS: LazyLock<[String; many::SIZES.len()]> =
     LazyLock::new(|| many::SIZES.map(upsert_statement));
 
-/// PostgreSQL only, like the next one: it takes one target of a conflict, and here are two.
+/// PostgreSQL only, like the next statement: it supports one conflict target, and this needs two.
 const DELETE_OLDER: &str = "DELETE FROM evidence e \
      USING UNNEST($1::BIGINT[], $2::BIGINT[], $3::BIGINT[]) AS kept (monitor, region, slot) \
      WHERE e.monitor = kept.monitor AND e.region = kept.region AND e.outcome = 0 \
@@ -31,7 +31,7 @@ const INSERT_ARRAYS: &str = "INSERT INTO evidence \
      SELECT * FROM UNNEST($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], \
      $6::BIGINT[], $7::BYTEA[]) ON CONFLICT DO NOTHING";
 
-/// A row of the table.
+/// Row of the table.
 struct Sealed {
     monitor: i64,
     slot: i64,
@@ -42,18 +42,19 @@ struct Sealed {
     envelope: Vec<u8>,
 }
 
-/// A result with the evidence that is kept of it.
+/// Result with its evidence.
 type Kept<'r> = (&'r ResultRow<'r>, &'r Evidence);
 
-/// A later success takes the place of an earlier one, in its row: few pages change. What has the
-/// identity of another row changes nothing, as where the clock was set back and a slot came again.
+/// Builds the upsert: a later success replaces an earlier one in its row, so that few pages change.
+/// A row with an existing key changes nothing. That happens if the clock was set back and a slot
+/// repeats.
 fn upsert_statement(rows: usize) -> String {
     let mut statement = "INSERT INTO evidence \
          (monitor, slot, region, trigger, revision, outcome, sealed) VALUES "
         .to_owned();
     for row in 0..rows {
         let comma = if row == 0 { "" } else { "," };
-        write!(statement, "{comma}(?,?,?,?,?,?,?)").expect("a String takes everything");
+        write!(statement, "{comma}(?,?,?,?,?,?,?)").expect("writing to a String never fails");
     }
     statement.push_str(
         " ON CONFLICT (monitor, slot, region, trigger, revision) DO NOTHING \
@@ -64,7 +65,7 @@ fn upsert_statement(rows: usize) -> String {
     statement
 }
 
-/// Keeps the evidence of these results.
+/// Stores the evidence of these results.
 pub(crate) async fn insert(
     session: &mut Session,
     rows: &[ResultRow<'_>],
@@ -81,7 +82,7 @@ pub(crate) async fn insert(
     }
 }
 
-/// Of the successes of one region the latest, and all that is no success.
+/// Drops all but the latest success of each region. Keeps every result that is not a success.
 fn without_earlier(mut kept: Vec<Kept<'_>>) -> Vec<Kept<'_>> {
     let success = |(row, _): &Kept<'_>| {
         let identity = row.result.identity;

@@ -1,11 +1,16 @@
-//! A block: the results of one monitor in ten minutes, packed into some twenty bytes each. They
-//! stand in the order of their keys; what follows from the result before, or from its own other
-//! numbers, is left out.
+//! Format of a block: the results of one monitor in ten minutes, in about 20 bytes each. They are
+//! in the order of their keys. Values that follow from the previous result, or from other values,
+//! are omitted.
 //!
-//! A result is two bytes (outcome 2 bits, trigger 2, whether revision, status, attempts and probe
-//! are those of the result before 1, region 5, which phases there are 5), the milliseconds since
-//! the slot before, those four where they differ, the phases, the latency less all phases, and the
-//! time to its end less the latency.
+//! A result consists of:
+//! - two bytes: outcome (2 bits), trigger (2 bits), whether revision, status, attempts and probe
+//!   equal those of the previous result (1 bit), region (5 bits), and which phases are present (5
+//!   bits)
+//! - the milliseconds since the previous slot
+//! - revision, status, attempts and probe, if they differ
+//! - the phases
+//! - the latency minus the sum of the phases
+//! - the time from slot to completion minus the latency
 
 use domain::check::Phases;
 use domain::history::{Unreadable, varint};
@@ -13,7 +18,7 @@ use domain::history::{Unreadable, varint};
 use super::row::{Kept, each_phase, pull_phases};
 use crate::StoreError;
 
-/// What makes a result one with another of its monitor: slot, region, trigger, revision.
+/// Key of a result within its monitor: slot, region, trigger, revision.
 pub(crate) type Key = (i64, u8, u8, u32);
 
 const TRIGGER_SHIFT: u32 = 2;
@@ -23,7 +28,7 @@ const PHASES_SHIFT: u32 = 10;
 const TWO_BITS: u16 = 0b11;
 const FIVE_BITS: u16 = 0b1_1111;
 
-/// Packs results that are in the order of their keys and begin at `start` or later.
+/// Packs results that are sorted by key and begin at `start` or later.
 pub(super) fn pack(rows: &[Kept], start: i64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(24 * rows.len());
     varint::push(&mut bytes, rows.len() as u64);
@@ -60,14 +65,15 @@ pub(super) fn pack(rows: &[Kept], start: i64) -> Vec<u8> {
     bytes
 }
 
-/// The results that [`pack`] packed.
+/// Unpacks the results that [`pack`] packed.
 pub(crate) fn unpack(bytes: &[u8], start: i64) -> Result<Vec<Kept>, StoreError> {
     read(bytes, start).map_err(|why| StoreError::corrupt("a block of results", why.to_string()))
 }
 
-/// All of both, in the order of keys, and those of `new` that `old` did not have.
+/// Merges results. Returns all of them sorted by key, and those of `new` that `old` does not
+/// contain.
 pub(super) fn merge(old: Vec<Kept>, mut new: Vec<Kept>) -> (Vec<Kept>, Vec<Kept>) {
-    // In a stable order: of two with one key the first was stored first, and stays.
+    // The sort is stable: of two results with one key, the one stored first stays.
     new.sort_by_key(Kept::key);
     new.dedup_by_key(|row| row.key());
     if old.is_empty() {
@@ -100,11 +106,11 @@ fn read_one(bytes: &mut &[u8], start: i64, before: Option<&Kept>) -> Result<Kept
         let status: u64 = varint::pull(bytes)?;
         let status = match status {
             0 => None,
-            status => Some(u16::try_from(status - 1).map_err(|_| Unreadable("no such status"))?),
+            status => Some(u16::try_from(status - 1).map_err(|_| Unreadable("invalid status"))?),
         };
         (revision, status, varint::byte(bytes)?, varint::pull_narrow(bytes)?)
     } else {
-        meta(before.ok_or(Unreadable("the first result refers to one before"))?)
+        meta(before.ok_or(Unreadable("the first result refers to a previous one"))?)
     };
     let phases = pull_phases(bytes, ((head >> PHASES_SHIFT) & FIVE_BITS) as u8)?;
     let latency = varint::pull_signed(bytes)?.saturating_add(spent(&phases));
@@ -125,7 +131,7 @@ fn read_one(bytes: &mut &[u8], start: i64, before: Option<&Kept>) -> Result<Kept
     })
 }
 
-/// What is mostly that of the result before.
+/// Returns the values that rarely differ from the previous result.
 const fn meta(row: &Kept) -> (u32, Option<u16>, u8, u32) {
     (row.revision, row.status, row.attempts, row.probe)
 }
@@ -176,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_block_reads_back(rows in proptest::collection::vec(kept(), 0..40)) {
+        fn packed_block_reads_back_equal(rows in proptest::collection::vec(kept(), 0..40)) {
             let (rows, added) = merge(Vec::new(), rows);
             prop_assert_eq!(&rows, &added);
             prop_assert_eq!(unpack(&pack(&rows, 0), 0).unwrap(), rows);
@@ -196,7 +202,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_reading_panic(bytes: Vec<u8>) {
+        fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
             let _ = unpack(&bytes, 0);
         }
     }

@@ -1,5 +1,5 @@
-//! What charts of a monitor are drawn of: its sums by hour or day, and how long phases took in some
-//! of its checks. Which stretches and moments that takes is the caller's to say; each is a row.
+//! Series for the charts of a monitor: rollups by hour or day, and phase timings of some checks.
+//! The caller selects the time range and the samples.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,22 +11,21 @@ use super::sums::Sums;
 use super::{Grain, HistoryStore, Kept, number, sums, tail, unpacked};
 use crate::{StoreError, codes};
 
-/// Rows that one reading takes at most: 168 hours of a week, and blocks of as many moments.
+/// Maximum number of rows per query: more than the 168 hours of a week.
 const ROWS_MAX: usize = 256;
 
-/// The stretches that are summed up.
+/// Bucket size of a rollup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
-    /// Hours.
     Hour,
     /// Days of UTC.
     Day,
 }
 
 impl HistoryStore<'_> {
-    /// The sums of a monitor's scheduled checks in all its regions together, by the stretches that
-    /// `range` touches, oldest first and at most 256, the newest of them; those without checks are left
-    /// out. The monitor may be deleted.
+    /// Returns the rollups of a monitor's scheduled checks over all its regions, for the buckets
+    /// that `range` touches. They are sorted oldest first. Returns at most the newest 256, and
+    /// omits buckets without checks. The monitor may be deleted.
     pub async fn stretches(
         &self,
         workspace: WorkspaceId,
@@ -76,9 +75,9 @@ impl HistoryStore<'_> {
         Ok(by_stretch.into_iter().map(together).filter(|(_, sum)| sum.checks() > 0).collect())
     }
 
-    /// How long the phases took of a monitor's scheduled checks that succeeded in the ten minutes of
-    /// each of these moments, at most 256 of them; oldest first, those without any left out. The monitor
-    /// may be deleted.
+    /// Returns the phase timings of a monitor's successful scheduled checks, for the ten-minute
+    /// bucket of each of these times. Uses at most the last 256 times. They are sorted oldest
+    /// first, and buckets without such checks are omitted. The monitor may be deleted.
     pub async fn phases(
         &self,
         workspace: WorkspaceId,
@@ -112,7 +111,7 @@ impl HistoryStore<'_> {
     }
 }
 
-/// Whether a result says how long things take: a scheduled check that succeeded.
+/// Returns whether the phases of a result count: those of a successful scheduled check.
 fn has_phases(row: &Kept) -> Result<bool, StoreError> {
     let is_scheduled = codes::trigger(i64::from(row.trigger))? == Trigger::Scheduled;
     let outcome = codes::outcome(i64::from(row.outcome))?;

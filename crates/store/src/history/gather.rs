@@ -1,7 +1,7 @@
-//! Gathering: moves results that are some minutes old out of the table in the order of time, into
-//! blocks by monitor, and sums them up. Nothing remembers how far it came: what stands in `recent_results`
-//! is not done yet, and what a block has already is not counted again, so that it may end anywhere
-//! and begin anew.
+//! Compaction: moves results that are some minutes old from `recent_results`, which is in order of
+//! time, into blocks by monitor, and updates the rollups. No progress is stored. Results in
+//! `recent_results` are pending, and results that a block contains are not counted again. An
+//! interrupted round can therefore simply run again.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -17,29 +17,31 @@ use crate::quarantine::{self, Damaged, is_unreadable};
 use crate::results::{self, RowsBetween};
 use crate::writer::Session;
 
-/// Results stay where they were written until a slot so much later has one. Most come in within
-/// this time, and a process that starts looks at the slots of the last minutes there.
+/// Age at which results are compacted, measured from the latest slot. Most results arrive within
+/// this time, and a starting process reads the slots of the last minutes from `recent_results`.
 const SETTLED: Duration = Duration::from_mins(5);
 const _: () = assert!(SETTLED.as_secs() >= RECALLED.as_secs());
-/// Results whose monitors are written in one transaction, which others wait for: some milliseconds.
+/// Maximum number of results per transaction. Other writers wait a few milliseconds for it.
 const WRITTEN_AT_ONCE: usize = 2_000;
-/// Rows that are taken away in one transaction: as long.
+/// Maximum number of rows deleted per transaction, for a similar duration.
 const TAKEN_AT_ONCE: u64 = 250;
-/// Bytes of bodies that are gathered together: some 100,000 results, which are some 10 MiB meanwhile.
+/// Bytes of bodies that are compacted together: about 100,000 results, which need about 10 MiB of
+/// memory.
 const PART_BYTES: i64 = 5_000_000;
-/// Each part reads over the results of all: where there are more than these parts hold, parts are larger.
+/// Maximum number of parts. Each part reads the results of all monitors, so parts grow if there is
+/// more data.
 const PARTS_MAX: i64 = 16;
 
-/// What a round did.
+/// Outcome of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gathered {
-    /// Results looked at; none when there was nothing to do.
+    /// Number of results read. 0 if there was nothing to do.
     pub results: u64,
-    /// Results that were new to the history.
+    /// Number of results that were new to the history.
     pub added: u64,
 }
 
-/// What a monitor's stretch comes to, ready to be written.
+/// Blocks and rollups that are ready to be written.
 #[derive(Default)]
 struct Bodies {
     damaged: Vec<Damaged>,
@@ -50,14 +52,14 @@ struct Bodies {
 }
 
 impl HistoryStore<'_> {
-    /// Moves the oldest results into the history, those of ten minutes at most. To be called again
-    /// until there is nothing to do; what is lost on the way is done again by the next call. All
-    /// is read and reckoned beside the writer, who only writes, a few milliseconds at a time.
+    /// Moves the oldest results into the history, at most those of ten minutes. Call it until there
+    /// is nothing to do. The next call repeats interrupted work. Reading and computing happen
+    /// beside the writer, which only writes, for a few milliseconds at a time.
     pub async fn gather(&self) -> Result<Gathered, StoreError> {
         let mut gathered = Gathered::default();
-        // The connection comes first: who has one may wait for who is alone.
+        // Take the connection before the lock to avoid a deadlock.
         let mut db = self.store.read().await?;
-        // Who else gathers would write sums of what is older than the first one's.
+        // A second compaction at the same time would write rollups based on outdated ones.
         let alone = self.store.tail().alone().await;
         alone.learn(&mut db).await?;
         let Some(due) = due(&mut db).await? else { return Ok(gathered) };
@@ -75,7 +77,7 @@ impl HistoryStore<'_> {
             self.store.quarantine().note_all(&damaged);
             self.store.write(move |session| Box::pin(keep_damaged(session, damaged))).await?;
         }
-        // From here on who reads finds it in the blocks.
+        // From here on, readers find the results in the blocks.
         self.store.tail().trim(&due);
         let mut taken = TAKEN_AT_ONCE;
         while taken >= TAKEN_AT_ONCE {
@@ -85,8 +87,8 @@ impl HistoryStore<'_> {
         Ok(gathered)
     }
 
-    /// Puts results of the stretch that begins at `start` into the blocks of their monitors, adds
-    /// those that are new there to the sums, and says how many those are.
+    /// Merges results of the bucket that begins at `start` into the blocks of their monitors, and
+    /// adds the new ones to the rollups. Returns the number of new ones.
     async fn keep(
         &self,
         db: &mut Connection,
@@ -103,14 +105,14 @@ impl HistoryStore<'_> {
     }
 }
 
-/// The rows of the stretch that holds the oldest results, where it is old enough: what comes in from now on
-/// lies behind them.
+/// Returns the rows of the bucket with the oldest results, if it is old enough. Later results get
+/// keys after these rows.
 async fn due(db: &mut Connection) -> Result<Option<RangeInclusive<i64>>, StoreError> {
     let Some((first, latest)) = results::edges(db).await? else { return Ok(None) };
-    // The last row is of about now; where it is not, because it came late, the next one will be.
+    // The last row is usually recent. If it is a late one, the next row will be recent.
     let mut slot = i64::MIN;
     RowsBetween::keys(latest, latest).each(db, |_, row| slot = slot.max(row.slot)).await?;
-    // Nothing of the last row may be readable: its key names the stretch.
+    // If the last row is unreadable, its key still gives the bucket.
     slot = slot.max(Grain::TenMinutes.start(latest));
     let settled = slot.saturating_sub(SETTLED.as_millis() as i64);
     let stretch = stretch_of(first);
@@ -124,7 +126,8 @@ async fn due(db: &mut Connection) -> Result<Option<RangeInclusive<i64>>, StoreEr
     Ok(last.flatten().map(|last| first..=last))
 }
 
-/// All monitors by their numbers, in parts of about as many results where monitors are much alike.
+/// Returns ranges of row IDs that cover all monitors. Parts have about equal numbers of results if
+/// the monitors are similar.
 async fn parts(
     db: &mut Connection,
     due: &RangeInclusive<i64>,
@@ -142,7 +145,8 @@ async fn parts(
     Ok((0..parts).map(|part| part * step..=(part + 1) * step - 1).collect())
 }
 
-/// Results of these monitors in these rows, by monitor, and the rows that cannot be read to their end.
+/// Returns the results of these monitors in these rows, by monitor, and the rows that are
+/// unreadable or truncated.
 async fn read(
     db: &mut Connection,
     due: &RangeInclusive<i64>,
@@ -159,7 +163,7 @@ async fn read(
     Ok((by_monitor, damaged))
 }
 
-/// Monitors in the order of their numbers, as many at a time as are written together.
+/// Splits monitors, in order of row IDs, into chunks that are written together.
 fn chunks(
     by_monitor: HashMap<i64, Vec<Kept>>,
 ) -> impl Iterator<Item = Vec<(i64, Vec<Kept>)>> + Send {
@@ -177,7 +181,7 @@ fn chunks(
     })
 }
 
-/// What is to be written of results of the stretch that begins at `start`.
+/// Returns the blocks and rollups to write for results of the bucket that begins at `start`.
 async fn bodies(
     db: &mut Connection,
     start: i64,
@@ -219,7 +223,7 @@ async fn bodies(
 }
 
 impl Bodies {
-    /// What was read of an older body. One that cannot be read makes room for a new one.
+    /// Returns the older body. An unreadable one is recorded, so that a new one can replace it.
     fn sound<T>(
         &mut self,
         grain: Grain,
@@ -236,7 +240,7 @@ impl Bodies {
     }
 }
 
-/// The bodies with these keys.
+/// Returns the bodies with these keys.
 async fn read_map(
     db: &mut Connection,
     grain: Grain,
@@ -245,7 +249,7 @@ async fn read_map(
     Ok(grain.read(db, keys).await?.into_iter().collect())
 }
 
-/// Writes blocks and the sums of what is new in them, in one transaction.
+/// Writes blocks, and rollups of their new results, in one transaction.
 async fn put(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> {
     session.touches_nothing();
     quarantine::put_away(session, &bodies.damaged).await?;
@@ -255,13 +259,13 @@ async fn put(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> {
     Grain::Day.put(db, bodies.days).await
 }
 
-/// Keeps rows that cannot be read beside the ones that are taken away.
+/// Moves unreadable rows to `unreadable_rows` before their originals are deleted.
 async fn keep_damaged(session: &mut Session, damaged: Vec<Damaged>) -> Result<(), StoreError> {
     session.touches_nothing();
     quarantine::put_away(session, &damaged).await
 }
 
-/// Takes away the first of the rows that were gathered, and says how many.
+/// Deletes the first of the compacted rows. Returns their number.
 async fn take_away(session: &mut Session, due: RangeInclusive<i64>) -> Result<u64, StoreError> {
     session.touches_nothing();
     let taken = query(

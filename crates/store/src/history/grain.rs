@@ -1,5 +1,5 @@
-//! The stretches of time that history is kept in: ten minutes of single results, sums of an hour
-//! and of a day. Each has a table of keys and bodies; what a body holds is not known here.
+//! Bucket sizes of the history: ten minutes of single results, and rollups of an hour or a day.
+//! Each has a table of keys and bodies. The format of the bodies is defined elsewhere.
 
 use std::fmt::Write as _;
 
@@ -10,19 +10,19 @@ use crate::StoreError;
 use crate::db::{Connection, Query, Row, query};
 use crate::row::narrow;
 
-/// Bits of a key that are the number of a monitor, or of a row of what is not gathered yet.
+/// Bits of a key that hold the row ID of a monitor, or the number of an uncompacted row.
 const NUMBER_BITS: u32 = 32;
-/// Values of one statement: few sizes, so that the engine knows each statement again.
+/// Numbers of values per statement. Only a few sizes, so that the engine can cache the statements.
 const SIZES: [usize; 4] = [1, 8, 32, 128];
 
-/// A stretch of time.
+/// Bucket size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grain {
     /// Single results.
     TenMinutes,
-    /// Sums.
+    /// Rollups of an hour.
     Hour,
-    /// Sums of a day of UTC.
+    /// Rollups of a day of UTC.
     Day,
 }
 
@@ -43,27 +43,27 @@ impl Grain {
         }
     }
 
-    /// The number of the stretch in which an instant lies.
+    /// Returns the number of the bucket that contains a time.
     pub(crate) const fn number(self, millis: i64) -> i64 {
         millis.div_euclid(self.millis())
     }
 
-    /// The beginning of the stretch in which an instant lies.
+    /// Returns the start of the bucket that contains a time.
     pub(crate) const fn start_of(self, at: Timestamp) -> Timestamp {
         Timestamp::from_millis(self.number(at.as_millis()) * self.millis())
     }
 
-    /// The key of a monitor's stretch in which an instant lies.
+    /// Returns the key of a monitor's bucket that contains a time.
     pub(crate) const fn key(self, millis: i64, monitor: i64) -> i64 {
         key(self.number(millis), monitor)
     }
 
-    /// When the stretch with this key begins, in milliseconds.
+    /// Returns the start of the bucket with this key, in milliseconds.
     pub(crate) const fn start(self, key: i64) -> i64 {
         stretch_of(key) * self.millis()
     }
 
-    /// The bodies with these keys, those that there are, in no order.
+    /// Returns the existing bodies with these keys, in any order.
     pub(crate) async fn read(
         self,
         db: &mut Connection,
@@ -72,7 +72,7 @@ impl Grain {
         read(db, self.table(), keys).await
     }
 
-    /// The first or the last stretch that has a body, by its number.
+    /// Returns the number of the first or last bucket that has a body.
     pub(crate) async fn edge(
         self,
         db: &mut Connection,
@@ -87,14 +87,14 @@ impl Grain {
         Ok(key.flatten().map(stretch_of))
     }
 
-    /// The first and the last stretch that have a body.
+    /// Returns the numbers of the first and the last bucket that have a body.
     pub(crate) async fn edges(self, db: &mut Connection) -> Result<Option<(i64, i64)>, StoreError> {
         let first = self.edge(db, Edge::First).await?;
         let last = self.edge(db, Edge::Last).await?;
         Ok(first.zip(last))
     }
 
-    /// Stores bodies, in the place of those with the same keys.
+    /// Stores bodies, and replaces those with the same keys.
     pub(crate) async fn put(
         self,
         db: &mut Connection,
@@ -105,24 +105,24 @@ impl Grain {
     }
 }
 
-/// An end of what is kept.
+/// End of the stored range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Edge {
     First,
     Last,
 }
 
-/// The key of a monitor's stretch.
+/// Returns the key of a monitor's bucket.
 pub(crate) const fn key(stretch: i64, monitor: i64) -> i64 {
     (stretch << NUMBER_BITS) | monitor
 }
 
-/// The number of the stretch that a key is of.
+/// Returns the number of the bucket of a key.
 pub(crate) const fn stretch_of(key: i64) -> i64 {
     key >> NUMBER_BITS
 }
 
-/// The bodies with these keys in a table of keys and bodies, those that there are, in no order.
+/// Returns the existing bodies with these keys in a table of keys and bodies, in any order.
 pub(crate) async fn read(
     db: &mut Connection,
     table: &str,
@@ -136,7 +136,7 @@ pub(crate) async fn read(
         let list = placeholders(size, 0);
         let statement = format!("SELECT key, body FROM {table} WHERE key IN ({list})");
         let mut query = query(AssertSqlSafe(statement));
-        // A list that is too short is filled with what it has.
+        // A short list is padded with its last key.
         for place in 0..size {
             query = query.bind(*chunk.get(place).unwrap_or(last));
         }
@@ -148,7 +148,7 @@ pub(crate) async fn read(
     Ok(found)
 }
 
-/// Stores bodies in such a table; keys that are there are refused.
+/// Inserts bodies into such a table. Fails if a key exists.
 pub(crate) async fn insert(
     db: &mut Connection,
     table: &str,
@@ -170,7 +170,7 @@ async fn write_all(
         for pair in 0..size {
             let comma = if pair == 0 { "" } else { ", " };
             write!(statement, "{comma}({})", placeholders(2, 2 * pair))
-                .expect("a String takes everything");
+                .expect("writing to a String never fails");
         }
         statement.push_str(where_there);
         let mut query = query(AssertSqlSafe(statement));
@@ -182,7 +182,7 @@ async fn write_all(
     Ok(())
 }
 
-/// The bodies with these keys in these tables, those that there are, all of one moment.
+/// Returns the existing bodies with these keys in these tables, from one snapshot.
 pub(super) async fn read_together(
     db: &mut Connection,
     wanted: &[(Grain, &[i64])],
@@ -191,7 +191,7 @@ pub(super) async fn read_together(
     let mut values = Vec::new();
     for (table, (grain, keys)) in wanted.iter().enumerate() {
         let Some(last) = keys.last() else { continue };
-        // Few sizes, and so few statements; a list that is too short is filled with what it has.
+        // Few sizes mean few statements. A short list is padded with its last key.
         let size = keys.len().next_power_of_two();
         let list = placeholders(size, values.len());
         let union = if statement.is_empty() { "" } else { " UNION ALL " };
@@ -200,7 +200,7 @@ pub(super) async fn read_together(
             "{union}SELECT {table}, key, body FROM {} WHERE key IN ({list})",
             grain.table()
         )
-        .expect("a String takes everything");
+        .expect("writing to a String never fails");
         values.extend((0..size).map(|place| *keys.get(place).unwrap_or(last)));
     }
     if values.is_empty() {
@@ -220,12 +220,12 @@ pub(crate) fn entry(row: &Row) -> Result<(i64, Vec<u8>), StoreError> {
     Ok((row.try_get(0)?, row.try_get(1)?))
 }
 
-/// `count` placeholders after the first `from`: `$3,$4`.
+/// Returns `count` placeholders after the first `from`: `$3,$4`.
 fn placeholders(count: usize, from: usize) -> String {
     let mut list = String::with_capacity(5 * count);
     for place in from + 1..=from + count {
         let comma = if place == from + 1 { "" } else { "," };
-        write!(list, "{comma}${place}").expect("a String takes everything");
+        write!(list, "{comma}${place}").expect("writing to a String never fails");
     }
     list
 }
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_in_the_order_of_time_and_tell_when_they_begin() {
+    fn keys_sort_by_time_and_encode_bucket_starts() {
         let grain = Grain::TenMinutes;
         let (early, late) =
             (grain.key(1_800_000_599_999, 4_000_000_000), grain.key(1_800_000_600_000, 1));

@@ -1,4 +1,4 @@
-//! Retention of the history: results as long as their workspace keeps them, sums longer.
+//! Retention of the history: results as long as their workspace keeps them, rollups longer.
 
 use std::time::Duration;
 
@@ -11,24 +11,24 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::{Change, StoreError};
 
-/// Stretches whose blocks one step takes away at most, of all workspaces together: each is a
-/// statement, and who else writes waits for all of them.
+/// Maximum number of buckets whose blocks one step deletes, over all workspaces. Each is a
+/// statement, and other writers wait for all of them.
 const STEP_STRETCHES: i64 = 144;
-/// Sums that one step takes away at most.
+/// Maximum number of rollups that one step deletes.
 const STEP_SUMS: i64 = 2_000;
 
-/// What a step took away.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrunedHistory {
-    /// Blocks of results.
+    /// Number of deleted blocks of results.
     pub blocks: u64,
-    /// Sums of hours and days.
+    /// Number of deleted hourly and daily rollups.
     pub sums: u64,
-    /// Whether there is more.
+    /// Whether more expired data remains.
     pub is_there_more: bool,
 }
 
-/// How long a workspace keeps its results, and how far that was done.
+/// Retention of a workspace's results, and the progress of their deletion.
 struct Keeping {
     workspace: String,
     kept_for: Duration,
@@ -36,8 +36,7 @@ struct Keeping {
 }
 
 impl HistoryStore<'_> {
-    /// Keeps the results of a workspace for so many days, or again as long as the server's setting
-    /// says.
+    /// Sets the retention of a workspace's results in days. `None` restores the server's setting.
     pub async fn keep_results(
         &self,
         workspace: WorkspaceId,
@@ -71,8 +70,8 @@ impl HistoryStore<'_> {
             .await
     }
 
-    /// Takes away one step's worth of what is past its time. `kept_for` is for workspaces that say
-    /// nothing else.
+    /// Deletes expired data of one step. `kept_for` applies to workspaces without their own
+    /// setting.
     pub async fn prune(
         &self,
         kept_for: Duration,
@@ -135,7 +134,7 @@ async fn keepings(db: &mut Connection, kept_for: Duration) -> Result<Vec<Keeping
         .collect()
 }
 
-/// Takes away the blocks of a workspace's monitors in stretches from `from` to before `end`.
+/// Deletes the blocks of a workspace's monitors in buckets from `from` to before `end`.
 async fn prune_blocks(
     db: &mut Connection,
     workspace: &str,

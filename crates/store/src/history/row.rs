@@ -1,5 +1,5 @@
-//! A result as history holds it: numbers and codes in place of names, small, because hundreds of
-//! thousands are held at a time while they are gathered.
+//! Result as the history holds it: integers and codes instead of names. It is small, because
+//! compaction holds hundreds of thousands at a time.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::db::{Connection, query};
 use crate::row::narrow;
 use crate::{StoreError, codes};
 
-/// Names of probes by their numbers.
+/// Names of probes by row ID.
 pub(crate) type Probes = HashMap<u32, ProbeId>;
 
-/// A result without its monitor.
+/// Result without its monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub(crate) slot: i64,
@@ -32,12 +32,12 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// What makes it one with another of a monitor, in the order that logs are listed in backwards.
+    /// Returns the key within the monitor. Logs are listed in descending order of it.
     pub(crate) const fn key(&self) -> Key {
         (self.slot, self.region, self.trigger, self.revision)
     }
 
-    /// The result as the rest of the product knows it.
+    /// Converts the result to the domain's type.
     pub(crate) fn result(
         &self,
         monitor: MonitorId,
@@ -66,7 +66,7 @@ impl Kept {
     }
 }
 
-/// The names of all probes.
+/// Returns the names of all probes.
 pub(crate) async fn probes(db: &mut Connection) -> Result<Probes, StoreError> {
     let rows = query("SELECT number, name FROM probes").fetch_all(db).await?;
     rows.iter()
@@ -77,12 +77,12 @@ pub(crate) async fn probes(db: &mut Connection) -> Result<Probes, StoreError> {
         .collect()
 }
 
-/// The phases in the order of the bits that say which there are.
+/// Returns the phases in the order of the bits that mark their presence.
 pub(crate) const fn each_phase(phases: &Phases) -> [Option<u32>; 5] {
     [phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us, phases.transfer_us]
 }
 
-/// Takes the phases off the beginning whose bits are set.
+/// Reads the phases whose bits are set.
 pub(crate) fn pull_phases(bytes: &mut &[u8], present: u8) -> Result<Phases, Unreadable> {
     let mut take = |bit: u8| match present & (1 << bit) {
         0 => Ok(None),

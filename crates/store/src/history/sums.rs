@@ -1,5 +1,5 @@
-//! Sums of an hour or a day: one body for all regions of a monitor, so that a window of ninety days
-//! is ninety rows.
+//! Rollups of an hour or a day. One body holds all regions of a monitor, so that 90 days are 90
+//! rows.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,12 +12,12 @@ use crate::db::Connection;
 use crate::quarantine::Quarantine;
 use crate::{StoreError, codes};
 
-/// Sums by region.
+/// Rollups by region.
 pub(super) type Sums = BTreeMap<Region, Sum>;
 
-/// The sums of a monitor from `since` on, a whole hour: hours up to midnight, then days; and of
-/// `recent`, its results that were not gathered a moment ago. What of them is gathered by now is
-/// known by its block, which is read in one statement with the sums, so that it counts once.
+/// Returns the rollups of a monitor from `since`, a whole hour: hours up to midnight, then days.
+/// Adds `recent`, the results that were recently uncompacted. Those compacted by now are found in
+/// their blocks, which are read in the same statement as the rollups, so each result counts once.
 pub(super) async fn read(
     quarantine: &Quarantine,
     db: &mut Connection,
@@ -31,7 +31,7 @@ pub(super) async fn read(
         .map(|hour| super::grain::key(hour, monitor))
         .collect();
     let last = Grain::Day.edge(db, super::grain::Edge::Last).await?;
-    // Days of what is gathered only now are not stored yet.
+    // Days of uncompacted results are not stored yet.
     let last = last.into_iter().chain(recent.iter().map(|row| Grain::Day.number(row.slot))).max();
     let days: Vec<i64> = (Grain::Day.number(midnight)..=last.unwrap_or(i64::MIN))
         .map(|day| super::grain::key(day, monitor))
@@ -61,8 +61,8 @@ pub(super) async fn read(
     Ok(sums)
 }
 
-/// Counts one result, where it is a scheduled one: second opinions are asked when something is
-/// wrong and manual checks when somebody is curious, so neither says how it usually is.
+/// Counts a scheduled result. Confirmation checks run when something is wrong, and manual checks on
+/// demand, so neither is representative.
 pub(super) fn count(sums: &mut Sums, row: &Kept) -> Result<(), StoreError> {
     if codes::trigger(i64::from(row.trigger))? == Trigger::Scheduled {
         let finished_at = Timestamp::from_millis(row.slot + row.finished_after);
@@ -72,7 +72,7 @@ pub(super) fn count(sums: &mut Sums, row: &Kept) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Counts all that `others` counted.
+/// Adds the counts of `others`.
 pub(super) fn merge(sums: &mut Sums, others: &Sums) {
     for (region, other) in others {
         sums.entry(*region).or_default().merge(other);

@@ -1,6 +1,6 @@
-//! Where one monitor's newest results are: `recent_results` is in the order of time, so that finding them
-//! there would read everybody's. Memory holds the keys of the rows in which each monitor has some. It only
-//! says where to look; what is there says the database, which is why a key too many does no harm.
+//! Index of each monitor's newest results. `recent_results` is in order of time, so a search there
+//! would read the results of all monitors. The index holds, in memory, the keys of the rows with
+//! results of each monitor. The database decides which results exist, so an extra key does no harm.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -14,36 +14,36 @@ use crate::db::Connection;
 use crate::quarantine::Quarantine;
 use crate::results::{self, Placed, RowsBetween};
 
-/// The keys of rows by monitor.
+/// Keys of rows by monitor.
 #[derive(Debug)]
 pub(crate) struct Tail {
     known: Mutex<Known>,
     quarantine: Arc<Quarantine>,
-    /// Held by the one who gathers, or learns what there is.
+    /// Held during compaction and while the index is being loaded.
     gathering: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
 struct Known {
-    /// Rows up to here are of the process before, until it is learned whose they are.
+    /// Rows up to this key were left by an earlier process and are not indexed yet.
     left_behind: Option<i64>,
     keys: ById<MonitorId, Vec<i64>>,
 }
 
-/// What shows that nobody else gathers.
+/// Proof that no other compaction runs.
 pub(super) struct Alone<'t> {
     tail: &'t Tail,
     _gathering: tokio::sync::MutexGuard<'t, ()>,
 }
 
 impl Tail {
-    /// What the process before left behind has keys up to `last`.
+    /// Creates the index. Rows of an earlier process have keys up to `last`.
     pub(crate) fn after(last: Option<i64>, quarantine: Arc<Quarantine>) -> Self {
         let known = Known { left_behind: last, keys: ById::default() };
         Self { known: Mutex::new(known), quarantine, gathering: tokio::sync::Mutex::default() }
     }
 
-    /// These results were committed.
+    /// Records committed results.
     pub(crate) fn note(&self, placed: &[Placed]) {
         let mut known = self.known();
         for (monitor, key) in placed {
@@ -51,7 +51,7 @@ impl Tail {
         }
     }
 
-    /// What lies in these rows stands in blocks now.
+    /// Removes rows whose results are in blocks now.
     pub(super) fn trim(&self, gathered: &RangeInclusive<i64>) {
         let mut known = self.known();
         known.keys.retain(|_, keys| {
@@ -63,12 +63,12 @@ impl Tail {
         });
     }
 
-    /// Waits until nobody else gathers.
+    /// Waits until no other compaction runs.
     pub(super) async fn alone(&self) -> Alone<'_> {
         Alone { tail: self, _gathering: self.gathering.lock().await }
     }
 
-    /// The keys of a monitor's rows, once those that were left behind are known.
+    /// Returns the keys of a monitor's rows, after indexing rows of an earlier process.
     async fn of(&self, db: &mut Connection, monitor: MonitorId) -> Result<Vec<i64>, StoreError> {
         if self.known().left_behind.is_some() {
             self.alone().await.learn(db).await?;
@@ -77,12 +77,12 @@ impl Tail {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().expect("nothing panics while it holds this")
+        self.known.lock().expect("no code panics while holding this lock")
     }
 }
 
 impl Alone<'_> {
-    /// Reads through what the process before left behind, once.
+    /// Indexes the rows of an earlier process, once.
     pub(super) async fn learn(&self, db: &mut Connection) -> Result<(), StoreError> {
         let Some(last) = self.tail.known().left_behind else { return Ok(()) };
         let mut keys: HashMap<i64, Vec<i64>> = HashMap::new();
@@ -113,14 +113,15 @@ impl Alone<'_> {
     }
 }
 
-/// Adds the key of a row, of which there may be several results in a row.
+/// Adds the key of a row. Consecutive results may be in the same row.
 fn add(keys: &mut Vec<i64>, key: i64) {
     if keys.last() != Some(&key) {
         keys.push(key);
     }
 }
 
-/// A monitor's results that are not gathered, of two with one identity the first one first.
+/// Returns the uncompacted results of a monitor. Of two with one key, the earlier stored one is
+/// first.
 pub(super) async fn rows(
     tail: &Tail,
     db: &mut Connection,

@@ -1,5 +1,5 @@
-//! Monitors as they are changed: created once however often the call is repeated, edited only by
-//! who saw the last edit, deleted at once with their secrets while their history stays.
+//! Changes monitors. Repeated creates have no effect, and an edit must be based on the latest
+//! version. A deleted monitor and its secrets disappear at once, while its history stays.
 
 use domain::judge::ClosedAs;
 use rules::monitor::{Monitor, MonitorSettings};
@@ -17,16 +17,14 @@ use crate::{
     Change, Created, Idempotency, StoreError, components, idempotency, judge_states, maintenances,
 };
 
-/// A monitor to create, at the time of the change.
+/// Monitor to create.
 #[derive(Clone, Debug)]
 pub struct NewMonitor {
-    /// Its identifier.
     pub id: MonitorId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// Settings from the user.
     pub settings: MonitorSettings,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the create.
     pub idempotency: Option<Idempotency>,
 }
 
@@ -66,10 +64,10 @@ impl Monitors<'_> {
             .await
     }
 
-    /// Gives a monitor that was read as `seen` other settings. The revision grows where results of
-    /// the old ones no longer count: not where only name, description or visibility change. Where
-    /// somebody else changed it since, nothing happens and the answer is a conflict. A pause closes
-    /// the open incident with it, so that none outlives a server that ends right after.
+    /// Replaces the settings of a monitor that was read as `seen`. Fails with a conflict if it was
+    /// changed since. The revision grows unless only name, description or visibility change,
+    /// because results of earlier settings no longer count. A pause also closes the open incident,
+    /// so that the incident does not stay open if the server stops.
     pub async fn update(
         &self,
         seen: Monitor,
@@ -104,9 +102,9 @@ impl Monitors<'_> {
             .await
     }
 
-    /// Deletes a monitor: it is gone from every list at once, its settings are wiped and its open
-    /// incident is closed, and it leaves its channels. Its components stay without it. Results and
-    /// incidents stay for the pages that showed it, until retention takes them.
+    /// Deletes a monitor. It disappears from every list at once, its settings are wiped, its open
+    /// incident is closed, and it is removed from its channels. Its components stay without it.
+    /// Results and incidents stay for the pages that showed it, until they expire.
     pub async fn delete(
         &self,
         workspace: WorkspaceId,

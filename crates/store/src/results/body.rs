@@ -1,11 +1,13 @@
-//! What a row of `recent_results` holds: results of one stretch of time that were committed together, one
-//! after the other. A result is its numbers, each with its high byte first: slot and the milliseconds from
-//! it to the end in eight bytes, monitor, revision, latency and probe in four, status in two (0 is none),
-//! region, trigger, outcome and attempts in one; then a byte that says which phases there are, and their
-//! microseconds (`domain::history::varint`).
+//! Body of a row of `recent_results`: results of one bucket that were committed together, one after
+//! the other. All integers are big-endian. A result consists of:
+//! - eight bytes each: slot, milliseconds from slot to completion
+//! - four bytes each: monitor, revision, latency, probe
+//! - two bytes: status (0 is none)
+//! - one byte each: region, trigger, outcome, attempts, and which phases are present
+//! - the phases in microseconds (`domain::history::varint`)
 //!
-//! A migration of each engine writes the same (`0014_recent_results.sql`), which is why it is so plain. What
-//! is kept for longer is packed tighter (`history::block`).
+//! The format is simple because a migration of each engine writes it too
+//! (`0014_recent_results.sql`). Data that is kept longer is packed tighter (`history::block`).
 
 use domain::history::{Unreadable, varint};
 
@@ -13,12 +15,12 @@ use super::ResultRow;
 use crate::history::{Kept, each_phase, pull_phases};
 use crate::{StoreError, codes};
 
-/// The bytes of a result before its phases.
+/// Bytes of a result before its phases.
 const HEAD: usize = 38;
-/// The bytes that most results take, with the phases of a request.
+/// Bytes of a typical result, including the phases of a request.
 const USUAL: usize = HEAD + 12;
 
-/// The body of these results.
+/// Encodes the body of these results.
 pub(super) fn of(rows: &[ResultRow<'_>]) -> Vec<u8> {
     let mut body = Vec::with_capacity(USUAL * rows.len());
     for row in rows {
@@ -27,7 +29,7 @@ pub(super) fn of(rows: &[ResultRow<'_>]) -> Vec<u8> {
     body
 }
 
-/// The results of a body with the numbers of their monitors, in the order in which they were put there.
+/// Returns the results of a body with the row IDs of their monitors, in stored order.
 pub(crate) fn results(
     mut body: &[u8],
 ) -> impl Iterator<Item = Result<(i64, Kept), StoreError>> + '_ {
@@ -103,9 +105,9 @@ fn pull(body: &mut &[u8]) -> Result<(i64, Kept), Unreadable> {
     Ok((i64::from(monitor), kept))
 }
 
-/// The next bytes of a head.
+/// Returns the next bytes of a head.
 fn next<const N: usize>(head: &mut &[u8]) -> [u8; N] {
-    let (first, rest) = head.split_first_chunk().expect("a head has all of its numbers");
+    let (first, rest) = head.split_first_chunk().expect("a head has a fixed length");
     *head = rest;
     *first
 }
@@ -163,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bodies_read_back(given in prop::collection::vec((any::<u32>(), any::<u32>(), a_result()), 0..9)) {
+        fn encoded_body_reads_back_equal(given in prop::collection::vec((any::<u32>(), any::<u32>(), a_result()), 0..9)) {
             let rows: Vec<ResultRow<'_>> = given
                 .iter()
                 .map(|(monitor, probe, result)| ResultRow {
@@ -187,13 +189,13 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_reading_panic_or_go_on_for_ever(bytes: Vec<u8>) {
+        fn arbitrary_bytes_neither_panic_nor_loop(bytes: Vec<u8>) {
             prop_assert!(results(&bytes).count() <= bytes.len());
         }
     }
 
     #[test]
-    fn a_body_that_is_cut_short_is_refused_where_it_ends() {
+    fn truncated_body_fails_at_its_end() {
         let read: Vec<_> = results(&[0; HEAD + 1 + HEAD]).collect();
         assert_eq!(read.len(), 2);
         assert!(read[0].is_ok() && read[1].is_err());

@@ -1,5 +1,6 @@
-//! Writing results, the hot path: what is committed together is one row, or some where it is of two stretches
-//! of time or many. A row goes behind those of its stretch, so that few pages change.
+//! Writes results, the hot path. Results that are committed together form one row, or several if
+//! they span two buckets or are many. New rows follow those of their bucket, so that few pages
+//! change.
 
 use std::collections::BTreeMap;
 
@@ -11,33 +12,35 @@ use crate::db::{Connection, query};
 use crate::history::{Grain, Key, grain_key, insert_bodies};
 use crate::{StoreError, codes};
 
-/// Results of one body at most: with usual phases it fits a page of SQLite.
+/// Maximum number of results per body. With typical phases, it fits a page of SQLite.
 const TOGETHER: usize = 64;
-/// Stretches whose ends are remembered; nearly all results are of the last one, or the one before.
+/// Number of buckets whose next keys are cached. Nearly all results are of the last bucket or the
+/// one before.
 const STRETCHES: usize = 4;
 
 /// Results that become one row.
 pub(crate) struct Body<'r> {
-    /// The number of the stretch of ten minutes.
+    /// Number of the ten-minute bucket.
     stretch: i64,
     results: &'r [ResultRow<'r>],
 }
 
-/// In which row a result lies.
+/// Monitor of a result and the key of its row.
 pub(crate) type Placed = (MonitorId, i64);
 
-/// The keys that the next rows of the last stretches get.
+/// Next row keys of the last buckets.
 #[derive(Default)]
 pub(crate) struct Ends(BTreeMap<i64, i64>);
 
-/// Puts results beside those they will lie with, and drops the second of an identity.
+/// Sorts results into the order of rows, and drops the second result of a key.
 pub(crate) fn arrange(rows: &mut Vec<ResultRow<'_>>) {
-    // By monitor, because who reads wants one monitor's. In a stable order: the first of two stays.
+    // Sorts by monitor, because readers want the results of one monitor. The sort is stable, so the
+    // first of two results stays.
     rows.sort_by_key(|row| (stretch(row), row.monitor, key(row)));
     rows.dedup_by_key(|row| (row.monitor, key(row)));
 }
 
-/// The rows that results become which are arranged.
+/// Splits sorted results into bodies of rows.
 pub(crate) fn bodies<'r>(rows: &'r [ResultRow<'r>]) -> Vec<Body<'r>> {
     rows.chunk_by(|a, b| stretch(a) == stretch(b))
         .flat_map(|results| results.chunks(TOGETHER))
@@ -45,7 +48,7 @@ pub(crate) fn bodies<'r>(rows: &'r [ResultRow<'r>]) -> Vec<Body<'r>> {
         .collect()
 }
 
-/// Stores rows, and says in which each result lies.
+/// Stores rows. Returns the row key of each result.
 pub(crate) async fn insert(
     db: &mut Connection,
     ends: &mut Ends,
@@ -63,7 +66,7 @@ pub(crate) async fn insert(
 }
 
 impl Ends {
-    /// The key of a stretch's next row, which is no other's even where that row is undone.
+    /// Returns the key of a bucket's next row. It is not reused even after a rollback.
     async fn next(&mut self, db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
         if let Some(next) = self.0.get_mut(&stretch) {
             *next += 1;
@@ -93,7 +96,7 @@ fn stretch(row: &ResultRow<'_>) -> i64 {
     Grain::TenMinutes.number(row.result.identity.slot.as_millis())
 }
 
-/// What makes a result one with another of its monitor, in the order of logs.
+/// Returns the key of a result within its monitor, in the order of logs.
 fn key(row: &ResultRow<'_>) -> Key {
     let Identity { slot, region, trigger, revision, .. } = row.result.identity;
     let (region, trigger) = (codes::of_region(region), codes::of_trigger(trigger));

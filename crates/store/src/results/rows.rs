@@ -1,5 +1,5 @@
-//! Reading rows of `recent_results` in the order of their keys, which is that of stretches of time and, within
-//! one, that in which they were committed.
+//! Reads rows of `recent_results` in key order: by bucket, and within a bucket in the order of
+//! commits.
 
 use super::{TABLE, body};
 use crate::StoreError;
@@ -7,25 +7,25 @@ use crate::db::{Connection, query};
 use crate::history::{Kept, entry, read_bodies};
 use crate::quarantine::Damaged;
 
-/// Rows read at a time: some hundred KiB at most.
+/// Number of rows per query: at most some hundred KiB.
 const AT_ONCE: i64 = 64;
 
-/// Rows with keys in a range, some at a time.
+/// Rows with keys in a range, read in batches.
 pub(crate) struct RowsBetween {
     first: i64,
     last: i64,
 }
 
-/// A row: its key and its body.
+/// Key and body of a row.
 pub(crate) type Entry = (i64, Vec<u8>);
 
 impl RowsBetween {
-    /// From one key to another, both among them.
+    /// Reads from one key to another, inclusive.
     pub(crate) const fn keys(first: i64, last: i64) -> Self {
         Self { first, last }
     }
 
-    /// The next rows; none at the end.
+    /// Returns the next rows, or an empty list at the end.
     pub(crate) async fn next(&mut self, db: &mut Connection) -> Result<Vec<Entry>, StoreError> {
         let rows = query(
             "SELECT key, body FROM recent_results WHERE key >= $1 AND key <= $2 \
@@ -43,8 +43,8 @@ impl RowsBetween {
         Ok(entries)
     }
 
-    /// Hands over each result that is left, with the number of its monitor, and returns the rows that
-    /// cannot be read to their end.
+    /// Calls `take` with each remaining result and the row ID of its monitor. Returns the
+    /// unreadable rows.
     pub(crate) async fn each(
         mut self,
         db: &mut Connection,
@@ -63,7 +63,7 @@ impl RowsBetween {
     }
 }
 
-/// Hands over each result of a row's body; the row, if it cannot be read to its end.
+/// Calls `take` with each result of a row's body. Returns the row if it is unreadable or truncated.
 pub(crate) fn each_of(key: i64, body: &[u8], mut take: impl FnMut(i64, Kept)) -> Option<Damaged> {
     for result in body::results(body) {
         match result {
@@ -74,7 +74,7 @@ pub(crate) fn each_of(key: i64, body: &[u8], mut take: impl FnMut(i64, Kept)) ->
     None
 }
 
-/// The rows with these keys, those that there are, in the order of their keys.
+/// Returns the existing rows with these keys, in key order.
 pub(crate) async fn with_keys(db: &mut Connection, keys: &[i64]) -> Result<Vec<Entry>, StoreError> {
     let mut entries = read_bodies(db, TABLE, keys).await?;
     entries.sort_unstable_by_key(|(key, _)| *key);
@@ -82,7 +82,7 @@ pub(crate) async fn with_keys(db: &mut Connection, keys: &[i64]) -> Result<Vec<E
     Ok(entries)
 }
 
-/// The first and the last key.
+/// Returns the first and the last key.
 pub(crate) async fn edges(db: &mut Connection) -> Result<Option<(i64, i64)>, StoreError> {
     let first: Option<Option<i64>> =
         query("SELECT MIN(key) FROM recent_results").scalar(&mut *db).await?;

@@ -1,7 +1,7 @@
-//! Retention of what is written rarely and kept long: changes of status, incidents that are closed,
-//! the audit, what was delivered, and keys that hold no more. What is past its time is looked for beside the writer, who
-//! only takes it away. Of deleted monitors nothing is kept any longer than of others; their row stays,
-//! so that no other monitor ever gets their number.
+//! Retention of records that are rarely written and kept long: status changes, closed incidents,
+//! audit entries, deliveries, and inactive keys. Expired records are searched beside the writer,
+//! which only deletes them. Records of deleted monitors expire like any other. The row of a deleted
+//! monitor stays, so that its row ID is never reused.
 
 use rules::{Timestamp, limits};
 
@@ -9,34 +9,28 @@ use super::{Retention, STEP_ROWS};
 use crate::db::{Connection, query};
 use crate::{StoreError, incidents, outbox};
 
-/// What a step took away.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrunedRecords {
-    /// Changes of status.
     pub status_changes: u64,
-    /// Incidents.
     pub incidents: u64,
-    /// Rows of the audit.
+    /// Number of deleted audit entries.
     pub audit: u64,
-    /// Keys.
     pub keys: u64,
-    /// Signing secrets.
     pub signing_secrets: u64,
-    /// Deliveries.
     pub deliveries: u64,
-    /// Events.
     pub events: u64,
 }
 
-/// A statement that finds what is past its time, given until when and how much of it, and the one that
-/// takes one of these away.
+/// Pair of statements: `find` selects expired records, given a time and a limit; `take` deletes one
+/// of them.
 struct Kind {
     find: &'static str,
     take: &'static str,
 }
 
-/// The last change of a monitor says what it is today, however long ago it was; a deleted one is
-/// nothing any more.
+/// The last change of a monitor gives its current status, however old it is. A deleted monitor has
+/// none.
 const STATUS_CHANGES: Kind = Kind {
     find: "SELECT c.number FROM status_changes c WHERE c.at < $1 AND (EXISTS \
            (SELECT 1 FROM status_changes n WHERE n.monitor = c.monitor AND n.number > c.number \
@@ -48,7 +42,7 @@ const AUDIT: Kind = Kind {
     find: "SELECT number FROM audit WHERE at < $1 ORDER BY number LIMIT $2",
     take: "DELETE FROM audit WHERE number = $1",
 };
-/// They go with their timeline and evidence.
+/// Incidents are deleted with their timelines and evidence.
 const INCIDENTS: Kind = Kind {
     find: "SELECT id FROM incidents WHERE closed_at < $1 ORDER BY id LIMIT $2",
     take: "DELETE FROM incidents WHERE id = $1",
@@ -57,18 +51,18 @@ const KEYS: Kind = Kind {
     find: "SELECT id FROM keys WHERE revoked_at < $1 OR expires_at < $1 ORDER BY id LIMIT $2",
     take: "DELETE FROM keys WHERE id = $1",
 };
-/// A secret that was replaced signs no more from then on.
+/// A replaced secret does not sign after its expiry.
 const SIGNING_SECRETS: Kind = Kind {
     find: "SELECT id FROM signing_secrets WHERE expires_at <= $1 ORDER BY id LIMIT $2",
     take: "DELETE FROM signing_secrets WHERE id = $1",
 };
 
-/// What an open one told of still lasts.
+/// A delivery stays while its alert is open.
 const DELIVERIES: Kind = Kind {
     find: "SELECT number FROM deliveries WHERE done_at < $1 AND NOT open ORDER BY done_at LIMIT $2",
     take: "DELETE FROM deliveries WHERE number = $1 AND done_at IS NOT NULL",
 };
-/// Those that nobody is told any more.
+/// Events without deliveries.
 const EVENTS: Kind = Kind {
     find: "SELECT e.number FROM events e WHERE e.at < $1 AND NOT EXISTS \
            (SELECT 1 FROM deliveries d WHERE d.event = e.number) ORDER BY e.at LIMIT $2",
@@ -76,7 +70,7 @@ const EVENTS: Kind = Kind {
            (SELECT 1 FROM deliveries d WHERE d.event = events.number)",
 };
 
-/// What is past its time.
+/// Expired records.
 #[derive(Default)]
 struct Found {
     status_changes: Vec<i64>,
@@ -89,7 +83,7 @@ struct Found {
 }
 
 impl PrunedRecords {
-    /// Whether the step found its room full: then there is more.
+    /// Returns whether the step reached its limit, so that more expired records may remain.
     pub const fn is_there_more(&self) -> bool {
         let step = STEP_ROWS as u64;
         self.status_changes >= step
@@ -103,7 +97,7 @@ impl PrunedRecords {
 }
 
 impl Retention<'_> {
-    /// Takes away one step's worth of the records that are past their time.
+    /// Deletes expired records of one step.
     pub async fn records(&self, now: Timestamp) -> Result<PrunedRecords, StoreError> {
         let mut db = self.store.read().await?;
         let found = Found {
