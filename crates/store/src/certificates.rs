@@ -1,6 +1,6 @@
-//! Certificates of the names that the server answers to, with their keys sealed, what came of asking
-//! for them, and the accounts they are asked for with. When to ask, and for which names, is decided by
-//! whoever asks; certificates are the server's and belong to no workspace.
+//! Certificates of the domains that the server serves, with their sealed keys, the outcome of the
+//! last order, and the ACME accounts. The caller decides when to order, and for which domains.
+//! Certificates belong to the server, not to a workspace.
 
 use rules::{DomainName, Secret, Timestamp};
 
@@ -10,39 +10,39 @@ use crate::vault::{Place, Vault};
 use crate::writer::Session;
 use crate::{Store, StoreError};
 
-/// The handle of the certificates.
+/// Handle of the certificates.
 #[derive(Clone, Copy, Debug)]
 pub struct Certificates<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// What is known of the certificate of a name.
+/// Certificate of a domain, with the state of its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainCertificate {
-    /// The name.
     pub domain: DomainName,
-    /// The certificate; `None` until there is one.
+    /// Certificate. `None` until the first one is issued.
     pub issued: Option<IssuedCertificate>,
-    /// Tries since the last certificate came.
+    /// Number of attempts since the last certificate was issued.
     pub tries: u32,
-    /// Why the last try failed; `None` where it did not, or was broken off.
+    /// Error of the last attempt. `None` if it succeeded or was interrupted.
     pub last_error: Option<String>,
-    /// No try is made before; `None` where none was made since the last certificate came.
+    /// Earliest time of the next attempt. `None` if there was no attempt since the last
+    /// certificate.
     pub next_try_at: Option<Timestamp>,
 }
 
-/// A certificate with its key.
+/// Certificate with its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssuedCertificate {
-    /// The certificate and those that vouch for it, in PEM.
+    /// Certificate and its issuers, in PEM.
     pub chain: String,
-    /// The key, in PEM.
+    /// Private key, in PEM.
     pub key: Secret<String>,
-    /// When it came.
+    /// Time of issue.
     pub issued_at: Timestamp,
-    /// When it ends.
+    /// Time of expiry.
     pub expires_at: Timestamp,
-    /// When the next one is asked for.
+    /// Time at which to order the next one.
     pub renew_at: Timestamp,
 }
 
@@ -50,7 +50,7 @@ const SELECT: &str = "SELECT domain, chain, key_sealed, issued_at, expires_at, r
     last_error, next_try_at FROM certificates";
 
 impl Certificates<'_> {
-    /// All of them, by name.
+    /// Returns all certificates, ordered by domain.
     pub async fn all(&self) -> Result<Vec<DomainCertificate>, StoreError> {
         let mut db = self.store.read().await?;
         let rows = query(sqlx::AssertSqlSafe(format!("{SELECT} ORDER BY domain")));
@@ -60,7 +60,7 @@ impl Certificates<'_> {
         self.store.quarantine().sift_all("certificates", &rows, |row| read(vault, row))
     }
 
-    /// That of one name; `None` where none was ever asked for.
+    /// Returns the certificate of one domain, or `None` if none was ever ordered.
     pub async fn get(&self, domain: &DomainName) -> Result<Option<DomainCertificate>, StoreError> {
         let mut db = self.store.read().await?;
         let row = query(sqlx::AssertSqlSafe(format!("{SELECT} WHERE domain = $1")))
@@ -71,8 +71,8 @@ impl Certificates<'_> {
         row.map(|row| read(self.store.vault(), &row)).transpose()
     }
 
-    /// Writes down that a try begins, the how manieth it is, and that no other is made before then:
-    /// a server that is killed in the middle of it does not begin with another one at once for ever.
+    /// Records the start of an attempt with its number, and the earliest time of the next one. A
+    /// server that is killed during an attempt therefore does not repeat it immediately.
     pub async fn begin(
         &self,
         domain: DomainName,
@@ -96,7 +96,7 @@ impl Certificates<'_> {
         .await
     }
 
-    /// Writes down why a try failed, and that no other is made before then.
+    /// Records why an attempt failed, and the earliest time of the next one.
     pub async fn failed(
         &self,
         domain: DomainName,
@@ -119,7 +119,7 @@ impl Certificates<'_> {
         .await
     }
 
-    /// Keeps a certificate that came; what went wrong before is over.
+    /// Stores an issued certificate, and clears the failures before it.
     pub async fn issued(
         &self,
         domain: DomainName,
@@ -150,7 +150,7 @@ impl Certificates<'_> {
         .await
     }
 
-    /// Another time at which the next certificate is asked for, as its maker wishes.
+    /// Sets the time to order the next certificate, as its issuer suggests.
     pub async fn renews(&self, domain: DomainName, renew_at: Timestamp) -> Result<(), StoreError> {
         self.write(move |session| {
             Box::pin(async move {
@@ -165,7 +165,7 @@ impl Certificates<'_> {
         .await
     }
 
-    /// Forgets the certificate of a name that the server answers to no more, with its key.
+    /// Deletes the certificate and key of a domain that the server no longer serves.
     pub async fn forget(&self, domain: DomainName) -> Result<(), StoreError> {
         self.write(move |session| {
             Box::pin(async move {
@@ -179,7 +179,7 @@ impl Certificates<'_> {
         .await
     }
 
-    /// The account at the ACME server with this directory, as it was saved.
+    /// Returns the saved account at the ACME server with this directory.
     pub async fn account(&self, directory: &str) -> Result<Option<Secret<String>>, StoreError> {
         let mut db = self.store.read().await?;
         let sealed: Option<Vec<u8>> =
@@ -192,7 +192,7 @@ impl Certificates<'_> {
         Ok(sealed.map(open).transpose()?.map(Secret::new))
     }
 
-    /// Saves the account at the ACME server with this directory, in the place of any before.
+    /// Saves the account at the ACME server with this directory, and replaces an earlier one.
     pub async fn save_account(
         &self,
         directory: String,
@@ -217,7 +217,7 @@ impl Certificates<'_> {
         .await
     }
 
-    /// Nothing that callers read from memory changes.
+    /// Writes without changing any data that callers may have cached.
     async fn write<F>(&self, work: F) -> Result<(), StoreError>
     where
         F: for<'s> FnOnce(&'s mut Session) -> crate::writer::Work<'s, ()> + Send + 'static,

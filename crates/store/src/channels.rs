@@ -1,5 +1,5 @@
-//! Notification channels as they are read: one, or a page of them. Whom one tells, and how, is
-//! encrypted (design §6). Changing them stands in `change`.
+//! Reads notification channels: one, or a page of them. Recipients and their credentials are
+//! encrypted (design §6). `change` modifies channels.
 
 mod change;
 
@@ -16,14 +16,14 @@ use crate::{Page, Store, StoreError};
 pub use change::NewChannel;
 pub(crate) use change::{Leaving, leave};
 
-/// The handle of the channels.
+/// Handle of the channels.
 #[derive(Clone, Copy, Debug)]
 pub struct Channels<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// Selects channels as [`read`] reads them: a row for each channel, and one for each of its monitors.
-/// One statement, so that both are of the same moment. What is given says which, by identifier.
+/// Selects channels for [`read`]: a row for each channel, and one for each of its monitors. It is
+/// one statement, so that both are from one snapshot. The argument is a subquery of identifiers.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -40,14 +40,14 @@ macro_rules! select {
 }
 
 impl Channels<'_> {
-    /// The channel with this identifier in the workspace.
+    /// Returns a channel of the workspace.
     pub async fn get(&self, workspace: WorkspaceId, id: ChannelId) -> Result<Channel, StoreError> {
         let mut db = self.store.read().await?;
         one(&mut db, self.store.vault(), workspace, &id.to_string()).await
     }
 
-    /// The channel with this identifier in any workspace, for the sender, who needs not know the
-    /// monitors: they are left out. `None` where it was deleted.
+    /// Returns a channel of any workspace without its monitors, for the delivery workers. `None` if
+    /// it was deleted.
     pub async fn for_sending(&self, id: ChannelId) -> Result<Option<Channel>, StoreError> {
         let row = query(
             "SELECT c.id, NULL, c.workspace_id, c.name, c.provider_sealed, c.created_at, \
@@ -59,7 +59,8 @@ impl Channels<'_> {
         row.map(|row| read(self.store.vault(), &row, Vec::new())).transpose()
     }
 
-    /// A part of the workspace's channels, in the order of their identifiers, and how many there are.
+    /// Returns a page of the workspace's channels, in the order of identifiers, and their total
+    /// number.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -87,7 +88,7 @@ impl Channels<'_> {
     }
 }
 
-/// The channel with this identifier in the workspace, as this connection sees it.
+/// Returns a channel of the workspace, as this connection sees it.
 async fn one(
     db: &mut Connection,
     vault: &Vault,
@@ -101,10 +102,10 @@ async fn one(
     found.ok_or_else(|| StoreError::not_found("channel", id))?.1
 }
 
-/// A channel as it was read, with its identifier.
+/// Identifier of a channel, and the result of reading it.
 type Found = (String, Result<Channel, StoreError>);
 
-/// The channels in the order of their identifiers.
+/// Returns the channels in the order of identifiers.
 async fn all(db: &mut Connection, vault: &Vault, which: Query) -> Result<Vec<Found>, StoreError> {
     let rows = which.fetch_all(db).await?;
     let mut monitors: BTreeMap<&str, Vec<MonitorId>> = BTreeMap::new();
@@ -145,20 +146,20 @@ fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel
     })
 }
 
-/// What a channel wishes; nothing where it says nothing.
+/// Reads the preferences of a channel. Null means no preferences.
 pub(crate) fn wishes(json: Option<String>, id: ChannelId) -> Result<Wishes, StoreError> {
     let Some(json) = json else { return Ok(Wishes::default()) };
     serde_json::from_str(&json).map_err(|error| {
-        StoreError::corrupt(format!("wishes of channel `{id}`"), error.to_string())
+        StoreError::corrupt(format!("preferences of channel `{id}`"), error.to_string())
     })
 }
 
-/// Wishes as they are kept: nothing where nothing was wished.
+/// Encodes the preferences. Null means no preferences.
 fn wishes_json(wishes: &Wishes) -> Option<String> {
-    (!wishes.is_empty()).then(|| serde_json::to_string(wishes).expect("wishes are plain texts"))
+    (!wishes.is_empty()).then(|| serde_json::to_string(wishes).expect("preferences serialize to JSON"))
 }
 
-/// Where the provider of a channel is sealed.
+/// Returns the location for which the provider of a channel is sealed.
 const fn provider_of(id: &str) -> Place<'_> {
     Place { column: "channels.provider_sealed", row: id }
 }

@@ -1,7 +1,7 @@
-//! Incidents: from a monitor's error to its recovery. A monitor has one open at most, which the
-//! database itself holds to. When one opens and closes is the judge's decision (`turn`); people
-//! acknowledge, comment and resolve (`people`); what happened is its `timeline`, and what the regions
-//! saw its `evidence`.
+//! Incidents: each lasts from a monitor's error to its recovery. A monitor has at most one open
+//! incident, which the database enforces. The judge decides when one opens and closes (`turn`), and
+//! people acknowledge, comment and resolve (`people`). The `timeline` lists the events of an
+//! incident, and `evidence` holds the observations of its regions.
 
 mod evidence;
 mod people;
@@ -26,78 +26,73 @@ pub(crate) use turn::{close, close_open, empty, open};
 /// An incident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incident {
-    /// Its identifier; later ones are greater.
+    /// Identifier. Later incidents have greater ones.
     pub id: IncidentId,
-    /// Whose it is; the monitor may be deleted since.
+    /// Monitor, which may be deleted.
     pub monitor: MonitorId,
-    /// Name of the monitor, as it is now or was last.
+    /// Current or last name of the monitor.
     pub monitor_name: String,
-    /// When the monitor went to `error`.
+    /// Time at which the monitor went to `error`.
     pub opened_at: Timestamp,
-    /// Who took it up and when; nobody yet.
+    /// Acknowledgement. `None` if nobody has acknowledged it.
     pub acknowledged: Option<Acknowledged>,
-    /// When and how it ended; `None` while it is open.
+    /// Closure. `None` while it is open.
     pub closed: Option<Closed>,
 }
 
-/// Somebody took an incident up: it is not reminded of any more.
+/// Acknowledgement of an incident, which stops its reminders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acknowledged {
-    /// When.
     pub at: Timestamp,
-    /// Who.
     pub by: Person,
 }
 
-/// The end of an incident.
+/// Closure of an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closed {
-    /// When.
     pub at: Timestamp,
-    /// What ended it.
+    /// Reason of the closure.
     pub how: ClosedAs,
 }
 
-/// Who did something, as was known then: keys are renamed by making others, and revoked.
+/// Actor of a change, as known at that time. A key can be replaced or revoked later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     /// Identifier of a key, `command line` or `server`.
     pub actor: String,
-    /// Name of the key.
     pub name: Option<String>,
 }
 
-/// An incident with all that is known of it.
+/// Incident with its timeline and evidence.
 #[derive(Clone, Debug)]
 pub struct WholeIncident {
-    /// The incident.
     pub incident: Incident,
-    /// What happened in it, in its order.
+    /// Events of the incident, in order.
     pub timeline: Vec<Entry>,
-    /// What each region saw that failed, by region.
+    /// Failed observation of each region, by region.
     pub evidence: Vec<EvidenceEntry>,
 }
 
-/// Which incidents are listed; what is `None` asks for nothing.
+/// Filter of a listing. `None` matches everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IncidentFilter {
-    /// Of this monitor, also where it is deleted.
+    /// Monitor, which may be deleted.
     pub monitor: Option<MonitorId>,
-    /// Only those that are open, or only those that are closed.
+    /// `true` for open incidents, `false` for closed ones.
     pub is_open: Option<bool>,
-    /// Opened at this time or later.
+    /// Earliest opening time, inclusive.
     pub from: Option<Timestamp>,
-    /// Opened before this time.
+    /// Latest opening time, exclusive.
     pub to: Option<Timestamp>,
 }
 
-/// The handle of the incidents.
+/// Handle of the incidents.
 #[derive(Clone, Copy, Debug)]
 pub struct Incidents<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// Selects incidents as [`read`] reads them; what follows says which.
+/// Selects incidents for [`read`]. The argument is the `WHERE` clause.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -110,8 +105,8 @@ macro_rules! select {
 }
 
 impl Incidents<'_> {
-    /// A part of the workspace's incidents that the filter lets through, newest first, and how many
-    /// those are. `after` is the last one of the part before.
+    /// Returns a page of the workspace's incidents that match the filter, newest first, and their
+    /// total number. `page.after` is the last incident of the previous page.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -137,14 +132,14 @@ impl Incidents<'_> {
             part = part.bind(value);
         }
         let total: Option<i64> = total.scalar(&mut db).await?;
-        // After the last digit of every identifier there is.
+        // Sorts after the last digit of every identifier.
         let after = page.after.map_or_else(|| "inc_~".to_owned(), |after| after.to_string());
         let part = part.bind(after).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         Listed::of((self.store.quarantine(), "incidents"), &rows, total, read)
     }
 
-    /// The incident with this identifier in the workspace, with all that is known of it.
+    /// Returns an incident of the workspace with its timeline and evidence.
     pub async fn get(
         &self,
         workspace: WorkspaceId,
@@ -157,7 +152,7 @@ impl Incidents<'_> {
         Ok(WholeIncident { incident, timeline, evidence })
     }
 
-    /// The incident with this identifier in the workspace.
+    /// Returns an incident of the workspace.
     pub async fn find(
         &self,
         workspace: WorkspaceId,
@@ -166,7 +161,7 @@ impl Incidents<'_> {
         one(&mut self.store.read().await?, workspace, id).await
     }
 
-    /// The newest incidents of a monitor, also of one that is deleted, newest first; at most
+    /// Returns the newest incidents of a monitor, which may be deleted, newest first, at most
     /// `limit`.
     pub async fn of_monitor(
         &self,
@@ -185,7 +180,7 @@ impl Incidents<'_> {
         rows.iter().map(read).collect()
     }
 
-    /// Every incident of the workspace that is open, oldest first.
+    /// Returns all open incidents of the workspace, oldest first.
     pub async fn open(&self, workspace: WorkspaceId) -> Result<Vec<Incident>, StoreError> {
         let rows = query(select!(
             "WHERE i.workspace_id = $1 AND i.closed_at IS NULL ORDER BY i.opened_at, i.id"
@@ -198,13 +193,13 @@ impl Incidents<'_> {
 }
 
 impl IncidentFilter {
-    /// The condition with its values, which begin with `$1`.
+    /// Returns the condition and its values, which start at `$1`.
     fn condition(self, workspace: WorkspaceId) -> (String, Vec<Value>) {
         let (mut which, mut values) =
             ("i.workspace_id = $1".to_owned(), vec![workspace.to_string().into()]);
         let mut add = |condition: &str, value: Value| {
             values.push(value);
-            write!(which, " AND {condition} ${}", values.len()).expect("a String takes everything");
+            write!(which, " AND {condition} ${}", values.len()).expect("writing to a String never fails");
         };
         if let Some(monitor) = self.monitor {
             add("m.id =", monitor.to_string().into());
@@ -224,7 +219,7 @@ impl IncidentFilter {
     }
 }
 
-/// The incident with this identifier in the workspace, as this connection sees it.
+/// Returns an incident of the workspace, as this connection sees it.
 async fn one(
     db: &mut Connection,
     workspace: WorkspaceId,
@@ -252,7 +247,7 @@ fn read(row: &Row) -> Result<Incident, StoreError> {
     })
 }
 
-/// Who stands in this column and the next one.
+/// Reads a person from this column and the next one.
 fn person(row: &Row, column: usize) -> Result<Option<Person>, StoreError> {
     let actor: Option<String> = row.try_get(column)?;
     let name = row.try_get(column + 1)?;
@@ -263,5 +258,5 @@ pub(crate) fn closed_as(word: &str) -> Result<ClosedAs, String> {
     ClosedAs::ALL
         .into_iter()
         .find(|how| how.as_str() == word)
-        .ok_or_else(|| format!("`{word}` ends no incident"))
+        .ok_or_else(|| format!("unknown reason of a closure `{word}`"))
 }

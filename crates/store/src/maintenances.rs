@@ -1,6 +1,6 @@
-//! Planned maintenance as it is read: one, or a part of a list, each with the window that is on and the
-//! next. Changing it stands in `change`, its windows in `windows`, whom it covers in `covers`; whether
-//! one is on for a monitor is asked in `mute`.
+//! Reads planned maintenance: one, or a page of a list, each with its current and next window.
+//! `change` modifies maintenance, `windows` writes its windows, `covers` tracks the affected
+//! monitors, and `mute` answers whether a monitor is under maintenance.
 
 mod change;
 mod covers;
@@ -23,35 +23,34 @@ pub use change::NewMaintenance;
 pub(crate) use covers::{component_changed, leave_component, leave_monitor, leave_page};
 pub(crate) use mute::muted_until;
 
-/// The handle of planned maintenance.
+/// Handle of planned maintenance.
 #[derive(Clone, Copy, Debug)]
 pub struct Maintenances<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// A maintenance and where it stands.
+/// Maintenance with its status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedMaintenance {
-    /// What is planned.
     pub maintenance: Maintenance,
-    /// The window that is on.
+    /// Current window.
     pub current: Option<Span>,
-    /// The first window that is to come.
+    /// Next window.
     pub next: Option<Span>,
 }
 
-/// Which maintenance is listed; `None` is all.
+/// Filter of a listing. `None` matches everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaintenanceFilter {
-    /// That has come so far.
+    /// Status of the maintenance.
     pub course: Option<Course>,
-    /// That covers this monitor now, of itself or through a component.
+    /// Monitor that it currently covers, directly or through a component.
     pub monitor: Option<MonitorId>,
 }
 
-/// Selects maintenance as [`read`] reads it, at the time `$1`: a row for each, and one for each monitor
-/// and component of it. One statement, so that all are of the same moment. What is given says which,
-/// by identifier.
+/// Selects maintenance for [`read`] at time `$1`: a row for each maintenance, and one for each of
+/// its monitors and components. It is one statement, so that all rows are from one snapshot. The
+/// argument is a subquery of identifiers.
 macro_rules! select {
     ($($which:tt)*) => {
         concat!(
@@ -79,7 +78,8 @@ macro_rules! select {
     };
 }
 
-/// The condition of a list: workspace `$2`, course `$3` or empty, monitor `$4` or empty; at `$1`.
+/// Condition of a listing at time `$1`: workspace `$2`, status `$3` or empty, monitor `$4` or
+/// empty.
 macro_rules! listed {
     () => {
         "workspace_id = $2 AND deleted_at IS NULL AND ($3 = '' OR $3 = CASE \
@@ -94,7 +94,7 @@ macro_rules! listed {
 }
 
 impl Maintenances<'_> {
-    /// The maintenance with this identifier in the workspace, as it stands at this time.
+    /// Returns a maintenance of the workspace, with its status at this time.
     pub async fn get(
         &self,
         workspace: WorkspaceId,
@@ -104,7 +104,8 @@ impl Maintenances<'_> {
         one(&mut self.store.read().await?, workspace, &id.to_string(), now).await
     }
 
-    /// A part of the workspace's maintenance, in the order of its identifiers, and how much there is.
+    /// Returns a page of the workspace's maintenance, in the order of identifiers, and the total
+    /// number.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -142,8 +143,8 @@ impl Maintenances<'_> {
         Ok(Listed { rows, left_out, total: counted(total) })
     }
 
-    /// The spans of time from `from` to `to` that are left out of a monitor's uptime, also of one that
-    /// is deleted; in any order.
+    /// Returns the time spans from `from` to `to` that are excluded from a monitor's uptime, in any
+    /// order. The monitor may be deleted.
     pub async fn left_out(
         &self,
         workspace: WorkspaceId,
@@ -153,8 +154,8 @@ impl Maintenances<'_> {
         mute::left_out(&mut self.store.read().await?, workspace, monitor, range).await
     }
 
-    /// Until when a monitor is under maintenance, of itself or through a component that shows it; `None`
-    /// where it is not at this time, and of monitors that are not the workspace's.
+    /// Returns the end of the maintenance that currently covers a monitor, directly or through a
+    /// component. `None` if there is none, or if the workspace does not have the monitor.
     pub async fn on_until(
         &self,
         workspace: WorkspaceId,
@@ -176,13 +177,13 @@ impl Maintenances<'_> {
 }
 
 impl PlannedMaintenance {
-    /// How far it has come.
+    /// Returns the status of the maintenance.
     pub const fn course(&self) -> Course {
         course(self.current.is_some(), self.next.is_some())
     }
 }
 
-/// The maintenance with this identifier in the workspace, as this connection sees it.
+/// Returns a maintenance of the workspace, as this connection sees it.
 async fn one(
     db: &mut Connection,
     workspace: WorkspaceId,
@@ -196,7 +197,7 @@ async fn one(
     all(db, which).await?.pop().ok_or_else(|| StoreError::not_found("maintenance", id))
 }
 
-/// What a maintenance is for.
+/// Monitors and components of a maintenance.
 #[derive(Default)]
 struct Links {
     monitors: Vec<MonitorId>,

@@ -1,6 +1,6 @@
-//! Channels as they are changed: created once however often the call is repeated, edited only by who
-//! saw the last edit, deleted at once with their secrets. Their monitors are those of the workspace,
-//! and one that is deleted leaves them in the same transaction.
+//! Changes channels. Repeated creates have no effect, and an edit must be based on the latest
+//! version. A deleted channel disappears with its secrets. Its monitors must belong to its
+//! workspace. A deleted monitor is removed from its channels in the same transaction.
 
 use std::collections::BTreeSet;
 
@@ -15,23 +15,21 @@ use crate::plans::{self, Counted};
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, StoreError, idempotency, outbox};
 
-/// Monitors that one statement names.
+/// Number of monitors per statement.
 const MONITORS_AT_ONCE: usize = 500;
 
-/// A channel to create, at the time of the change.
+/// Channel to create.
 #[derive(Clone, Debug)]
 pub struct NewChannel {
-    /// Its identifier.
     pub id: ChannelId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// Settings from the user.
     pub settings: ChannelSettings,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the create.
     pub idempotency: Option<Idempotency>,
 }
 
-/// A monitor that is being deleted.
+/// Monitor that is being deleted.
 pub(crate) struct Leaving {
     pub(crate) workspace: WorkspaceId,
     pub(crate) monitor: MonitorId,
@@ -39,7 +37,7 @@ pub(crate) struct Leaving {
 }
 
 impl Channels<'_> {
-    /// Creates a channel. Monitors that the workspace does not have are refused by their field.
+    /// Creates a channel. Rejects monitors that the workspace does not have, naming the field.
     pub async fn create(
         &self,
         new: NewChannel,
@@ -75,8 +73,8 @@ impl Channels<'_> {
             .await
     }
 
-    /// Gives a channel that was read as `seen` other settings. Where it was changed since, also by a
-    /// monitor that left it, nothing happens and the answer is a conflict.
+    /// Replaces the settings of a channel that was read as `seen`. Fails with a conflict if it was
+    /// changed since. The removal of a deleted monitor is a change too.
     pub async fn update(
         &self,
         seen: Channel,
@@ -146,7 +144,8 @@ impl Channels<'_> {
     }
 }
 
-/// A monitor that is deleted leaves the channels that told about it, which is a change of theirs.
+/// Removes a monitor that is being deleted from its channels. This counts as a change of the
+/// channels.
 pub(crate) async fn leave(
     db: &mut Connection,
     leaving: Leaving,
@@ -230,12 +229,12 @@ async fn replace(
     if replaced == 1 {
         return Ok(());
     }
-    // It is there with another edit, or not at all.
+    // The channel was changed since, or does not exist.
     one(&mut session.db, &session.vault, channel.workspace, &id).await?;
     Err(StoreError::Conflict { what: "channel", id })
 }
 
-/// Gives the channel its monitors, which must be there.
+/// Links the channel to its monitors, which must exist.
 async fn link(db: &mut Connection, channel: &Channel) -> Result<(), StoreError> {
     let workspace = channel.workspace.to_string();
     for monitors in channel.settings.monitor_ids.chunks(MONITORS_AT_ONCE) {
@@ -250,7 +249,7 @@ async fn link(db: &mut Connection, channel: &Channel) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// The refusal of those monitors that the workspace does not have.
+/// Returns the error for the monitors that the workspace does not have.
 async fn unknown(
     db: &mut Connection,
     workspace: &str,
@@ -264,7 +263,7 @@ async fn unknown(
     Ok(StoreError::Refused(Violation::new(MONITORS, unknown.join(", "), MONITORS_ALLOWED)))
 }
 
-/// A statement that ends with a list of monitors, after the values that it begins with.
+/// Builds a statement that ends with a list of monitors, after its `first` values.
 fn naming<const N: usize>(statement: &str, first: [String; N], monitors: &[MonitorId]) -> Query {
     let places: Vec<_> = (N + 1..=N + monitors.len()).map(|place| format!("${place}")).collect();
     let statement = format!("{statement}({})", places.join(", "));

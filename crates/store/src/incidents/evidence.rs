@@ -1,5 +1,5 @@
-//! What each region saw that failed in an incident: copied, as it is sealed, of the evidence of its
-//! monitor, which is kept for a shorter time. A region has one in an incident, of its first failure.
+//! Evidence of an incident: the failed observation of each region, copied as sealed from the
+//! evidence of its monitor, which expires earlier. Each region has one, from its first failure.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::db::{Connection, query};
 use crate::vault::Vault;
 use crate::{EvidenceEntry, StoreError, evidence};
 
-/// How far back evidence is looked for of regions whose failing was never noted: they still fail when
-/// the incident closes, and the longest period is an hour.
+/// Maximum age of evidence for regions whose failure was never recorded. They still fail when the
+/// incident closes, and the longest period is an hour.
 const LOOKED_BACK: Duration = Duration::from_hours(2);
 
-/// The columns that are copied, after the incident, and where to.
+/// Copies evidence into an incident. The argument extends the `WHERE` clause.
 macro_rules! copy {
     ($which:literal) => {
         concat!(
@@ -28,7 +28,7 @@ macro_rules! copy {
     };
 }
 
-/// Copies of each region whose newest evidence since `since` is that of a failure.
+/// Copies the evidence of each region whose newest evidence since `since` is a failure.
 pub(super) async fn copy_failing(
     db: &mut Connection,
     incident: IncidentId,
@@ -47,7 +47,7 @@ pub(super) async fn copy_failing(
     Ok(())
 }
 
-/// Copies the newest failure of one region, given by the monitor's number and its code.
+/// Copies the newest failure of one region, given by the monitor's row ID and the region's code.
 pub(super) async fn copy_newest(
     db: &mut Connection,
     incident: IncidentId,
@@ -64,8 +64,8 @@ pub(super) async fn copy_newest(
     Ok(())
 }
 
-/// Copies of the regions that have none yet, when the incident closes: those of one that a process
-/// before this one opened.
+/// Copies the evidence of regions without any, when the incident closes. An earlier process may
+/// have opened it.
 pub(super) async fn complete(
     db: &mut Connection,
     incident: IncidentId,
@@ -85,7 +85,7 @@ pub(super) async fn complete(
     Ok(())
 }
 
-/// What is kept of an incident, by region.
+/// Returns the evidence of an incident, by region.
 pub(super) async fn of(
     db: &mut Connection,
     vault: &Vault,

@@ -1,6 +1,5 @@
-//! What people do with an incident: take it up, write what they found, and say that it is over. The
-//! last is only asked for here: the judge, who holds the incident, closes it, so that its memory never
-//! says anything else than the database.
+//! Actions of people on an incident: acknowledge, comment, and resolve. Resolving is only requested
+//! here. The judge owns the incident and closes it, so that its state always matches the database.
 
 use rules::{IncidentId, Violation, WorkspaceId, limits};
 
@@ -9,21 +8,19 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::{Change, Created, Idempotency, StoreError, idempotency};
 
-/// A comment to write.
+/// Comment to write.
 #[derive(Clone, Debug)]
 pub struct NewComment {
-    /// Whose incident it is.
     pub workspace: WorkspaceId,
-    /// Which incident.
     pub incident: IncidentId,
-    /// What somebody wrote.
+    /// Text from the user.
     pub text: String,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the request.
     pub idempotency: Option<Idempotency>,
 }
 
 impl Incidents<'_> {
-    /// Somebody takes the incident up. One that was taken up before, or is closed, stays as it is.
+    /// Acknowledges an incident. Has no effect on an acknowledged or closed one.
     pub async fn acknowledge(
         &self,
         workspace: WorkspaceId,
@@ -56,7 +53,8 @@ impl Incidents<'_> {
             .await
     }
 
-    /// Writes a comment down. An incident has so many at most; closed ones are commented too.
+    /// Adds a comment. An incident has a limited number of comments. Closed incidents accept
+    /// comments too.
     pub async fn comment(
         &self,
         new: NewComment,
@@ -84,8 +82,8 @@ impl Incidents<'_> {
             .await
     }
 
-    /// Notes who asks that an incident be resolved: the last who did when it closes as that has done
-    /// it. One that is closed stays as it is.
+    /// Records who asks to resolve an incident. If several people ask before it closes, the last
+    /// one counts. Has no effect on a closed incident.
     pub async fn ask_to_resolve(
         &self,
         workspace: WorkspaceId,
@@ -126,7 +124,7 @@ async fn refuse_more(db: &mut Connection, id: IncidentId) -> Result<(), StoreErr
     Err(StoreError::Refused(Violation::unseen("text", allowed)))
 }
 
-/// Writes an entry of somebody down, and answers its number.
+/// Adds an entry to the timeline and returns its row ID.
 async fn enter(
     db: &mut Connection,
     id: IncidentId,

@@ -1,5 +1,5 @@
-//! The timeline of an incident: what happened in it, and whom it was told. What people and the judge
-//! did is written down as it happens; what was told is read of the outbox.
+//! Timeline of an incident: its events and its notifications. Actions of people and of the judge
+//! are recorded as they happen. Notifications are read from the outbox.
 
 use domain::judge::ClosedAs;
 use rules::{ChannelId, DeliveryId, IncidentId, ProviderType, Region, Timestamp};
@@ -9,56 +9,51 @@ use crate::StoreError;
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant};
 
-/// Deliveries that a timeline shows, the newest; comments and regions are bounded by themselves.
+/// Maximum number of deliveries in a timeline; the newest are shown. Comments and regions have
+/// their own limits.
 const TOLD_MAX: i64 = 500;
 
-/// One thing that happened in an incident.
+/// Entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// When.
     pub at: Timestamp,
-    /// Who did it, where somebody did.
+    /// Actor, if a person caused it.
     pub by: Option<Person>,
-    /// What.
     pub what: Happened,
 }
 
-/// What may happen in an incident.
+/// Kind of a timeline entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happened {
-    /// It opened.
     Opened,
-    /// Somebody took it up.
     Acknowledged,
-    /// Somebody wrote this.
     Commented(String),
-    /// Another region began to fail.
+    /// Another region started to fail.
     Joined(Region),
-    /// A channel was told of it, or will be.
+    /// A channel was notified, or will be.
     Told(Told),
-    /// Somebody resolved it, which closed it.
+    /// A person resolved and thereby closed it.
     Resolved,
     /// It closed by itself, or with its monitor.
     Closed(ClosedAs),
 }
 
-/// What a channel was told.
+/// Notification of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// The delivery, whose attempts stand in the delivery log.
+    /// Delivery. The delivery log lists its attempts.
     pub delivery: DeliveryId,
-    /// Which channel; it may be deleted since.
+    /// Channel, which may be deleted.
     pub channel: ChannelId,
-    /// What kind of channel.
     pub kind: ProviderType,
-    /// What it was told: the word of an event.
+    /// Name of the event.
     pub event: String,
-    /// What became of it: the word of a delivery's state.
+    /// Name of the delivery's state.
     pub state: String,
 }
 
 impl Happened {
-    /// The word that is stored and shown.
+    /// Returns the stored and published name.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Opened => "opened",
@@ -72,7 +67,7 @@ impl Happened {
     }
 }
 
-/// What happened in an incident, in the order of time.
+/// Returns the timeline of an incident, in order of time.
 pub(super) async fn of(
     db: &mut Connection,
     incident: IncidentId,
@@ -97,12 +92,12 @@ pub(super) async fn of(
     for row in rows.iter().rev() {
         entries.push(told(row)?);
     }
-    // Stable: what happened in one millisecond stays in its order, what was told after it.
+    // The sort is stable: entries of one millisecond keep their order, with notifications last.
     entries.sort_by_key(|entry| entry.at);
     Ok(entries)
 }
 
-/// The entry of a comment, by its number.
+/// Returns a comment by its row ID.
 pub(super) async fn comment(db: &mut Connection, number: i64) -> Result<Entry, StoreError> {
     let row = query(
         "SELECT at, kind, text, actor, actor_name FROM incident_entries \
@@ -127,7 +122,7 @@ fn read(row: &Row) -> Result<Entry, StoreError> {
         }
         "resolved" => Happened::Resolved,
         "closed" => Happened::Closed(closed_as(text).map_err(unreadable)?),
-        other => return Err(unreadable(format!("`{other}` is nothing that happens in one"))),
+        other => return Err(unreadable(format!("unknown kind `{other}`"))),
     };
     Ok(Entry { at: instant(row, 0)?, by: person(row, 3)?, what })
 }

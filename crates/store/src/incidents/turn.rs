@@ -1,5 +1,5 @@
-//! What the judge decides of an incident, in the transaction of its batch: it opens, a further region
-//! begins to fail in it, it closes. Each is written once, however often a batch is tried.
+//! Transitions of incidents that the judge decides, in the transaction of its batch: an incident
+//! opens, another region starts to fail in it, it closes. A retried batch adds nothing.
 
 use std::time::Duration;
 
@@ -12,24 +12,20 @@ use crate::row::{id, narrow};
 use crate::writer::Session;
 use crate::{StoreError, codes};
 
-/// A region began to fail while an incident was open.
+/// Region that started to fail while an incident was open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
-    /// Whose incident it is.
     pub workspace: WorkspaceId,
-    /// Whose region it is.
     pub monitor: MonitorId,
-    /// Which incident.
     pub incident: IncidentId,
-    /// Which region.
     pub region: Region,
-    /// When its check had ended.
+    /// Completion time of the region's check.
     pub at: Timestamp,
 }
 
 impl Incidents<'_> {
-    /// Notes regions that began to fail in incidents that are open, each once in an incident, with what
-    /// they saw; after the batch that has it.
+    /// Records regions that started to fail in open incidents, with their observations. Each region
+    /// is recorded once per incident. Call it after the batch with the results.
     pub async fn note_joined(&self, joined: Vec<Joined>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
@@ -46,8 +42,8 @@ impl Incidents<'_> {
     }
 }
 
-/// Opens an incident. The same one again is no other, so that a batch can be tried again. An older
-/// one that is still open, which only a judge that lost its memory leaves behind, ends here.
+/// Opens an incident. Has no effect if it exists, so that a batch can be retried. An older incident
+/// that is still open was left by a judge that lost its state, and is closed.
 pub(crate) async fn open(
     db: &mut Connection,
     incident: IncidentId,
@@ -70,7 +66,7 @@ pub(crate) async fn open(
     }
     if others > 0 {
         close_open(db, monitor, at, ClosedAs::Recovered).await?;
-        tracing::warn!(incident.id = %incident, "an older incident was still open when `{incident}` opened, and was closed");
+        tracing::warn!(incident.id = %incident, "closed an older incident that was still open when `{incident}` opened");
     }
     query("INSERT INTO incidents (id, workspace_id, monitor, opened_at) VALUES ($1, $2, $3, $4)")
         .bind(incident.to_string())
@@ -89,7 +85,7 @@ pub(crate) async fn open(
     evidence::copy_failing(db, incident, monitor, since).await
 }
 
-/// Closes an incident, where it is open.
+/// Closes an incident if it is open.
 pub(crate) async fn close(
     db: &mut Connection,
     incident: IncidentId,
@@ -104,7 +100,7 @@ pub(crate) async fn close(
     end(db, incident, row.try_get(0)?, at, how).await
 }
 
-/// Closes the incident that the monitor has open, and says how many those were: one or none.
+/// Closes the open incident of a monitor. Returns the number of closed incidents: one or zero.
 pub(crate) async fn close_open(
     db: &mut Connection,
     monitor: i64,
@@ -120,7 +116,7 @@ pub(crate) async fn close_open(
     Ok(1)
 }
 
-/// Takes away what belongs to an incident, before the incident itself goes.
+/// Deletes the timeline and evidence of an incident, before the incident itself is deleted.
 pub(crate) async fn empty(db: &mut Connection, incident: &str) -> Result<(), StoreError> {
     for statement in [
         "DELETE FROM incident_entries WHERE incident = $1",
@@ -161,7 +157,7 @@ async fn end(
     evidence::complete(db, incident, monitor, at).await
 }
 
-/// Writes down who resolved the incident: whoever last asked for it.
+/// Records who resolved the incident: the last person who asked for it.
 async fn resolved(
     db: &mut Connection,
     incident: IncidentId,
@@ -204,9 +200,9 @@ async fn join(session: &mut Session, joined: &Joined) -> Result<(), StoreError> 
     evidence::copy_newest(&mut session.db, incident, (monitor, region), joined.at).await
 }
 
-/// How long before an incident opens a check that led to it may have been due: its vote is not older
-/// than two periods, or a period and the longest check, which is not longer than a period and one
-/// attempt.
+/// Returns how long before an incident opens a check that led to it may have been due. A vote is at
+/// most two periods old, or one period and the longest check. The longest check takes at most one
+/// period and one attempt.
 fn reaches_back(period: Duration, timeout_ms: u32) -> Duration {
     let attempt = match timeout_ms {
         0 => tables::TIMEOUT_MS_MAX,

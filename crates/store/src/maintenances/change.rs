@@ -1,6 +1,7 @@
-//! Maintenance as it is changed: created once however often the call is repeated, edited only by who
-//! saw the last edit, ended early, and deleted without taking back what has passed. What it names must
-//! be there, in the same transaction; past windows stay as uptime was counted with them.
+//! Changes maintenance. Repeated creates have no effect, and an edit must be based on the latest
+//! version. Monitors and components that it names must exist, which is checked in the same
+//! transaction. Past windows stay after an early end or a deletion, because uptime was computed
+//! with them.
 
 use domain::history::Span;
 use domain::maintenance::{Ahead, ahead, written};
@@ -16,22 +17,20 @@ use crate::outbox::{self, Maintained};
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, StoreError, idempotency};
 
-/// A maintenance to create, at the time of the change.
+/// Maintenance to create.
 #[derive(Clone, Debug)]
 pub struct NewMaintenance {
-    /// Its identifier.
     pub id: MaintenanceId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// Settings from the user.
     pub settings: MaintenanceSettings,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the create.
     pub idempotency: Option<Idempotency>,
 }
 
 impl Maintenances<'_> {
-    /// Creates a maintenance. What it names must be there, and a window must be on or to come; time
-    /// before now does not count.
+    /// Creates a maintenance. Its monitors and components must exist, and it must have a current or
+    /// future window. Windows start no earlier than now.
     pub async fn create(
         &self,
         new: NewMaintenance,
@@ -43,8 +42,8 @@ impl Maintenances<'_> {
             .await
     }
 
-    /// Gives a maintenance that was read as `seen` other settings. Where it was changed since,
-    /// nothing happens and the answer is a conflict. A new schedule begins now.
+    /// Replaces the settings of a maintenance that was read as `seen`. Fails with a conflict if it
+    /// was changed since. A new schedule starts now.
     pub async fn update(
         &self,
         seen: Maintenance,
@@ -75,7 +74,7 @@ impl Maintenances<'_> {
             .await
     }
 
-    /// Ends the window that is on; those to come stay. Where none is on, nothing changes.
+    /// Ends the current window. Later windows stay. Has no effect if no window is active.
     pub async fn end(
         &self,
         workspace: WorkspaceId,
@@ -104,8 +103,8 @@ impl Maintenances<'_> {
             .await
     }
 
-    /// Deletes a maintenance: a window that is on ends, none is to come. What has passed stays left
-    /// out of uptime.
+    /// Deletes a maintenance: ends the current window and removes future ones. Past windows stay
+    /// excluded from uptime.
     pub async fn delete(
         &self,
         workspace: WorkspaceId,
@@ -162,7 +161,7 @@ async fn create(
     finish(session, &maintenance, change, "maintenance.create").await.map(Created::Now)
 }
 
-/// Covers what the maintenance is for, notes the change, and says how it stands.
+/// Updates coverage, records the change, and returns the maintenance with its status.
 async fn finish(
     session: &mut Session,
     maintenance: &Maintenance,
@@ -177,8 +176,8 @@ async fn finish(
     Ok(planned)
 }
 
-/// Announces the window that is to come, to those who were not told of it. What is on already is told
-/// as begun, by who looks for that.
+/// Announces the next window to subscribers who were not notified of it. If a window is active, its
+/// start is announced separately.
 async fn announce(
     session: &mut Session,
     planned: &PlannedMaintenance,
@@ -188,7 +187,7 @@ async fn announce(
     outbox::note_maintenance(session, &maintained(planned, window, Stage::Announced), now).await
 }
 
-/// Tells that the window is over which is on, before whom it is for is forgotten.
+/// Announces the end of the current window, before its monitors and components are unlinked.
 async fn tell_over(
     session: &mut Session,
     planned: &PlannedMaintenance,
@@ -205,7 +204,7 @@ fn maintained(planned: &PlannedMaintenance, window: Span, stage: Stage) -> Maint
     Maintained { maintenance: *id, title, description, window, stage }
 }
 
-/// Writes the windows of a schedule, which must have one that is not over.
+/// Writes the windows of a schedule. Rejects a schedule without a current or future window.
 async fn write(
     db: &mut Connection,
     maintenance: &Maintenance,
@@ -279,7 +278,7 @@ async fn replace(
     if replaced == 1 {
         return Ok(());
     }
-    // It is there with another edit, or not at all.
+    // The maintenance was changed since, or does not exist.
     one(db, maintenance.workspace, &id, maintenance.updated_at).await?;
     Err(StoreError::Conflict { what: "maintenance", id })
 }

@@ -1,5 +1,5 @@
-//! Whom maintenance covers: the monitors it names and those that its components show, each with the
-//! time for which that was so. Follows what is changed and deleted, in the same transaction.
+//! Coverage of maintenance: the monitors that it names and those that its components show, each
+//! with the time of its coverage. Coverage follows changes and deletions, in the same transaction.
 
 use rules::{ComponentId, PageId, Timestamp, WorkspaceId};
 
@@ -9,7 +9,8 @@ use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{Change, StoreError, outbox};
 
-/// The monitors that maintenance `$1` is for: those it names, and those that its components show.
+/// Selects the monitors that maintenance `$1` applies to: those it names, and those that its
+/// components show.
 macro_rules! wanted {
     () => {
         "SELECT monitor FROM maintenance_monitors WHERE maintenance = $1 \
@@ -18,7 +19,8 @@ macro_rules! wanted {
     };
 }
 
-/// Covers from now on what the maintenance is for now, and tells those who wait for its end.
+/// Updates the coverage to the current links, and reschedules deliveries that wait for the end of
+/// the maintenance.
 pub(super) async fn settle(
     session: &mut Session,
     maintenance: &str,
@@ -50,7 +52,7 @@ pub(super) async fn settle(
     tell_waiting(session, maintenance, at).await
 }
 
-/// Covers nothing from now on, and tells those who wait for its end.
+/// Ends all coverage, and reschedules deliveries that wait for the end of the maintenance.
 pub(super) async fn end(
     session: &mut Session,
     maintenance: &str,
@@ -64,7 +66,7 @@ pub(super) async fn end(
     tell_waiting(session, maintenance, at).await
 }
 
-/// A monitor that is deleted leaves the maintenance that was for it.
+/// Removes a monitor that is being deleted from its maintenance.
 pub(crate) async fn leave_monitor(
     db: &mut Connection,
     leaving: &Leaving,
@@ -89,7 +91,7 @@ pub(crate) async fn leave_monitor(
     note_each(db, &left, (leaving.workspace, change), &detail).await
 }
 
-/// A component that is being deleted leaves the maintenance that was for it.
+/// Removes a component that is being deleted from its maintenance.
 pub(crate) async fn leave_component(
     session: &mut Session,
     (workspace, component): (WorkspaceId, ComponentId),
@@ -106,7 +108,7 @@ pub(crate) async fn leave_component(
     settle_each(session, &left, change.at).await
 }
 
-/// The components of a page that is being deleted leave the maintenance that was for them.
+/// Removes the components of a page that is being deleted from their maintenance.
 pub(crate) async fn leave_page(
     session: &mut Session,
     (workspace, page): (WorkspaceId, PageId),
@@ -132,7 +134,7 @@ pub(crate) async fn leave_page(
     settle_each(session, &left, change.at).await
 }
 
-/// A component shows another monitor now.
+/// Updates the coverage after a component was given another monitor.
 pub(crate) async fn component_changed(
     session: &mut Session,
     component: ComponentId,
@@ -168,7 +170,7 @@ async fn settle_each(
     Ok(())
 }
 
-/// Each of these was changed by what became of others.
+/// Records a change of each of these maintenances.
 async fn note_each(
     db: &mut Connection,
     maintenances: &[String],
@@ -192,7 +194,7 @@ async fn note_each(
     Ok(())
 }
 
-/// Alerts that wait for the end of a maintenance ask anew when that is.
+/// Reschedules the alerts that wait for the end of a maintenance.
 async fn tell_waiting(
     session: &mut Session,
     maintenance: &str,

@@ -1,4 +1,4 @@
-//! What a maintenance is for: its monitors and components, which must be there when they are linked.
+//! Links a maintenance to its monitors and components, which must exist.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use sqlx::AssertSqlSafe;
 use crate::StoreError;
 use crate::db::{Connection, Query, query};
 
-/// Monitors or components that one statement names.
+/// Number of monitors or components per statement.
 const NAMED_AT_ONCE: usize = 500;
 
-/// Gives the maintenance its monitors and components, which must be there.
+/// Links a maintenance to its monitors and components, which must exist.
 pub(super) async fn link(db: &mut Connection, maintenance: &Maintenance) -> Result<(), StoreError> {
     let settings = &maintenance.settings;
     let monitors: Vec<_> = settings.monitor_ids.iter().map(ToString::to_string).collect();
@@ -21,8 +21,8 @@ pub(super) async fn link(db: &mut Connection, maintenance: &Maintenance) -> Resu
     link_each(db, maintenance, &COMPONENT_LINKS, &components).await
 }
 
-/// What a maintenance is for: the field that names it, and the statements that link and find what is
-/// there, both with a list of identifiers at their end.
+/// Kind of link: its field, and the statements that link and find the objects. Both statements end
+/// with a list of identifiers.
 struct Links {
     field: (&'static str, &'static str),
     link: &'static str,
@@ -67,14 +67,14 @@ async fn link_each(
     Ok(())
 }
 
-/// A statement that ends with a list of identifiers, after the values that it begins with.
+/// Builds a statement that ends with a list of identifiers, after its `first` values.
 fn naming<const N: usize>(statement: &str, first: &[String; N], ids: &[String]) -> Query {
     let places: Vec<_> = (N + 1..=N + ids.len()).map(|place| format!("${place}")).collect();
     let statement = format!("{statement}({})", places.join(", "));
     first.iter().chain(ids).fold(query(AssertSqlSafe(statement)), Query::bind)
 }
 
-/// Takes the maintenance all that it is for.
+/// Removes all links of a maintenance.
 pub(super) async fn unlink(db: &mut Connection, id: MaintenanceId) -> Result<(), StoreError> {
     for statement in [
         "DELETE FROM maintenance_monitors WHERE maintenance = $1",

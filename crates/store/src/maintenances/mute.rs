@@ -1,6 +1,6 @@
-//! What maintenance means for a monitor: until when it mutes alerts, asked in the transaction of each
-//! verdict, and which time is left out of uptime. Windows are written ahead, so that the answer is a
-//! look into two indexes.
+//! Effect of maintenance on a monitor: until when it holds alerts, queried in the transaction of
+//! each verdict, and which time is excluded from uptime. Windows are written ahead, so that a query
+//! needs only two index lookups.
 
 use domain::history::Span;
 use rules::{MonitorId, Timestamp, WorkspaceId};
@@ -9,12 +9,12 @@ use crate::StoreError;
 use crate::db::{Connection, query};
 use crate::row::{instant, maybe_instant};
 
-/// Windows that follow each other without a gap and are looked at as one. What lies beyond is asked
-/// for when these are over.
+/// Maximum number of adjacent windows that are merged. Later windows are found when these end.
 const FOLLOWING_MAX: usize = 1_000;
 
-/// The end of the maintenance that is on at this time for a monitor, of itself or through a component
-/// that shows it; `None` where none is. Windows that overlap or touch are one, also of several.
+/// Returns the end of the maintenance that covers a monitor at this time, directly or through a
+/// component, or `None`. Overlapping and adjacent windows count as one, even across several
+/// maintenances.
 pub(crate) async fn muted_until(
     db: &mut Connection,
     monitor: i64,
@@ -31,7 +31,7 @@ pub(crate) async fn muted_until(
     Ok(end)
 }
 
-/// The latest end of the windows in which this time lies.
+/// Returns the latest end of the windows that contain this time.
 async fn window_end(
     db: &mut Connection,
     monitor: i64,
@@ -52,7 +52,7 @@ async fn window_end(
     Ok(end.flatten().map(Timestamp::from_millis))
 }
 
-/// Windows of the range, as far as they covered the monitor.
+/// Returns the windows in the range, limited to the time in which they covered the monitor.
 pub(super) async fn left_out(
     db: &mut Connection,
     workspace: WorkspaceId,

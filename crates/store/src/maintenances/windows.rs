@@ -1,6 +1,5 @@
-//! The windows of maintenance as they are written: from a change on, further ahead as time goes by, cut
-//! where one is ended, and taken away when nobody asks for them any more. When they are is decided by
-//! `domain`.
+//! Windows of maintenance: written after a change, extended as time passes, cut by an early end,
+//! and deleted after their retention. `domain` computes the windows.
 
 use std::time::Duration;
 
@@ -15,18 +14,18 @@ use crate::StoreError;
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, optional};
 
-/// Windows that one statement writes.
+/// Number of windows per statement.
 const AT_ONCE: usize = 200;
-/// How much less than they should be windows are written ahead before more are: each change of a
-/// maintenance need not be followed by another.
+/// Tolerance of the planning horizon: windows are extended only if they end this much earlier.
+/// Without it, every run would extend them.
 const SLACK: Duration = Duration::from_hours(24 * 30);
-/// Maintenance that one step extends, and windows of it that one takes away.
+/// Maximum number of maintenances that one step extends, and of windows that one step deletes.
 const STEP_EXTENDED: i64 = 20;
 const STEP_PRUNED: i64 = 2_000;
 
 impl Maintenances<'_> {
-    /// Writes the windows of recurring maintenance further ahead, of some of those that need it, and
-    /// says whether there may be more.
+    /// Extends the windows of some recurring maintenances that need it. Returns whether more may
+    /// need it.
     pub async fn extend(&self, now: Timestamp) -> Result<bool, StoreError> {
         let mut db = self.store.read().await?;
         let rows = query(
@@ -58,8 +57,8 @@ impl Maintenances<'_> {
         Ok(are_changed && rows.len() as i64 == STEP_EXTENDED)
     }
 
-    /// Takes away one step's worth of windows that are past their time, and deleted maintenance that
-    /// has none any more; says whether there may be more.
+    /// Deletes expired windows of one step, and deleted maintenance without windows. Returns
+    /// whether more may remain.
     pub async fn prune(&self, now: Timestamp) -> Result<bool, StoreError> {
         let end = now - limits::STATUS_CHANGES_KEPT;
         self.store
@@ -71,11 +70,11 @@ impl Maintenances<'_> {
     }
 }
 
-/// A maintenance whose windows are to be written further ahead.
+/// Maintenance whose windows need to be extended.
 struct Due {
     id: String,
     schedule: Schedule,
-    /// All that begin before this are written.
+    /// All windows that begin before this time are written.
     until: Timestamp,
 }
 
@@ -90,7 +89,8 @@ impl Due {
         Ok(Self { id: row.try_get(0)?, schedule, until: instant(row, 5)? })
     }
 
-    /// Unless it was changed since it was read: then that has written them.
+    /// Extends the windows, unless the maintenance was changed since it was read. That change wrote
+    /// them.
     async fn extend(&self, db: &mut Connection, more: &Ahead) -> Result<(), StoreError> {
         let still = query(
             "UPDATE maintenances SET windows_until = $1 \
@@ -116,7 +116,7 @@ impl Due {
     }
 }
 
-/// Writes the windows of a new schedule: what has passed stays, what was to come is replaced.
+/// Writes the windows of a new schedule: keeps past windows and replaces future ones.
 pub(super) async fn rewrite(
     db: &mut Connection,
     maintenance: &str,
@@ -132,7 +132,7 @@ pub(super) async fn rewrite(
     insert(db, maintenance, &changed(current.map(|it| it.from), &ahead.windows, now)).await
 }
 
-/// Ends the window that is on, where one is, and says whether.
+/// Ends the current window. Returns whether there was one.
 pub(super) async fn cut(
     db: &mut Connection,
     maintenance: &str,

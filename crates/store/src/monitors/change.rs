@@ -123,7 +123,8 @@ impl Monitors<'_> {
                     .scalar(&mut session.db)
                     .await?
                     .ok_or_else(|| StoreError::not_found("monitor", &id))?;
-                    // Who heard that it is in trouble is told before it leaves them.
+                    // Channels that were alerted about the monitor are notified before it is
+                    // removed from them.
                     let (at, how) = (change.at, ClosedAs::Deleted);
                     judge_states::end(session, Ending { monitor: number, at, how }).await?;
                     let leaving = Leaving { workspace, monitor: id, number };
@@ -147,7 +148,7 @@ impl Monitors<'_> {
     }
 }
 
-/// Whether results of the settings before no longer count after.
+/// Returns whether results of the earlier settings no longer count.
 fn is_revised(before: &MonitorSettings, after: &MonitorSettings) -> bool {
     let same = MonitorSettings {
         name: before.name.clone(),
@@ -158,7 +159,7 @@ fn is_revised(before: &MonitorSettings, after: &MonitorSettings) -> bool {
     same != *before
 }
 
-/// The monitor that the same call created before.
+/// Returns the monitor that an earlier request created.
 async fn created_before(
     session: &mut Session,
     new: &NewMonitor,
@@ -171,7 +172,7 @@ async fn created_before(
         .bind(&id)
         .fetch_optional(&mut session.db)
         .await?
-        // It was created and deleted since: creating it again is not what the caller means.
+        // It was created and deleted since. The caller does not want a new one.
         .ok_or(StoreError::Gone { what: "monitor", id })?;
     columns::read(&session.vault, &row).map(Some)
 }

@@ -1,4 +1,4 @@
-//! The columns of a monitor: read into `rules::monitor::Monitor`, and bound from it.
+//! Columns of a monitor: converts rows to `rules::monitor::Monitor` and back.
 
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, Periodicity, Region, WorkspaceId};
@@ -8,11 +8,11 @@ use crate::db::Row;
 use crate::row::{id, instant, narrow};
 use crate::vault::{Place, Vault};
 
-/// Where the columns begin that [`select`] puts after the monitor's own: status, since, number,
-/// history.
+/// Index of the first column that [`select`] adds to the monitor's own: status, since, row ID,
+/// judge's state.
 pub(super) const AFTER_COLUMNS: usize = 15;
 
-/// Selects monitors as [`read`] reads them, with the judge's state; what follows says which.
+/// Selects monitors for [`read`], with the judge's state. The argument is the `WHERE` clause.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -52,12 +52,12 @@ pub(super) fn read(vault: &Vault, row: &Row) -> Result<Monitor, StoreError> {
     })
 }
 
-/// Where the check of a monitor is sealed.
+/// Returns the location for which the check of a monitor is sealed.
 pub(crate) const fn check_of(id: &str) -> Place<'_> {
     Place { column: "monitors.check_sealed", row: id }
 }
 
-/// Regions as one text, separated by spaces.
+/// Joins regions with spaces.
 pub(super) fn regions_text(regions: &[Region]) -> String {
     regions.iter().map(|region| region.as_str()).collect::<Vec<_>>().join(" ")
 }
