@@ -23,7 +23,7 @@ pub use timeline::{Entry, Happened, Told};
 pub use turn::Joined;
 pub(crate) use turn::{close, close_open, empty, open};
 
-/// An incident.
+/// Incident of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incident {
     /// Identifier. Later incidents have greater ones.

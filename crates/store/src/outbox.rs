@@ -1,6 +1,7 @@
-//! The outbox: who is told what, and what came of it. Rows are written in the transaction of what they
-//! tell of (`telling`), handed to the sender in their order (`queue`), tried (`attempts`), and kept to be
-//! read (`log`); what cannot be read any more holds up nobody (`unreadable`). Whom to tell and when is decided by `domain::notify`; sending belongs to the server.
+//! Outbox: deliveries and their attempts. Rows are written in the transaction of their event
+//! (`telling`), handed to the delivery workers in order (`queue`), attempted (`attempts`), and kept
+//! as a log (`log`). A corrupt event does not block later ones (`unreadable`). `domain::notify`
+//! decides who is notified and when, and the server sends.
 
 mod addressee;
 mod announce;
@@ -33,213 +34,193 @@ pub use spread::Spread;
 pub(crate) use telling::maintenance_changed;
 pub(crate) use telling::{Ending, channel_changed, leave, leave_page, note_end, note_transition};
 
-/// The handle of the outbox.
+/// Handle of the outbox.
 #[derive(Clone, Copy, Debug)]
 pub struct Outbox<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// What became of a delivery.
+/// State of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeliveryState {
-    /// It will be tried, the first time or again.
+    /// It waits for its first or next attempt.
     Waiting,
-    /// The receiver took it.
+    /// The receiver accepted it.
     Accepted,
-    /// It is tried no more: a dead letter, which can be replayed.
+    /// No attempt follows: a dead letter, which can be replayed.
     Dead,
-    /// It was never told, because what it tells of was over before, or its channel was deleted.
+    /// It was not sent, because its event was over before, or its channel was deleted.
     Cancelled,
 }
 
-/// One event for one channel.
+/// Delivery of one event to one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its identifier; later ones are greater.
+    /// Identifier. Later deliveries have greater ones.
     pub id: DeliveryId,
-    /// Whose it is.
     pub workspace: WorkspaceId,
-    /// Whom it is for; the channel may be deleted since.
+    /// Channel, which may be deleted.
     pub channel: ChannelId,
-    /// What kind of channel it was.
+    /// Kind of the channel at the time of the event.
     pub kind: ProviderType,
-    /// Whose event it is, also of one that is deleted; `None` for tests.
+    /// Monitor of the event, which may be deleted. `None` for tests.
     pub monitor: Option<MonitorId>,
-    /// What it tells.
     pub event: Event,
-    /// What became of it.
     pub state: DeliveryState,
-    /// Why it waits untried, where it does.
+    /// Reason why it waits unattempted, if it does.
     pub holds: Option<Holds>,
-    /// When it was written down.
     pub created_at: Timestamp,
-    /// When it is tried next, while it waits.
+    /// Time of the next attempt, while it waits.
     pub due_at: Timestamp,
-    /// Tries since it was written down or replayed.
+    /// Number of attempts since it was created or replayed.
     pub tries: u32,
-    /// When it came to its end.
+    /// Time of completion.
     pub done_at: Option<Timestamp>,
-    /// The newest of its attempts, at most [`Delivery::ATTEMPTS_SHOWN`], oldest first.
+    /// Latest attempts, at most [`Delivery::ATTEMPTS_SHOWN`], oldest first.
     pub attempts: Vec<DeliveryAttempt>,
 }
 
-/// One try to deliver.
+/// Attempt to send a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryAttempt {
-    /// Its number among those of the delivery, from 1 on.
+    /// Number within the delivery, from 1.
     pub number: u32,
-    /// When it began.
+    /// Start time.
     pub at: Timestamp,
-    /// How long it took.
     pub took: Duration,
-    /// Status of the answer, where there was one with a status.
+    /// Status code of the response, if any.
     pub status: Option<u16>,
-    /// What the receiver said, or why there is no answer, without what may be a secret.
+    /// Response of the receiver, or the reason why there is none, with possible secrets removed.
     pub answer: String,
 }
 
-/// Which deliveries are listed; `None` is all.
+/// Filter of a listing. `None` matches everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// For this channel.
     pub channel: Option<ChannelId>,
-    /// Of this monitor's events.
+    /// Monitor of the event.
     pub monitor: Option<MonitorId>,
-    /// In this state.
     pub state: Option<DeliveryState>,
 }
 
-/// Something is due for somebody, now or later.
+/// Notice that a recipient has something due, now or later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Woken {
-    /// For whom.
     pub addressee: Addressee,
-    /// When.
     pub due_at: Timestamp,
 }
 
-/// What is to be sent to one addressee now.
+/// Deliveries that are due for one recipient.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
-    /// In their order; those of one storm stand together, whether its set is fixed (they share
+    /// Deliveries in order. Those of one digest are adjacent, whether its set is fixed (they share
     /// [`Due::storm`]) or not yet (`holds` is [`Holds::Storm`]).
     pub due: Vec<Due>,
-    /// When something else may be due, if nothing comes before; asking early does no harm.
+    /// Time at which something else may be due. Asking earlier does no harm.
     pub next_at: Option<Timestamp>,
 }
 
-/// A delivery that is to be sent.
+/// Delivery that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// Its identifier.
     pub id: DeliveryId,
-    /// Whose it is.
     pub workspace: WorkspaceId,
-    /// To whom.
     pub addressee: Addressee,
-    /// What it stays in order with.
+    /// Key of the order that it must keep.
     pub follows: Follows,
-    /// The same in every try.
+    /// Idempotency key, the same for each attempt.
     pub key: String,
-    /// What to tell.
+    /// Payload.
     pub content: Content,
-    /// [`Holds::Storm`] where it goes with all others of the queue that say so, else `None`.
+    /// [`Holds::Storm`] if it belongs to the digest of all such deliveries in the queue, `None`
+    /// otherwise.
     pub holds: Option<Holds>,
-    /// The storm that it goes with, once that was fixed: the storm's key.
+    /// Key of its digest, once that is fixed.
     pub storm: Option<String>,
-    /// Since when it is due.
+    /// Time since which it is due.
     pub due_at: Timestamp,
-    /// When it was tried first, since it was written down or replayed.
+    /// Time of the first attempt since it was created or replayed.
     pub first_try_at: Option<Timestamp>,
-    /// How often it was tried since then.
+    /// Number of attempts since then.
     pub tries: u32,
-    /// How often it was tried in all, also before it was replayed.
+    /// Number of all attempts, including those before a replay.
     pub attempts: u32,
 }
 
-/// What came of one try of one delivery. Those of a storm each have theirs.
+/// Result of one attempt of one delivery. Each delivery of a digest has its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
-    /// Which delivery.
     pub id: DeliveryId,
-    /// Which of its tries, from 1 on: the one after those that [`Due::attempts`] counts.
+    /// Number of the attempt, from 1: one more than [`Due::attempts`].
     pub number: u32,
-    /// When the try began.
+    /// Start time.
     pub at: Timestamp,
-    /// How long it took.
     pub took: Duration,
-    /// Status of the answer, where there was one with a status.
+    /// Status code of the response, if any.
     pub status: Option<u16>,
-    /// What the receiver said, in one line without what may be a secret.
+    /// Response of the receiver as one line, with possible secrets removed.
     pub answer: String,
-    /// What follows.
     pub then: Then,
 }
 
-/// What follows a try.
+/// Consequence of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// Nothing: it arrived.
+    /// No further attempt: the receiver accepted it.
     Accepted,
-    /// Another try, then.
+    /// Another attempt at this time.
     Again(Timestamp),
-    /// Nothing: it is a dead letter.
+    /// No further attempt: it is a dead letter.
     Dead,
 }
 
-/// A test of a saved channel that was sent at once, with what came of it.
+/// Test of a saved channel that was sent at once, with its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestNote {
-    /// Whose channel.
     pub workspace: WorkspaceId,
-    /// Which channel.
     pub channel: ChannelId,
-    /// What kind.
     pub kind: ProviderType,
-    /// What was told.
     pub event: Event,
-    /// When the try began.
+    /// Start time.
     pub at: Timestamp,
-    /// How long it took.
     pub took: Duration,
-    /// Status of the answer, where there was one with a status.
+    /// Status code of the response, if any.
     pub status: Option<u16>,
-    /// What the receiver said, in one line without what may be a secret.
+    /// Response of the receiver as one line, with possible secrets removed.
     pub answer: String,
-    /// Whether it arrived; a test is not tried again.
+    /// Whether it was accepted. A test is not retried.
     pub arrived: bool,
 }
 
-/// What became of the letters of a subscriber that was found not to hear of its page.
+/// Outcome of cancelling the deliveries of a suppressed subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// Nothing of what waits is told.
+    /// All waiting deliveries were cancelled.
     Cancelled,
-    /// It hears of its page again, and all of it waits.
+    /// The subscriber is no longer suppressed, and its deliveries wait.
     Hears,
 }
 
-/// How full the outbox is: for metrics.
+/// Size of the outbox, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboxCounts {
-    /// Deliveries that wait.
+    /// Number of waiting deliveries.
     pub waiting: u64,
-    /// Dead letters that are kept.
+    /// Number of dead letters.
     pub dead: u64,
-    /// Since when the delivery that is due longest has been due.
+    /// Due time of the delivery that has been due the longest.
     pub oldest_due_at: Option<Timestamp>,
 }
 
 impl Delivery {
-    /// Most attempts that are shown of one delivery.
+    /// Maximum number of attempts that a delivery lists.
     pub const ATTEMPTS_SHOWN: u32 = 10;
 }
 
 impl DeliveryState {
-    /// All of them.
     pub const ALL: &[Self] = &[Self::Waiting, Self::Accepted, Self::Dead, Self::Cancelled];
 
-    /// The word that is stored and shown.
+    /// Returns the stored and published name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -249,28 +230,28 @@ impl DeliveryState {
         }
     }
 
-    /// The state of this word.
+    /// Parses the name of a state.
     pub fn parse(word: &str) -> Result<Self, String> {
         let known = Self::ALL.iter().find(|state| state.as_str() == word);
-        known.copied().ok_or_else(|| format!("`{word}` is no state of a delivery"))
+        known.copied().ok_or_else(|| format!("unknown delivery state `{word}`"))
     }
 }
 
 impl Outbox<'_> {
-    /// What is due from now on, as it is committed; whoever listened before hears no more. Nothing is
-    /// lost while nobody listens: listen first, then ask [`Outbox::waiting`].
+    /// Returns a receiver of wake-ups, sent after commits. A new receiver replaces the previous
+    /// one. Nothing is lost while there is none: listen first, and then call [`Outbox::waiting`].
     pub fn listen(&self) -> UnboundedReceiver<Woken> {
         self.store.outbox_listener().listen()
     }
 
-    /// Tells a subscriber nothing of what waits for it, where it still is one that may not hear of its page.
+    /// Cancels all waiting deliveries of a subscriber, if it is still suppressed.
     pub async fn leave(&self, id: SubscriberId, now: Timestamp) -> Result<Left, StoreError> {
         self.store
             .write(move |session| {
                 session.touches_nothing();
                 Box::pin(async move {
                     let seen = subscribers::one(&mut session.db, &session.vault, id).await?;
-                    // The page may have been opened again since it was looked at.
+                    // The page may have been opened again since it was checked.
                     if seen.is_some_and(|seen| !seen.is_shut_out()) {
                         return Ok(Left::Hears);
                     }

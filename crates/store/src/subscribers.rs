@@ -1,6 +1,6 @@
-//! Subscribers of status pages as they are read, each with its page: one, or a part of a list. Adding
-//! and ending them stands in `change`, what visitors do in `visit`, how many wait for an answer in
-//! `pending`, whom time itself brings news in `herald`. What they are told is the outbox's.
+//! Reads subscribers of status pages with their pages: one, or a page of a list. `change` adds and
+//! removes them, `visit` handles visitors, `pending` limits unconfirmed ones, and `herald`
+//! announces maintenance when its time comes. The outbox holds their deliveries.
 
 mod change;
 mod digests;
@@ -29,36 +29,31 @@ pub use change::{Begins, NewSubscriber};
 pub(crate) use digests::mark_of;
 pub use visit::{Asked, Visit, Wanted};
 
-/// The handle of the subscribers.
+/// Handle of the subscribers.
 #[derive(Clone, Copy, Debug)]
 pub struct Subscribers<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// Which subscribers are listed; `None` is all.
+/// Filter of a listing. `None` matches everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SubscriberFilter {
-    /// Of this page.
     pub page: Option<PageId>,
-    /// That are told in this way.
     pub kind: Option<SubscriberKind>,
-    /// In this state.
     pub state: Option<SubscriberState>,
 }
 
-/// A subscriber with its page, as both are now.
+/// Subscriber with its page, in their current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receiving {
-    /// The subscriber.
     pub subscriber: Subscriber,
-    /// Its page.
     pub page: StatusPage,
-    /// Why it is told nothing of the page; `None` where it is.
+    /// Reason why it receives no events of the page. `None` if it does.
     pub not_told: Option<NotTold>,
 }
 
 impl Receiving {
-    /// Whether it may not hear of its page, also not be asked whose address it is.
+    /// Returns whether it must not receive anything from its page, not even a confirmation request.
     pub fn is_shut_out(&self) -> bool {
         match self.not_told {
             None | Some(NotTold::Pending) => false,
@@ -72,7 +67,7 @@ const COLUMNS: &str = "SELECT s.id, s.workspace_id, s.page_id, s.kind, s.sealed,
     s.confirmed_at, s.by_owner, s.let_in FROM subscribers s";
 
 impl Subscribers<'_> {
-    /// The subscriber with this identifier in the workspace.
+    /// Returns a subscriber of the workspace.
     pub async fn get(
         &self,
         workspace: WorkspaceId,
@@ -84,14 +79,14 @@ impl Subscribers<'_> {
         found.ok_or_else(|| StoreError::not_found("subscriber", &id))
     }
 
-    /// The subscriber with this identifier in any workspace, for who writes to it and for who follows
-    /// a link that was sent to it. `None` where it ended.
+    /// Returns a subscriber of any workspace, for sending to it and for links that were sent to it.
+    /// `None` if the subscription ended.
     pub async fn receiving(&self, id: SubscriberId) -> Result<Option<Receiving>, StoreError> {
         one(&mut self.store.read().await?, self.store.vault(), id).await
     }
 
-    /// A part of the workspace's subscribers in the order of their identifiers, and how many the
-    /// filter lets through.
+    /// Returns a page of the workspace's subscribers, in the order of identifiers, and the total
+    /// number that match the filter.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -137,7 +132,7 @@ fn listed(select: &str, workspace: WorkspaceId, filter: SubscriberFilter, rest: 
         values.push(page.to_string());
         condition += " AND s.page_id = $2";
     }
-    // Words of ours, as they stand in the table.
+    // These are our own constants, as stored in the table.
     if let Some(kind) = filter.kind {
         condition = condition + " AND s.kind = '" + kind.as_str() + "'";
     }
@@ -150,7 +145,7 @@ fn listed(select: &str, workspace: WorkspaceId, filter: SubscriberFilter, rest: 
     values.iter().fold(first, |query, value| query.bind(Value::from(value)))
 }
 
-/// The subscriber with this identifier, as this connection sees it.
+/// Returns a subscriber, as this connection sees it.
 pub(crate) async fn one(
     db: &mut Connection,
     vault: &Vault,
@@ -166,7 +161,7 @@ pub(crate) async fn one(
     Ok(Some(receiving(vault, subscriber, page)))
 }
 
-/// The page of a subscriber, which goes with its page.
+/// Returns the page of a subscriber. Deleting a page deletes its subscribers.
 async fn page_of(db: &mut Connection, vault: &Vault, id: PageId) -> Result<StatusPage, StoreError> {
     pages::by_id(db, vault, id).await?.ok_or_else(|| StoreError::not_found("status page", &id))
 }
@@ -182,7 +177,7 @@ fn receiving(vault: &Vault, subscriber: Subscriber, page: StatusPage) -> Receivi
     Receiving { subscriber, page, not_told }
 }
 
-/// Where a subscriber is told, whose address is sealed under its identifier.
+/// Returns the address of a subscriber, which is sealed under its identifier.
 pub(crate) fn destination(
     vault: &Vault,
     id: &str,
@@ -196,7 +191,7 @@ pub(crate) fn destination(
     })
 }
 
-/// What shows that a subscriber may know what its page tells, out of its two columns.
+/// Returns the proof of a subscriber's access to its page, from its two columns.
 pub(crate) fn admission(by_owner: bool, let_in: Option<&[u8]>) -> Admission {
     match (by_owner, let_in) {
         (true, _) => Admission::Owner,
@@ -247,7 +242,7 @@ async fn components(db: &mut Connection, subscriber: &str) -> Result<Vec<Compone
     rows.iter().map(|row| id(row, 0, ComponentId::parse)).collect()
 }
 
-/// Where the address of a subscriber is sealed.
+/// Returns the location for which the address of a subscriber is sealed.
 const fn sealed_in(id: &str) -> Place<'_> {
     Place { column: "subscribers.sealed", row: id }
 }

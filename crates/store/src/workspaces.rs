@@ -11,6 +11,7 @@ use crate::{Change, Store, StoreError, signing_secrets};
 /// Plan of a workspace without a plan.
 pub const FREE_PLAN: &str = "free";
 
+/// Workspace with its plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
     pub id: WorkspaceId,

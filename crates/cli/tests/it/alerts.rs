@@ -111,7 +111,7 @@ fn an_alert_is_seen_and_worked_on_to_its_end() {
     }
     let (code, said) = desk.run(&["notifications", "replay", &told]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("`id` may only name a dead letter"), "{said}");
+    assert!(said.contains("`id` must be a dead letter"), "{said}");
 }
 
 #[test]

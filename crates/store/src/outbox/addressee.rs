@@ -1,36 +1,36 @@
-//! Whom a delivery is for, and what it must stay in order with. In the database the first is one
-//! column, whose prefix says what it is.
+//! Recipient and ordering key of a delivery. The database stores the recipient in one column, whose
+//! prefix gives its kind.
 
 use std::fmt;
 
 use rules::{ChannelId, MonitorId, PageId, SubscriberId};
 
-/// Whom a delivery is for.
+/// Recipient of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Addressee {
-    /// A channel, which is told of monitors.
+    /// Channel, which receives alerts of monitors.
     Channel(ChannelId),
-    /// A status page, which passes on to its subscribers what it is told.
+    /// Status page, which fans out events to its subscribers.
     Page(PageId),
-    /// One of them.
+    /// Subscriber of a status page.
     Subscriber(SubscriberId),
 }
 
-/// What a delivery must not overtake at its addressee.
+/// Ordering key: at one recipient, deliveries of one key are sent in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Follows {
-    /// What is told of the same monitor.
+    /// Deliveries about the same monitor.
     Monitor(MonitorId),
-    /// What is told of the same report, window of maintenance or incident.
+    /// Deliveries about the same report, maintenance window or incident.
     Thread(String),
-    /// Nothing: it is a test.
+    /// No order: it is a test.
     Nothing,
 }
 
 impl Addressee {
-    /// Reads the text form.
+    /// Parses the text form.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let unknown = || format!("`{text}` is nobody whom anything is delivered to");
+        let unknown = || format!("unknown recipient `{text}`");
         let channel = ChannelId::parse(text).ok().map(Self::Channel);
         let page = || PageId::parse(text).ok().map(Self::Page);
         let subscriber = || SubscriberId::parse(text).ok().map(Self::Subscriber);
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whom_a_delivery_is_for_reads_back_from_its_text() {
+    fn recipient_reads_back_from_its_text() {
         let all: [Addressee; 3] = [
             ChannelId::from_bits(1).into(),
             PageId::from_bits(2).into(),

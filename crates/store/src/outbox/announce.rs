@@ -1,6 +1,6 @@
-//! What a page is told, so that it passes it on: written in the transaction of what happened, as one
-//! delivery to the page, however many subscribed to it. Pages whose news nobody wants are told nothing.
-//! Passing on stands in `spread`.
+//! Enqueues page events: one delivery to the page, in the transaction of the event, however many
+//! subscribers there are. Pages without a subscriber for the event are skipped. `spread` fans out
+//! the events.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use crate::row::{id, instant};
 use crate::writer::Session;
 use crate::{StoreError, maintenances};
 
-/// What stands in `kind` of a delivery to a page.
+/// Value of `kind` for a delivery to a page.
 const PAGE: &str = "page";
 
-/// A window of a maintenance, and how far it has come.
+/// Maintenance window and its phase.
 #[derive(Clone, Debug)]
 pub(crate) struct Maintained {
     pub(crate) maintenance: MaintenanceId,
@@ -32,14 +32,14 @@ pub(crate) struct Maintained {
     pub(crate) stage: Stage,
 }
 
-/// A page with those of its components that something is about.
+/// Page with its affected components.
 struct Concerned {
     workspace: WorkspaceId,
     page: PageNamed,
     components: Vec<ComponentNamed>,
 }
 
-/// Writes an update of a report, where somebody on the page wants to hear of reports.
+/// Enqueues an update of a status report, if a subscriber of the page wants reports.
 pub(crate) async fn note_report(
     session: &mut Session,
     workspace: WorkspaceId,
@@ -70,8 +70,8 @@ pub(crate) async fn note_report(
     write(session, workspace, &News { page, at: notice.at, about, components }, (now, now)).await
 }
 
-/// Writes that a window of maintenance was announced, began or is over, for each page with a component
-/// that it is for.
+/// Enqueues that a maintenance window was announced, started or ended, for each page with an
+/// affected component.
 pub(crate) async fn note_maintenance(
     session: &mut Session,
     maintained: &Maintained,
@@ -105,8 +105,8 @@ pub(crate) async fn note_maintenance(
     Ok(())
 }
 
-/// Writes that an incident began, for each page that shows its monitor. While the monitor is under
-/// maintenance, that waits for its end.
+/// Enqueues that an incident opened, for each page that shows its monitor. During maintenance of
+/// the monitor, the delivery waits for its end.
 pub(super) async fn note_opened(
     session: &mut Session,
     monitor: i64,
@@ -123,7 +123,8 @@ pub(super) async fn note_opened(
     note_incident(session, pages, &news, (time, due_at)).await
 }
 
-/// Writes that the incident of a monitor that is open, or was closed by this transaction, is over.
+/// Enqueues that the open incident of a monitor is over. The incident may have been closed in this
+/// transaction.
 pub(super) async fn note_closed(
     session: &mut Session,
     monitor: i64,
@@ -161,7 +162,7 @@ async fn note_incident(
     Ok(())
 }
 
-/// The pages that show a monitor to somebody who wants to hear of its incidents.
+/// Returns the pages that show a monitor and have a subscriber for incidents.
 async fn showing(db: &mut Connection, monitor: i64) -> Result<Vec<Concerned>, StoreError> {
     let rows = query(
         "SELECT p.id, p.workspace_id, p.title, c.id, COALESCE(c.name, m.name, '') \

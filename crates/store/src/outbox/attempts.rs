@@ -1,5 +1,5 @@
-//! What came of each try: kept to be read, with what follows it. Where an opening arrived and the
-//! channel wants to be reminded, the next reminder is written.
+//! Records attempts and their consequences. If a channel accepted the opening of an incident and
+//! wants reminders, the next reminder is enqueued.
 
 use domain::notify::{Event, EventKind, Placed, Written, remind};
 use rules::{ChannelId, Timestamp, WorkspaceId};
@@ -13,7 +13,7 @@ use crate::quarantine::is_unreadable;
 use crate::row::id;
 use crate::writer::Session;
 
-/// One try, as it is kept.
+/// Attempt as it is stored.
 pub(super) struct Attempt<'t> {
     pub(super) delivery: i64,
     pub(super) number: u32,
@@ -24,7 +24,7 @@ pub(super) struct Attempt<'t> {
 }
 
 impl Outbox<'_> {
-    /// Keeps what came of tries, each once however often it is told, and does what follows.
+    /// Records attempts and applies their consequences. Recording an attempt again has no effect.
     pub async fn attempted(&self, tried: Vec<Tried>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
@@ -39,7 +39,7 @@ impl Outbox<'_> {
             .await
     }
 
-    /// Keeps a test of a saved channel beside what was delivered.
+    /// Records a test of a saved channel in the delivery log.
     pub async fn note_test(&self, test: TestNote) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
@@ -79,7 +79,7 @@ async fn note(session: &mut Session, tried: &Tried) -> Result<(), StoreError> {
     }
 }
 
-/// Forgets how a delivery was tried that came to its end, before it goes itself.
+/// Deletes the attempts of a completed delivery, before the delivery itself is deleted.
 pub(crate) async fn forget_attempts(db: &mut Connection, number: i64) -> Result<(), StoreError> {
     query(
         "DELETE FROM delivery_attempts WHERE delivery IN \
@@ -91,8 +91,8 @@ pub(crate) async fn forget_attempts(db: &mut Connection, number: i64) -> Result<
     Ok(())
 }
 
-/// A try that is told twice is one, known by its number: two may begin at one instant. One of a delivery
-/// that retention took away is none.
+/// Inserts an attempt and returns whether it is new. Its number identifies it, because two attempts
+/// may start at the same time. An attempt of an expired delivery is ignored.
 pub(super) async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<bool, StoreError> {
     let inserted = query(
         "INSERT INTO delivery_attempts (delivery, number, at, took_ms, status, answer) \
@@ -110,8 +110,8 @@ pub(super) async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<
     Ok(inserted > 0)
 }
 
-/// It came to its end. A reminder opens nothing more then; what was cancelled while it was tried
-/// arrived all the same.
+/// Completes a delivery. A completed reminder is not open. A delivery that was cancelled during its
+/// attempt counts as accepted if the receiver accepted it.
 async fn finish(
     db: &mut Connection,
     number: i64,
@@ -157,7 +157,7 @@ async fn again(
     Ok(())
 }
 
-/// Where the channel wants to be reminded, the incident is open and nobody took it up.
+/// Enqueues a reminder, if the channel wants reminders and the incident is open and unacknowledged.
 async fn write_reminder(
     session: &mut Session,
     number: i64,
@@ -179,7 +179,7 @@ async fn write_reminder(
     let Some(every) = hearer.wishes.remind_every else { return Ok(()) };
     let event = match rows::open(&session.vault, row.try_get(5)?, row.try_get(6)?) {
         Ok(event) => event,
-        // It was told; of what cannot be read any more nobody is reminded.
+        // Delivered, but undecodable: skip the reminder.
         Err(why) if is_unreadable(&why) => return Ok(()),
         Err(error) => return Err(error),
     };

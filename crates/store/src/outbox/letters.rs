@@ -1,5 +1,5 @@
-//! Letters: what subscribers of status pages were told and what came of it, newest first, for the owners
-//! of a page; and dead ones told again. Of who ended, nothing is listed.
+//! Deliveries to subscribers of status pages, newest first, for the owners of a page, and replays
+//! of their dead letters. Ended subscriptions are not listed.
 
 use std::fmt::Write as _;
 
@@ -24,53 +24,47 @@ const COLUMNS: &str = "SELECT d.number, d.channel, s.page_id, d.kind, e.kind, d.
 const FROM: &str = "FROM deliveries d JOIN events e ON e.number = d.event \
     JOIN subscribers s ON s.id = d.channel";
 
-/// What one subscriber is told at a time.
+/// Delivery to one subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter {
-    /// Its identifier among all deliveries; later ones are greater.
+    /// Identifier among all deliveries. Later ones are greater.
     pub id: DeliveryId,
-    /// Who is told.
     pub subscriber: SubscriberId,
-    /// Of which page.
     pub page: PageId,
-    /// In which way.
+    /// Kind of the recipient.
     pub kind: ProviderType,
-    /// What is told, as a word of [`domain::notify::News::word`].
+    /// Name of the event: see [`domain::notify::News::word`].
     pub word: String,
-    /// The same in every try.
+    /// Idempotency key, the same for each attempt.
     pub key: String,
-    /// What became of it.
     pub state: DeliveryState,
-    /// Why it waits untried, where it does.
+    /// Reason why it waits unattempted, if it does.
     pub holds: Option<Holds>,
-    /// When it was written down.
     pub created_at: Timestamp,
-    /// When it is tried next, while it waits.
+    /// Time of the next attempt, while it waits.
     pub due_at: Timestamp,
-    /// Tries since it was written down or replayed.
+    /// Number of attempts since it was created or replayed.
     pub tries: u32,
-    /// When it came to its end.
+    /// Time of completion.
     pub done_at: Option<Timestamp>,
-    /// The newest of its attempts, oldest first, as many as are shown of a delivery.
+    /// Latest attempts, oldest first, at most [`Delivery::ATTEMPTS_SHOWN`].
     pub attempts: Vec<DeliveryAttempt>,
-    /// What it stays in order with.
+    /// Ordering key.
     thread: String,
 }
 
-/// Which letters are listed; `None` is all.
+/// Filter of a listing. `None` matches everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LetterFilter {
-    /// To this subscriber.
     pub subscriber: Option<SubscriberId>,
-    /// To the subscribers of this page.
+    /// Page of the subscriber.
     pub page: Option<PageId>,
-    /// In this state.
     pub state: Option<DeliveryState>,
 }
 
 impl Outbox<'_> {
-    /// A part of the letters to the workspace's subscribers, newest first, and how many the filter lets
-    /// through.
+    /// Returns a page of the deliveries to the workspace's subscribers, newest first, and the total
+    /// number that match the filter.
     pub async fn letters(
         &self,
         workspace: WorkspaceId,
@@ -89,7 +83,7 @@ impl Outbox<'_> {
         Ok(Listed { rows, left_out: 0, total: counted(total) })
     }
 
-    /// The letter with this identifier in the workspace.
+    /// Returns a delivery to a subscriber of the workspace.
     pub async fn letter(
         &self,
         workspace: WorkspaceId,
@@ -98,8 +92,8 @@ impl Outbox<'_> {
         one(&mut self.store.read().await?, workspace, id).await
     }
 
-    /// Tells a dead letter again. What is none, what is over, and what its subscriber may not hear is
-    /// refused.
+    /// Replays a dead letter. Rejects a delivery that is not dead, whose incident is over, or whose
+    /// subscriber is suppressed.
     pub async fn replay_letter(
         &self,
         workspace: WorkspaceId,
@@ -127,25 +121,25 @@ async fn tell_again(
     let refused =
         |allowed: &str| StoreError::Refused(Violation::new(FIELD, letter.id.to_string(), allowed));
     if letter.state != DeliveryState::Dead {
-        return Err(refused("may only name a dead letter"));
+        return Err(refused("must be a dead letter"));
     }
     let receiving = subscribers::one(&mut session.db, &session.vault, letter.subscriber).await?;
     let Some(receiving) = receiving.filter(|receiving| !receiving.is_shut_out()) else {
-        return Err(refused("may only name a dead letter to who may hear of the status page"));
+        return Err(refused("must be a dead letter of an active subscriber"));
     };
     let is_confirmed = receiving.subscriber.state() == SubscriberState::Active;
     if letter.word == "subscriber.asked" && is_confirmed {
-        return Err(refused("may only name a dead letter that asks who did not confirm"));
+        return Err(refused("must be a dead letter of an unanswered confirmation"));
     }
     if letter.word == "page.incident.opened" && is_over(&mut session.db, &letter.thread).await? {
-        return Err(refused("may only name a dead letter of an incident that goes on"));
+        return Err(refused("must be a dead letter of an open incident"));
     }
     wait_anew(session, &letter.key, now).await?;
     session.outbox.wake(letter.subscriber, now);
     Ok(())
 }
 
-/// Whether the incident of a letter is over, so that nobody is told any more that it began.
+/// Returns whether the incident of a delivery is over. Its opening is not announced any more then.
 async fn is_over(db: &mut Connection, thread: &str) -> Result<bool, StoreError> {
     let Ok(incident) = IncidentId::parse(thread) else { return Ok(false) };
     let row = query("SELECT 1 FROM incidents WHERE id = $1 AND closed_at IS NULL")
@@ -165,7 +159,7 @@ fn which(workspace: WorkspaceId, filter: LetterFilter, select: &str, rest: &str)
         let _ = write!(condition, " AND {column} = ${}", values.len());
     }
     if let Some(state) = filter.state {
-        // As it stands in the conditions of the indexes.
+        // Written as in the conditions of the indexes.
         let _ = write!(condition, " AND d.state = '{}'", state.as_str());
     }
     let first = query(AssertSqlSafe(format!("{select} {FROM} WHERE {condition} {rest}")));

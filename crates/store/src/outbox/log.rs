@@ -1,5 +1,5 @@
-//! The delivery log: what was sent through which channel and what came of it, newest first; and how much
-//! there is of it. Telling a dead letter again stands in `replay`.
+//! Delivery log: deliveries of a channel and their attempts, newest first, and their number.
+//! `replay` replays dead letters.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
 use crate::vault::Vault;
 use crate::{Page, StoreError};
 
-/// The number of the newest attempt stands with the row, so that what is read of attempts afterwards is
-/// of the same moment.
+/// The row includes the number of the newest attempt, so that attempts read afterwards are from the
+/// same snapshot.
 const COLUMNS: &str = "SELECT d.number, d.workspace_id, d.channel, d.kind, m.id, e.key, e.sealed, \
     d.state, d.holds, d.created_at, d.due_at, d.tries, d.done_at, \
     (SELECT MAX(a.number) FROM delivery_attempts a WHERE a.delivery = d.number), \
@@ -26,7 +26,8 @@ const COLUMNS: &str = "SELECT d.number, d.workspace_id, d.channel, d.kind, m.id,
     JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor";
 
 impl Outbox<'_> {
-    /// A part of the workspace's deliveries, newest first, and how many the filter lets through.
+    /// Returns a page of the workspace's deliveries, newest first, and the total number that match
+    /// the filter.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -47,7 +48,7 @@ impl Outbox<'_> {
         Ok(Listed { rows, left_out: 0, total: counted(total) })
     }
 
-    /// The delivery with this identifier in the workspace.
+    /// Returns a delivery of the workspace.
     pub async fn get(
         &self,
         workspace: WorkspaceId,
@@ -56,7 +57,7 @@ impl Outbox<'_> {
         one(&mut self.store.read().await?, self.store.vault(), workspace, id).await
     }
 
-    /// How full the outbox is.
+    /// Returns the size of the outbox.
     pub async fn counts(&self) -> Result<OutboxCounts, StoreError> {
         let mut db = self.store.read().await?;
         let waiting = query(
@@ -75,7 +76,7 @@ impl Outbox<'_> {
     }
 }
 
-/// Which deliveries a statement is about.
+/// Condition of a statement, with its values.
 struct Which {
     condition: String,
     values: Vec<String>,
@@ -96,7 +97,7 @@ impl Which {
             )
         });
         if let Some(state) = filter.state {
-            // As it stands in the conditions of the indexes.
+            // Written as in the conditions of the indexes.
             let _ = write!(which.condition, " AND d.state = '{}'", state.as_str());
         }
         which
@@ -116,7 +117,7 @@ impl Which {
     }
 }
 
-/// The delivery with this identifier in the workspace, as this connection sees it.
+/// Returns a delivery of the workspace, as this connection sees it.
 pub(super) async fn one(
     db: &mut Connection,
     vault: &Vault,
@@ -167,7 +168,7 @@ fn read(vault: &Vault, row: &Row) -> Result<Delivery, StoreError> {
     })
 }
 
-/// The attempts up to the newest, as many as are shown.
+/// Returns the attempts up to the newest, as many as a delivery lists.
 pub(super) async fn attempts(
     db: &mut Connection,
     delivery: DeliveryId,

@@ -1,6 +1,5 @@
-//! What the writer remembers of the outbox: whom to wake once the transaction at hand is committed, the
-//! minute that each of them is in, for storms, and how far each page has passed on its news. None of it
-//! is needed after a restart.
+//! The writer's cache of the outbox: recipients to wake after the commit, the current digest window
+//! of each recipient, and the fan-out progress of each page. A restart may lose all of it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,33 +10,32 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::{Addressee, Woken};
 
-/// Minutes that are remembered; past it all are forgotten, which tells some events one by one.
+/// Maximum number of cached windows. Beyond it, all are dropped, and some events are sent singly.
 const WINDOWS_MAX: usize = 65_536;
-/// Pages on their way whose places are remembered; past it all begin anew.
+/// Maximum number of pages with cached progress. Beyond it, all are dropped, and pages start over.
 const PLACES_MAX: usize = 4_096;
 
-/// Where the sender listens.
+/// Sender of wake-ups to the delivery workers.
 #[derive(Debug, Default)]
 pub(crate) struct Listener(Mutex<Option<UnboundedSender<Woken>>>);
 
-/// What the writer remembers.
+/// The writer's cache of the outbox.
 pub(crate) struct Memory {
     listener: Arc<Listener>,
-    /// Of the transaction at hand: what is due earliest for each.
+    /// Earliest due time per recipient, set by the current transaction.
     news: BTreeMap<Addressee, Timestamp>,
     windows: HashMap<Addressee, Window>,
-    /// The windows that the transaction at hand changed, as they were before it.
+    /// Windows before the current transaction changed them.
     before: HashMap<Addressee, Option<Window>>,
     places: HashMap<PageId, Place>,
 }
 
-/// How far a page has passed on something: in the order of their identifiers, these subscribers were
-/// looked at and need not be again.
+/// Fan-out progress of a page: all subscribers up to this identifier have been checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The number of the delivery to the page.
+    /// Row ID of the delivery to the page.
     pub(super) delivery: i64,
-    /// The last one.
+    /// Identifier of the last checked subscriber.
     pub(super) after: String,
 }
 
@@ -53,7 +51,7 @@ impl Listener {
         let Some(listening) = &*listener else { return };
         let mut woken = news.iter().map(|(&addressee, &due_at)| Woken { addressee, due_at });
         if woken.any(|woken| listening.send(woken).is_err()) {
-            // Nobody listens any more; the rows are there for who comes next.
+            // The receiver is gone. The next one finds the rows in the database.
             *listener = None;
         }
     }
@@ -65,18 +63,18 @@ impl Memory {
         Self { listener, news, windows, before, places }
     }
 
-    /// Something is due for them, once the transaction is committed.
+    /// Schedules a wake-up of a recipient after the commit.
     pub(super) fn wake(&mut self, addressee: impl Into<Addressee>, due_at: Timestamp) {
         let earliest = self.news.entry(addressee.into()).or_insert(due_at);
         *earliest = due_at.min(*earliest);
     }
 
-    /// The minute that they are in.
+    /// Returns the current window of a recipient.
     pub(super) fn window(&self, addressee: impl Into<Addressee>) -> Option<Window> {
         self.windows.get(&addressee.into()).copied()
     }
 
-    /// They are in this minute from now on.
+    /// Sets the current window of a recipient.
     pub(super) fn set_window(&mut self, addressee: impl Into<Addressee>, window: Option<Window>) {
         let Some(window) = window else { return };
         let addressee = addressee.into();
@@ -84,13 +82,13 @@ impl Memory {
         self.before.entry(addressee).or_insert(before);
     }
 
-    /// How far the page has passed on this delivery, where that is remembered.
+    /// Returns the progress of a page for this delivery, if it is cached.
     pub(super) fn place(&self, page: PageId, delivery: i64) -> Option<&Place> {
         self.places.get(&page).filter(|place| place.delivery == delivery)
     }
 
-    /// How far the page has come; `None` once it is through. Said as the last thing of a piece of work: what
-    /// fails after it would be passed over.
+    /// Sets the progress of a page, or removes it after the last step. Call it last in a piece of
+    /// work: if a later step failed, subscribers would be skipped.
     pub(super) fn set_place(&mut self, page: PageId, place: Option<Place>) {
         match place {
             Some(place) => self.places.insert(page, place),
@@ -98,13 +96,14 @@ impl Memory {
         };
     }
 
-    /// What the transaction at hand passed on may not be stored: pages begin anew, and nobody is written
-    /// to twice.
+    /// Drops all progress, because the fan-out of the current transaction may not be stored. Pages
+    /// start over, and no subscriber gets an event twice.
     pub(crate) fn begin_anew(&mut self) {
         self.places.clear();
     }
 
-    /// The transaction is committed, or may be: a look for nothing does no harm.
+    /// Applies the changes after a commit, or a possible commit. An unnecessary wake-up does no
+    /// harm.
     pub(crate) fn keep(&mut self) {
         if !self.news.is_empty() {
             self.listener.tell(&self.news);
@@ -119,7 +118,7 @@ impl Memory {
         }
     }
 
-    /// The transaction is undone.
+    /// Discards the changes after a rollback.
     pub(crate) fn forget(&mut self) {
         self.news.clear();
         for (addressee, before) in self.before.drain() {

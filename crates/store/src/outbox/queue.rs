@@ -1,6 +1,6 @@
-//! What is to be sent through a channel now, in its order: of each monitor the first that waits, unless
-//! that is held for later; of a storm all that go together. What waited for its time is placed anew
-//! before it is handed out, because much may have changed since.
+//! Queue of a recipient: the due deliveries in order. It has the first waiting delivery of each
+//! monitor, unless that is held, and all deliveries of a digest. Held deliveries are rescheduled
+//! before they are handed out, because the situation may have changed.
 
 use domain::notify::{Event, Hearer, Holds, Placed, STORM_EVENTS_MAX, ripen};
 use rules::{ChannelId, DeliveryId, Timestamp};
@@ -16,10 +16,10 @@ use crate::vault::Vault;
 use crate::writer::Session;
 use crate::{StoreError, maintenances};
 
-/// Deliveries whose time to wait is over that are placed anew in one transaction.
+/// Maximum number of held deliveries that one transaction reschedules.
 const RIPE_MAX: i64 = 1_000;
 
-/// Those that are due, one by one, and wait for no other of their monitor.
+/// Single deliveries that are due, and wait for no other of their monitor.
 const HEADS: &str = select_due!(
     "WHERE d.channel = $1 AND d.state = 'waiting' AND d.due_at <= $2 AND d.storm IS NULL \
      AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
@@ -29,8 +29,8 @@ const HEADS: &str = select_due!(
      AND w.state = 'waiting' AND w.number < d.number) \
      ORDER BY d.due_at, d.number LIMIT $3"
 );
-/// Those that go together now and were not fixed yet, but for those whose monitor has something else
-/// that comes before. Looked for by their storm and not by their time, which most of a queue have.
+/// Deliveries of a digest that is not fixed yet, except those that must wait for another delivery
+/// of their monitor. The query uses the digest column, because the due time is less selective.
 const LOOSE_STORM: &str = select_due!(
     "WHERE d.channel = $1 AND d.state = 'waiting' AND d.storm = '' AND d.due_at + 0 <= $2 \
      AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
@@ -40,21 +40,21 @@ const LOOSE_STORM: &str = select_due!(
      AND w.state = 'waiting' AND w.number < d.number AND (w.storm IS NULL OR w.storm <> '')) \
      ORDER BY d.number LIMIT $3"
 );
-/// All of one storm that was fixed.
+/// All deliveries of one fixed digest.
 const FIXED_STORM: &str = select_due!(
     "WHERE d.channel = $1 AND d.state = 'waiting' AND d.storm = \
      (SELECT MIN(s.storm) FROM deliveries s WHERE s.channel = $1 AND s.state = 'waiting' \
      AND s.storm > '' AND s.due_at <= $2) ORDER BY d.number LIMIT $3"
 );
 
-/// When something is due later, and whether anything waits in a storm.
+/// Next later due time, and whether a delivery waits for a digest.
 const REST: &str = "SELECT (SELECT MIN(due_at) FROM deliveries \
     WHERE channel = $1 AND state = 'waiting' AND due_at > $2), \
     (SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE channel = $1 AND state = 'waiting' \
     AND storm IS NOT NULL LIMIT 1) AS s)";
 
 impl Outbox<'_> {
-    /// Everybody for whom something waits, with when the first of it is due.
+    /// Returns all recipients with waiting deliveries, and the earliest due time of each.
     pub async fn waiting(&self) -> Result<Vec<Woken>, StoreError> {
         let rows = query(
             "SELECT channel, MIN(due_at) FROM deliveries WHERE state = 'waiting' GROUP BY channel",
@@ -67,9 +67,9 @@ impl Outbox<'_> {
         woken.collect()
     }
 
-    /// What is to be sent to an addressee now: of those that go one by one at most `limit`, and one
-    /// storm that was fixed, and those that may become one. What is being sent is among them, so ask
-    /// for more than that.
+    /// Returns the due deliveries of a recipient: at most `limit` single ones, one fixed digest,
+    /// and the candidates of a new digest. Deliveries in flight are included, so ask for more than
+    /// those.
     pub async fn due(
         &self,
         addressee: impl Into<Addressee>,
@@ -101,8 +101,8 @@ impl Outbox<'_> {
         }
     }
 
-    /// Fixes which deliveries are told together, before the first try. Answers those that still are to
-    /// be told; only these may be.
+    /// Fixes the deliveries of a digest before the first attempt. Returns those that still wait;
+    /// only they may be sent.
     pub async fn begin_storm(
         &self,
         deliveries: &[DeliveryId],
@@ -131,9 +131,9 @@ impl Outbox<'_> {
             .await
     }
 
-    /// Fixes that a delivery is told alone under its own key, before the first try, and for good: it
-    /// goes with no storm any more, neither one that begins nor the one it went with. Says whether
-    /// that was still to be fixed; only then may it be told.
+    /// Fixes that a delivery is sent singly under its own key, before the first attempt. It does
+    /// not join a digest again, and leaves the one it was in. Returns whether it was still in a
+    /// digest; only then may it be sent.
     pub async fn begin_alone(&self, delivery: DeliveryId) -> Result<bool, StoreError> {
         self.store
             .write(move |session| {
@@ -200,18 +200,18 @@ impl Outbox<'_> {
     }
 }
 
-/// A delivery whose time to wait is over.
+/// Held delivery whose time has come.
 struct Ripe {
     number: i64,
     monitor: Option<i64>,
     held: Holds,
     event: Event,
-    /// Whether it reminds of an incident that somebody took up.
+    /// Whether it reminds of an acknowledged incident.
     is_taken_up: bool,
     hearer: Hearer,
 }
 
-/// Places what is ripe anew, and says how much that was. Only channels are told later than at once.
+/// Reschedules held deliveries and returns their number. Only channels have held deliveries.
 async fn place_anew(
     session: &mut Session,
     addressee: Addressee,

@@ -1,5 +1,5 @@
-//! Dead letters told again, because somebody asks for it: now, before what waits behind them, and for as
-//! long as a new one is tried. Where what one opens is over meanwhile, its end follows it, so that
+//! Replays dead letters on request: at once, before deliveries that wait behind them, and with the
+//! full number of attempts. If the event of an opening is over meanwhile, its end follows, so that
 //! nothing stays open at the receiver.
 
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use crate::row::{id, instant, maybe_instant, optional};
 use crate::writer::Session;
 use crate::{Change, StoreError};
 
-/// The field that names a delivery.
+/// Field that names a delivery.
 pub(super) const FIELD: &str = "id";
 
 impl Outbox<'_> {
-    /// Tells a dead letter again. What is none, or whose channel is deleted, is refused.
+    /// Replays a dead letter. Rejects a delivery that is not dead, or whose channel was deleted.
     pub async fn replay(
         &self,
         workspace: WorkspaceId,
@@ -45,7 +45,7 @@ impl Outbox<'_> {
     }
 }
 
-/// Writes down who had a delivery told again.
+/// Records in the audit log who replayed a delivery.
 pub(super) async fn note(
     session: &mut Session,
     (workspace, id): (WorkspaceId, DeliveryId),
@@ -64,7 +64,7 @@ async fn replay(
     let refused =
         |allowed| StoreError::Refused(Violation::new(FIELD, delivery.id.to_string(), allowed));
     if delivery.state != DeliveryState::Dead {
-        return Err(refused("may only name a dead letter"));
+        return Err(refused("must be a dead letter"));
     }
     let row = query(
         "SELECT d.monitor, d.open, c.kind, c.wishes FROM deliveries d \
@@ -73,7 +73,7 @@ async fn replay(
     .bind(rows::number(delivery.id))
     .fetch_optional(&mut session.db)
     .await?
-    .ok_or_else(|| refused("may only name a dead letter whose channel was not deleted"))?;
+    .ok_or_else(|| refused("must be a dead letter of an existing channel"))?;
     let (monitor, is_open): (Option<i64>, bool) = (row.try_get(0)?, row.try_get(1)?);
     let hearer = hearer(&row, delivery.channel, 2)?;
     let key = event_key(delivery.channel, &delivery.event);
@@ -92,8 +92,8 @@ async fn replay(
     Ok(())
 }
 
-/// A delivery that came to its end waits as if it was just written, alone also where it was told in a
-/// storm: two of a storm under the storm's key would be one for their receiver.
+/// Makes a completed delivery wait like a new one. It leaves its digest, because a receiver would
+/// take two deliveries under the digest's key for one.
 pub(super) async fn wait_anew(
     session: &mut Session,
     key: &str,
@@ -115,7 +115,7 @@ async fn is_written(db: &mut Connection, key: &str) -> Result<bool, StoreError> 
     Ok(found.fetch_optional(db).await?.is_some())
 }
 
-/// The end of what an opening told of; `None` where something else closes it.
+/// Returns the end of the event that an opening announced. `None` if another event closes it.
 async fn ended(
     db: &mut Connection,
     monitor: Option<i64>,
@@ -141,20 +141,21 @@ async fn ended(
          ORDER BY number LIMIT 1",
     )
     .bind(monitor)
-    // A degradation after an incident began later than the incident, whose own changes do not end it.
+    // A degradation after an incident began later than the incident, and changes of the incident do
+    // not end it.
     .bind(if is_tail { opening.at } else { opening.began_at }.as_millis())
     .fetch_optional(db)
     .await?;
     let Some(change) = change else { return Ok(Some(end_of(opening, now, Ended::Recovered))) };
     let to = id(&change, 1, MonitorStatus::parse)?;
-    // Where alerts are kept, the error that followed is another one.
+    // A receiver that tracks alert states treats the following error as a separate alert
     let goes_on = to == MonitorStatus::Error && !keeps_alerts(hearer.kind);
     let end = end_of(opening, instant(&change, 0)?, Ended::Recovered);
     Ok(Some(end).filter(|_| !goes_on))
 }
 
-/// The end is told after the opening: again, where it was told before. One that waits goes on as it
-/// is, because it may be on its way, alone or in a storm.
+/// Enqueues the end after the opening, again if it was sent before. An end that waits stays
+/// unchanged, because it may be in flight, alone or in a digest.
 async fn follow(
     session: &mut Session,
     (opening, monitor): (&Delivery, Option<i64>),

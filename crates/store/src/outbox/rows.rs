@@ -1,4 +1,4 @@
-//! Rows of the outbox: events sealed and opened, deliveries written and read.
+//! Rows of the outbox: seals and opens events, and writes and reads deliveries.
 
 use std::collections::HashMap;
 
@@ -15,39 +15,40 @@ use crate::row::{id, instant, maybe_instant, narrow, optional};
 use crate::vault::{Place, Vault};
 use crate::writer::Session;
 
-/// The storm of what goes with others that are not fixed yet.
+/// Digest key of deliveries whose digest is not fixed yet.
 pub(super) const LOOSE: &str = "";
 
-/// One event is one row, however often it is written.
+/// Inserts an event. Writing the same event again returns the existing row.
 const INSERT_EVENT: &str = "INSERT INTO events \
     (key, workspace_id, monitor, incident, kind, reminder, began_at, at, sealed) \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
     ON CONFLICT (key) DO UPDATE SET key = excluded.key RETURNING number";
 
-/// For whom, and of which monitor's events.
+/// Recipient channel of an alert, and its monitor.
 #[derive(Clone, Copy)]
 pub(super) struct Address {
     pub(super) workspace: WorkspaceId,
     pub(super) channel: ChannelId,
     pub(super) kind: ProviderType,
-    /// The number of the monitor; `None` for tests.
+    /// Row ID of the monitor. `None` for tests.
     pub(super) monitor: Option<i64>,
 }
 
-/// To whom news go.
+/// Target of a page event.
 #[derive(Clone, Copy)]
 pub(crate) struct Posted {
     pub(crate) workspace: WorkspaceId,
     pub(crate) addressee: Addressee,
-    /// What kind of subscriber, or that it is a page.
+    /// Kind of the subscriber, or `page`.
     pub(crate) kind: &'static str,
 }
 
-/// The numbers of events that this piece of work wrote, so that an event that many hear is written once.
+/// Row IDs of the events that this piece of work wrote, so that an event with many recipients is
+/// written once.
 #[derive(Default)]
 pub(crate) struct Events(HashMap<String, i64>);
 
-/// Selects deliveries as [`due`] reads them; what follows says which.
+/// Selects deliveries for [`due`]. The argument is the `WHERE` clause.
 macro_rules! select_due {
     ($which:literal) => {
         concat!(
@@ -62,7 +63,7 @@ macro_rules! select_due {
 pub(super) use select_due;
 
 impl Events {
-    /// The event's number, given to it when it is first written.
+    /// Returns the row ID of an event, and inserts a new event.
     async fn number(
         &mut self,
         session: &mut Session,
@@ -90,8 +91,8 @@ impl Events {
         Ok(number)
     }
 
-    /// The number of news, given to them when they are first written. They belong to no monitor, so
-    /// that nobody who looks for its alerts finds them.
+    /// Returns the row ID of a page event, and inserts a new event. Page events have no monitor, so
+    /// queries for a monitor's alerts do not find them.
     async fn news_number(
         &mut self,
         session: &mut Session,
@@ -120,7 +121,7 @@ impl Events {
     }
 }
 
-/// Writes a delivery of news, once however often it is tried, and wakes who sends it.
+/// Enqueues a page event and wakes its delivery worker. Writing it again has no effect.
 pub(crate) async fn write_news(
     session: &mut Session,
     events: &mut Events,
@@ -159,7 +160,7 @@ pub(crate) async fn write_news(
     Ok(())
 }
 
-/// Writes a delivery, once however often it is tried, and wakes who sends it.
+/// Enqueues an alert and wakes its delivery worker. Writing it again has no effect.
 pub(super) async fn write(
     session: &mut Session,
     events: &mut Events,
@@ -219,8 +220,8 @@ pub(super) fn due(vault: &Vault, row: &Row) -> Result<Due, StoreError> {
     })
 }
 
-/// Opens an event with this key, or news. The vault's key was right at the start: what names another one was
-/// changed.
+/// Opens an alert or a page event with this key. The master key was checked at startup, so an
+/// envelope that names another key was altered.
 pub(super) fn open<T: DeserializeOwned>(
     vault: &Vault,
     key: &str,
@@ -235,22 +236,22 @@ pub(super) fn open<T: DeserializeOwned>(
     })
 }
 
-/// The identifier of the delivery whose number is in a column.
+/// Reads a delivery's identifier from the column of its row ID.
 pub(super) fn delivery_id(row: &Row, column: usize) -> Result<DeliveryId, StoreError> {
     Ok(DeliveryId::from_bits(narrow(row, column)?))
 }
 
-/// The number of a delivery; one that no row can have where the identifier is none of ours.
+/// Returns the row ID of a delivery. Returns 0, which no row has, for an identifier out of range.
 pub(super) fn number(delivery: DeliveryId) -> i64 {
     i64::try_from(delivery.bits()).unwrap_or(0)
 }
 
-/// Where an event is sealed.
+/// Returns the location for which an event is sealed.
 pub(super) const fn sealed(key: &str) -> Place<'_> {
     Place { column: "events.sealed", row: key }
 }
 
-/// What stands in `storm` of a delivery that waits for this.
+/// Returns the digest key of a delivery that is held for this reason.
 pub(super) fn loose(holds: Option<Holds>) -> Option<&'static str> {
     (holds == Some(Holds::Storm)).then_some(LOOSE)
 }

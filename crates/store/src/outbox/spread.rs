@@ -1,7 +1,8 @@
-//! From a page to its subscribers: what the page was told becomes a delivery for each who wants to hear
-//! of it, in steps small enough that no verdict waits for one. A step that is done again writes nothing
-//! twice, so that it can be killed at any moment. Whom something concerns is `domain::notify::News`',
-//! who may hear of the page as it is now, `domain::page`'s.
+//! Fan-out from a page to its subscribers: an event of the page becomes a delivery for each
+//! subscriber who wants it. Steps are small, so that they do not delay verdicts. A repeated step
+//! writes nothing twice, so a step may be interrupted at any point. `domain::notify::News` decides
+//! which components an event concerns, and `domain::page` decides who may receive events of the
+//! page.
 
 use domain::notify::{About, Holds, News, Placed, Turn, group};
 use domain::page::not_told;
@@ -18,21 +19,21 @@ use crate::vault::Vault;
 use crate::writer::Session;
 use crate::{StoreError, maintenances, pages, subscribers};
 
-/// Subscribers that one step looks at, and writes to, at most.
+/// Maximum number of subscribers that one step checks and enqueues.
 const STEP_SUBSCRIBERS: i64 = 500;
 
-/// What a step left to do.
+/// Remaining work after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
-    /// Something that is due.
+    /// More is due.
     More,
-    /// Nothing before then.
+    /// Nothing is due before this time.
     Later(Timestamp),
-    /// Nothing.
+    /// Nothing remains.
     Done,
 }
 
-/// What a page was told and has not passed on.
+/// Page event that was not fanned out yet.
 struct Waiting {
     number: i64,
     workspace: WorkspaceId,
@@ -40,18 +41,18 @@ struct Waiting {
     created_at: Timestamp,
 }
 
-/// What is to be done with it.
+/// Decision about a page event.
 enum Fate {
-    /// It is passed on.
+    /// Fan it out.
     Now,
-    /// It waits for the end of a maintenance.
+    /// Wait for the end of a maintenance.
     Later(Timestamp),
-    /// It is over, and nobody heard of it.
+    /// Drop it: the incident was over before it was announced.
     Void,
 }
 
 impl Outbox<'_> {
-    /// Passes on a step's worth of what a page was told, oldest first.
+    /// Fans out one step of a page's events, oldest first.
     pub async fn spread(&self, page: PageId, now: Timestamp) -> Result<Spread, StoreError> {
         self.store
             .write(move |session| {
@@ -116,8 +117,8 @@ async fn rest(db: &mut Connection, page: PageId) -> Result<Spread, StoreError> {
     Ok(maybe_instant(&row, 0)?.map_or(Spread::Done, Spread::Later))
 }
 
-/// An incident that is over before anybody heard of it is told nobody, and one of a monitor under
-/// maintenance waits.
+/// Decides about an event. The opening of an incident that is already over is dropped, and one of a
+/// monitor under maintenance waits.
 async fn fate(db: &mut Connection, news: &News, now: Timestamp) -> Result<Fate, StoreError> {
     let incident: IncidentId = match &news.about {
         About::Incident(incident) if !incident.is_over => incident.incident,
@@ -163,7 +164,7 @@ async fn pass_on(
         rows::write_news(session, &mut events, posted, news, place, now).await?;
     }
     if step.rest.is_none() {
-        // All steps of it see the minute as it was before.
+        // All steps of one event use the window as it was before.
         session.outbox.set_window(page.id, window);
         finish(&mut session.db, waiting.number, "accepted", now).await?;
     }
@@ -178,18 +179,18 @@ const fn placed(turn: Turn, now: Timestamp) -> Placed {
     }
 }
 
-/// Somebody to write to.
+/// Recipient of the event.
 type Hearer = (SubscriberId, SubscriberKind);
 
-/// What one step comes to.
+/// Result of one step.
 struct Step {
     hearers: Vec<Hearer>,
-    /// Where the next one goes on; `None` where nobody is left.
+    /// Start of the next step. `None` if no subscribers remain.
     rest: Option<Place>,
 }
 
-/// A step's worth of those to whom it was not written yet: of these, who may hear of it. Who may not is
-/// passed over and not looked at again, unless the server begins anew.
+/// Returns the recipients among the next subscribers. Suppressed subscribers are skipped, and not
+/// checked again until a restart.
 async fn look(
     session: &mut Session,
     page: &StatusPage,
@@ -211,7 +212,7 @@ async fn look(
     Ok(Step { hearers, rest })
 }
 
-/// Who wants to hear of it, where it may.
+/// Returns the subscriber, unless it is suppressed.
 fn hearer(
     vault: &Vault,
     page: &StatusPage,
@@ -230,9 +231,9 @@ fn hearer(
     Ok(Some((subscriber, kind)))
 }
 
-/// Subscribers after this one, and to whom it was not written yet: who wanted that before it happened,
-/// of these components; of an end, who heard of the beginning. Identifiers are as long as each other, so
-/// that one that stands in a list of them is one of it.
+/// Returns the next subscribers who wanted this event before it happened and have no delivery of it
+/// yet. The end of an event goes to those who received its start. Component identifiers have equal
+/// lengths, so a substring match in their list is exact.
 async fn wanting(
     db: &mut Connection,
     waiting: &Waiting,

@@ -1,6 +1,6 @@
-//! Writing down whom to tell, in the transaction of what happened. Which channels hear of it, when, and
-//! what they are not told any more is decided by `domain::notify::tell`; here is loaded what it asks for,
-//! and kept what it says.
+//! Enqueues alerts in the transaction of their event. `domain::notify::tell` decides which channels
+//! are notified, when, and which deliveries are cancelled. This module loads its inputs and stores
+//! its outputs.
 
 use std::collections::BTreeMap;
 
@@ -20,25 +20,24 @@ use crate::row::{id, instant, narrow, optional};
 use crate::writer::Session;
 use crate::{StoreError, channels, maintenances, monitors};
 
-/// When something happened and when it is stored, which is later if storing was held up.
+/// Time of the event and time of its storage, which is later if storing was delayed.
 #[derive(Clone, Copy)]
 pub(super) struct Time {
     pub(super) at: Timestamp,
     pub(super) now: Timestamp,
 }
 
-/// A monitor that was running runs no more.
+/// End of a monitor's checks.
 #[derive(Clone, Copy)]
 pub(crate) struct Ending {
-    /// Its number.
+    /// Row ID of the monitor.
     pub(crate) monitor: i64,
-    /// When.
     pub(crate) at: Timestamp,
-    /// What ended it.
+    /// Reason of the end.
     pub(crate) how: ClosedAs,
 }
 
-/// Writes the deliveries of a change of status, which is stored `now`.
+/// Enqueues the deliveries of a status change that is stored at `now`.
 pub(crate) async fn note_transition(
     session: &mut Session,
     monitor: i64,
@@ -65,8 +64,8 @@ pub(crate) async fn note_transition(
     note(session, monitor, (occasion, time), hearers, grounds).await
 }
 
-/// Writes down whom it is told that a monitor was paused or deleted: who heard that it was in trouble.
-/// Its check must still be there.
+/// Enqueues the alerts that a monitor was paused or deleted, for channels that were alerted about
+/// it. Must run before the check is wiped.
 pub(crate) async fn note_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
     let time = Time { at: ending.at, now: ending.at };
     announce::note_closed(session, ending.monitor, time).await?;
@@ -80,7 +79,7 @@ pub(crate) async fn note_end(session: &mut Session, ending: Ending) -> Result<()
     note(session, ending.monitor, (occasion, time), hearers, Grounds::default()).await
 }
 
-/// A channel was edited: what waits for its quiet hours asks anew.
+/// Reschedules deliveries that wait for quiet hours, after their channel was edited.
 pub(crate) async fn channel_changed(
     session: &mut Session,
     channel: ChannelId,
@@ -100,7 +99,7 @@ pub(crate) async fn channel_changed(
     Ok(())
 }
 
-/// Somebody is told no more, because they were deleted: what waits for them is told nobody.
+/// Cancels the waiting deliveries of a recipient that was deleted.
 pub(crate) async fn leave(
     db: &mut Connection,
     addressee: impl Into<Addressee>,
@@ -120,7 +119,8 @@ pub(crate) async fn leave(
     Ok(())
 }
 
-/// A page is shown no more: what waits for it and for its subscribers is told nobody.
+/// Cancels the waiting deliveries of a page and its subscribers, after the page was hidden or
+/// deleted.
 pub(crate) async fn leave_page(
     db: &mut Connection,
     page: PageId,
@@ -137,7 +137,7 @@ pub(crate) async fn leave_page(
     Ok(())
 }
 
-/// Maintenance of these monitors was written, edited or deleted: what waits for its end asks anew.
+/// Reschedules deliveries that wait for the end of maintenance of these monitors, after it changed.
 pub(crate) async fn maintenance_changed(
     session: &mut Session,
     monitors: &[i64],
@@ -159,7 +159,7 @@ pub(crate) async fn maintenance_changed(
     Ok(())
 }
 
-/// Whether channels that heard nothing may hear of it.
+/// Returns whether channels that were not alerted before may be notified.
 fn may_begin(occasion: Occasion) -> bool {
     match occasion {
         Occasion::Down(_) | Occasion::Degraded => true,
@@ -201,7 +201,7 @@ async fn note(
     cancel(&mut session.db, &cancelled, time.now).await
 }
 
-/// What these told of is over.
+/// Marks the alerts of these deliveries as over.
 async fn end(db: &mut Connection, over: &[i64]) -> Result<(), StoreError> {
     for number in over {
         query("UPDATE deliveries SET open = $1 WHERE number = $2")
@@ -213,7 +213,7 @@ async fn end(db: &mut Connection, over: &[i64]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// These are never told.
+/// Cancels these deliveries.
 pub(super) async fn cancel(
     db: &mut Connection,
     cancelled: &[i64],
@@ -233,7 +233,7 @@ pub(super) async fn cancel(
     Ok(())
 }
 
-/// What happened to whom.
+/// Returns the workspace of the monitor and the context of the alert.
 async fn scene(
     session: &mut Session,
     monitor: i64,
@@ -262,7 +262,7 @@ async fn scene(
     Ok((id(&row, 5, WorkspaceId::parse)?, scene))
 }
 
-/// The channels that were told of something which is not over for them.
+/// Returns the channels with an open delivery for the monitor.
 async fn heard(
     db: &mut Connection,
     monitor: i64,
@@ -288,7 +288,7 @@ async fn heard(
     Ok(hearers)
 }
 
-/// Adds the channels that tell of the monitor.
+/// Adds the channels that are linked to the monitor.
 async fn link(
     db: &mut Connection,
     monitor: i64,
@@ -309,7 +309,7 @@ async fn link(
     Ok(())
 }
 
-/// A channel whose kind and wishes stand in the columns from `first` on.
+/// Reads a channel whose kind and preferences are in the columns from `first` on.
 pub(super) fn hearer(row: &Row, channel: ChannelId, first: usize) -> Result<Hearer, StoreError> {
     Ok(Hearer {
         kind: id(row, first, ProviderType::parse)?,

@@ -1,5 +1,5 @@
-//! Events that cannot be read any more, because what is stored of them was changed: their deliveries become
-//! dead letters with the reason, so that nothing waits behind them, and are listed by what else is known.
+//! Corrupt events, whose stored data was altered. Their deliveries become dead letters with the
+//! reason, so that they do not block later ones. The log lists them with the remaining data.
 
 use domain::notify::{Event, EventKind, Grounds, Subject};
 use rules::{DeliveryId, IncidentId, MonitorId, MonitorKind, Timestamp};
@@ -11,7 +11,7 @@ use crate::StoreError;
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, narrow, optional};
 
-/// A delivery whose event cannot be read.
+/// Delivery whose event cannot be read.
 pub(super) struct Unreadable {
     delivery: DeliveryId,
     why: String,
@@ -19,11 +19,11 @@ pub(super) struct Unreadable {
 
 impl Unreadable {
     pub(super) fn new(delivery: DeliveryId, why: &StoreError) -> Self {
-        Self { delivery, why: format!("it cannot be told: {why}") }
+        Self { delivery, why: format!("unreadable event: {why}") }
     }
 }
 
-/// Makes dead letters of them, as far as they still wait.
+/// Marks the waiting deliveries as dead letters.
 pub(super) async fn bury(
     db: &mut Connection,
     unreadable: &[Unreadable],
@@ -60,10 +60,10 @@ pub(super) async fn bury(
     Ok(())
 }
 
-/// What is known of an event beside what is sealed: its key, and its kind, incident, reminder, beginning and
-/// instant in the columns from `first` on.
+/// Returns an event from its unsealed data: its key, and its kind, incident, reminder, start and
+/// time in the columns from `first` on.
 pub(super) fn outline(row: &Row, key: &str, first: usize) -> Result<Event, StoreError> {
-    // Where an event belongs to no incident, its key begins with its monitor.
+    // The key of an event without an incident begins with its monitor.
     let monitor = key.split('-').next().and_then(|monitor| MonitorId::parse(monitor).ok());
     let monitor = Subject {
         id: monitor.unwrap_or(MonitorId::from_bits(0)),

@@ -1,5 +1,5 @@
-//! Subscribers as owners of a page change them: added once however often the call is repeated, and
-//! ended, which takes all that is known of them.
+//! Changes that page owners make: adding and removing subscribers. Repeated adds have no effect.
+//! Removing a subscriber deletes all of its data.
 
 use domain::notify::{About, News, PageNamed, Placed};
 use domain::page::may_subscribe;
@@ -16,33 +16,31 @@ use crate::outbox::{self, Events, Posted};
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, StoreError, idempotency, pages};
 
-/// A subscriber to add, at the time of the change.
+/// Subscriber to add.
 #[derive(Clone, Debug)]
 pub struct NewSubscriber {
-    /// Its identifier.
     pub id: SubscriberId,
-    /// Whose page it is.
     pub workspace: WorkspaceId,
-    /// What was asked for.
+    /// Requested settings.
     pub settings: SubscriberSettings,
-    /// Whether it is asked first.
+    /// Whether the subscriber must confirm first.
     pub begins: Begins,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the request.
     pub idempotency: Option<Idempotency>,
 }
 
-/// Whether a subscriber is told anything from the beginning on.
+/// Initial state of a subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
-    /// At once: somebody answers for it.
+    /// Confirmed: the caller vouches for it.
     Confirmed,
-    /// Once who has the address said yes; an email asks for that.
+    /// Unconfirmed: an email asks the owner of the address.
     Asked,
 }
 
 impl Subscribers<'_> {
-    /// Adds a subscriber. Page and components must be there, and nobody with its address, which must be
-    /// at one of the page's domains where the page is for members.
+    /// Adds a subscriber. Its page and components must exist, and its address must not be
+    /// subscribed yet. On a page for members, the address must be in one of the page's domains.
     pub async fn add(
         &self,
         new: NewSubscriber,
@@ -51,7 +49,7 @@ impl Subscribers<'_> {
         self.store.write_in(new.workspace, move |session| Box::pin(add(session, new, change))).await
     }
 
-    /// Ends a subscription: nothing more is told, and nothing of the subscriber is kept.
+    /// Ends a subscription and deletes all data of the subscriber.
     pub async fn remove(
         &self,
         workspace: WorkspaceId,
@@ -110,7 +108,7 @@ async fn add(
     Ok(Created::Now(subscriber))
 }
 
-/// A page that the workspace must have.
+/// Returns a page. Rejects one that the workspace does not have.
 pub(super) async fn page_of(
     session: &mut Session,
     workspace: WorkspaceId,
@@ -121,7 +119,7 @@ pub(super) async fn page_of(
     page.ok_or_else(|| StoreError::Refused(Violation::new("page_id", id, A_PAGE)))
 }
 
-/// Who is no member hears nothing of a page for members, whoever asks.
+/// Rejects addresses outside the domains of a page for members, whoever adds them.
 fn refuse_outside(page: &StatusPage, destination: &Destination) -> Result<(), StoreError> {
     const ALLOWED: &str = "must be at one of the domains whose addresses may read the status page";
     if may_subscribe(&page.settings, destination) {
@@ -145,13 +143,13 @@ async fn refuse_taken(
     }
     if is_full(&mut session.db, settings.page_id).await? {
         let most = limits::SUBSCRIBERS_MAX;
-        let allowed = format!("must have less than {most} subscribers, and has as many");
+        let allowed = format!("must have fewer than {most} subscribers");
         return Err(StoreError::Refused(Violation::new("page_id", settings.page_id, allowed)));
     }
     Ok(())
 }
 
-/// The subscriber of a page that has this address.
+/// Returns the subscriber of a page with this address.
 pub(super) async fn find(
     session: &mut Session,
     page: PageId,
@@ -165,8 +163,8 @@ pub(super) async fn find(
     row.map(|row| crate::row::id(&row, 0, SubscriberId::parse)).transpose()
 }
 
-/// Whether a page has as many subscribers as it may have. Whom strangers asked for and nobody confirmed
-/// is none yet: else they could fill a page.
+/// Returns whether a page has the maximum number of subscribers. Unconfirmed ones from visitors do
+/// not count, because strangers could fill a page otherwise.
 pub(super) async fn is_full(db: &mut Connection, page: PageId) -> Result<bool, StoreError> {
     let count: Option<i64> = query(
         "SELECT COUNT(*) FROM subscribers WHERE page_id = $1 \
@@ -178,7 +176,7 @@ pub(super) async fn is_full(db: &mut Connection, page: PageId) -> Result<bool, S
     Ok(count.unwrap_or_default() >= i64::from(limits::SUBSCRIBERS_MAX))
 }
 
-/// Writes a subscriber, and the digest of the network that asked for it where a visitor did.
+/// Inserts a subscriber, with the hash of the requester's network if a visitor signed up.
 pub(super) async fn insert(
     session: &mut Session,
     subscriber: &Subscriber,
@@ -223,7 +221,7 @@ pub(super) async fn insert(
     link(&mut session.db, subscriber.id, settings.page_id, &settings.scope).await
 }
 
-/// Gives the subscriber its components, which must be on its page.
+/// Links the subscriber to its components, which must be on its page.
 pub(super) async fn link(
     db: &mut Connection,
     subscriber: SubscriberId,
@@ -248,7 +246,7 @@ pub(super) async fn link(
     Ok(())
 }
 
-/// Takes all that is known of a subscriber; says whether there was one.
+/// Deletes all data of a subscriber. Returns whether it existed.
 pub(super) async fn remove(
     session: &mut Session,
     workspace: WorkspaceId,
@@ -267,7 +265,7 @@ pub(super) async fn remove(
     Ok(removed > 0)
 }
 
-/// The subscribers of a page that is being deleted go with it.
+/// Deletes the subscribers of a page that is being deleted.
 pub(crate) async fn delete_with_page(
     db: &mut Connection,
     page: PageId,
@@ -278,7 +276,7 @@ pub(crate) async fn delete_with_page(
     Ok(())
 }
 
-/// Writes a letter that concerns this subscriber alone.
+/// Enqueues an event for this subscriber alone.
 pub(super) async fn write_to(
     session: &mut Session,
     subscriber: &Subscriber,

@@ -1,5 +1,5 @@
-//! What tells whether two are one, and says nothing of either without the key: addresses of subscribers,
-//! passwords that let them in, networks that asked.
+//! Keyed hashes that show whether two values are equal, and reveal nothing else: addresses of
+//! subscribers, passwords that admitted them, and networks of requesters.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::vault::Vault;
 
-/// Of the address of a subscriber.
+/// Hashes the address of a subscriber.
 pub(super) fn of_destination(vault: &Vault, destination: &Destination) -> Vec<u8> {
     let digest = keyed(vault, b"aloft subscriber")
         .chain_update(destination.kind().as_str())
@@ -18,7 +18,7 @@ pub(super) fn of_destination(vault: &Vault, destination: &Destination) -> Vec<u8
     digest.finalize().to_vec()
 }
 
-/// Of the network that somebody asked from.
+/// Hashes the network of a requester.
 pub(super) fn of_network(vault: &Vault, network: IpAddr) -> Vec<u8> {
     keyed(vault, b"aloft subscriber network")
         .chain_update(network.to_canonical().to_string())
@@ -26,8 +26,8 @@ pub(super) fn of_network(vault: &Vault, network: IpAddr) -> Vec<u8> {
         .to_vec()
 }
 
-/// Of the password that lets visitors of a page in; `None` where none does. It is another one for each
-/// page.
+/// Hashes the password that admits visitors to a page. `None` if the page has none. The hash
+/// differs between pages.
 pub(crate) fn mark_of(vault: &Vault, page: &StatusPage) -> Option<Vec<u8>> {
     let password = match page.settings.effective_access() {
         AccessType::Password => page.settings.password.as_ref()?,

@@ -1,5 +1,5 @@
-//! What time itself brings: windows of maintenance that are a day ahead, began or are over since this was
-//! asked last. Each is told once, by its name, however often it is found.
+//! Announces maintenance when its time comes: windows that are a day ahead, started or ended since
+//! the last call. Each announcement has a unique name, so that it is sent only once.
 
 use std::time::Duration;
 
@@ -14,20 +14,20 @@ use crate::outbox::{self, Maintained};
 use crate::row::{id, instant, maybe_instant};
 use crate::writer::Session;
 
-/// What happened longer ago is told nobody: a server that stood still has nothing new to say of it.
+/// Maximum age of an announcement. Older ones are dropped after a long downtime of the server.
 const TOLD_WITHIN: Duration = Duration::from_hours(24);
-/// Windows that are told of at a time.
+/// Number of windows per query.
 const AT_ONCE: i64 = 500;
 
-/// How long before it begins a window is announced that was not announced when it was planned.
+/// Lead time for announcing a window that was not announced when it was planned.
 const AHEAD: Duration = Duration::from_hours(24);
-/// Windows of one maintenance that are no further apart are not announced: who is told each day that
-/// something comes each day reads it no more.
+/// Minimum distance of windows of one maintenance for their announcements. Daily announcements of
+/// daily windows would be ignored.
 const APART: Duration = Duration::from_hours(36);
 
-/// Windows that began or ended after `$1`, until `$2`, and those that come as long ahead as `$5` until `$6`
-/// say, where none of the same maintenance begins as shortly before as `$7` says; what is deleted begins
-/// no more.
+/// Windows that started or ended after `$1` and until `$2`, and windows that start after `$5` and
+/// until `$6`, unless an earlier window of the same maintenance is closer than `$7`. Deleted
+/// maintenance does not start.
 const TURNED: &str = "SELECT m.id, m.title, m.description, w.from_at, w.until_at \
     FROM maintenance_windows w JOIN maintenances m ON m.id = w.maintenance \
     WHERE (w.from_at > $1 AND w.from_at <= $2 AND w.until_at > $2 AND m.deleted_at IS NULL) \
@@ -38,8 +38,8 @@ const TURNED: &str = "SELECT m.id, m.title, m.description, w.from_at, w.until_at
     ORDER BY w.until_at, w.from_at, m.id LIMIT $3 OFFSET $4";
 
 impl Subscribers<'_> {
-    /// Tells pages of maintenance that is a day ahead, began or is over, and says when something of the
-    /// kind may come next.
+    /// Announces maintenance that is a day ahead, started or ended. Returns when the next
+    /// announcement may be due.
     pub async fn herald(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let mut db = self.store.read().await?;
         let since = told_until(&mut db).await?;
@@ -52,7 +52,8 @@ impl Subscribers<'_> {
             let turned = turned(&mut db, (from, now), told).await?;
             drop(db);
             let count = turned.len() as i64;
-            // Names make it harmless to tell the first ones again where a server is killed in between.
+            // If the server is killed in between, the first ones are repeated, which their names
+            // make harmless.
             let until = (count < AT_ONCE).then_some(now);
             if since.is_none() || told + count > 0 {
                 self.write_told(turned, now, until).await?;
@@ -79,7 +80,7 @@ impl Subscribers<'_> {
     }
 }
 
-/// Writes what turned, and with the last of it until when all was told.
+/// Enqueues the announcements, and stores the time they cover with the last of them.
 async fn tell(
     session: &mut Session,
     turned: &[Maintained],

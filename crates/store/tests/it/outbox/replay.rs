@@ -153,14 +153,14 @@ async fn only_dead_letters_of_the_workspace_and_of_channels_that_are_there_are_t
         }
         home.store.channels().delete(home.workspace, channel, at(30)).await.unwrap();
         let refusal = replay(home.workspace, id).await.unwrap_err().to_string();
-        let allowed = "may only name a dead letter whose channel was not deleted";
+        let allowed = "must be a dead letter of an existing channel";
         assert_eq!(refusal, format!("`id` {allowed} (given: `{id}`)"));
 
         let second = slack(home, 2, &[monitor]).await;
         turn(home, monitor, down(2, 40)).await;
         let waiting = due(home, second, 40).await.due[0].id;
         let refusal = replay(home.workspace, waiting).await.unwrap_err().to_string();
-        assert_eq!(refusal, format!("`id` may only name a dead letter (given: `{waiting}`)"));
+        assert_eq!(refusal, format!("`id` must be a dead letter (given: `{waiting}`)"));
         assert_eq!(shown(home, second, 40).await, ["error 1"]);
     })
     .await;

@@ -34,7 +34,7 @@ async fn an_event_that_cannot_be_read_is_a_dead_letter_and_its_channel_goes_on()
         assert_eq!(letter.event.incident, Some(IncidentId::from_bits(1)));
         assert_eq!((letter.event.kind, letter.done_at), (EventKind::Error, Some(instant(30))));
         let [attempt] = letter.attempts.as_slice() else { panic!("it is said once: {letter:?}") };
-        let why = "it cannot be told: events.sealed of `inc_0000000000001-error` in the database \
+        let why = "unreadable event: events.sealed of `inc_0000000000001-error` in the database \
             cannot be read: it was altered, or belongs to another row";
         assert_eq!((attempt.answer.as_str(), attempt.status), (why, None));
         // Who tells it again is told the same, and no more waits behind it than before.

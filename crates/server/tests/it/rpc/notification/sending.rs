@@ -290,7 +290,7 @@ async fn a_dead_letter_is_tried_again_and_nothing_else_is() {
     let again = call(&caller, "ReplayDelivery", json!({ "id": id })).await;
     assert_eq!(again.reason().as_deref(), Some("FAILED_PRECONDITION"));
     let said = again.to_string().replace(id.as_str().unwrap(), "dlv_here");
-    assert_snapshot!(said, @r#"400 {"code":"failed_precondition","message":"`id` may only name a dead letter (given: `dlv_here`)"}"#);
+    assert_snapshot!(said, @r#"400 {"code":"failed_precondition","message":"`id` must be a dead letter (given: `dlv_here`)"}"#);
 }
 
 #[tokio::test]
