@@ -1,5 +1,5 @@
-//! Components of status pages as they are read: one, or a part of a list. Changing them stands in
-//! `change`. What becomes of them when what they name is deleted stands in `cascade`.
+//! Reads components of status pages: one, or a page of a list. `change` modifies components.
+//! `cascade` updates them when a referenced object is deleted.
 
 mod cascade;
 mod change;
@@ -14,8 +14,8 @@ use crate::{Page, Store, StoreError, pages};
 pub(crate) use cascade::{delete_with_page, leave_group, lose_monitor};
 pub use change::NewComponent;
 
-/// Selects components as [`read`] reads them; what follows says which. The monitor of a component
-/// is gone when it was deleted.
+/// Selects components for [`read`]. The argument is the `WHERE` clause. The monitor is null if it
+/// was deleted.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -27,14 +27,14 @@ macro_rules! select {
     };
 }
 
-/// The handle of the components.
+/// Handle of the components.
 #[derive(Clone, Copy, Debug)]
 pub struct Components<'s> {
     pub(crate) store: &'s Store,
 }
 
 impl Components<'_> {
-    /// The component with this identifier in the workspace.
+    /// Returns a component of the workspace.
     pub async fn get(
         &self,
         workspace: WorkspaceId,
@@ -43,8 +43,8 @@ impl Components<'_> {
         find(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
-    /// A part of the components of a page of the workspace, or of all its pages, and how many there
-    /// are.
+    /// Returns a page of the components of one or all status pages of the workspace, and their
+    /// total number.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -77,8 +77,8 @@ impl Components<'_> {
     }
 }
 
-/// All components of a page, whosever it is, each with the number of the monitor that it shows or,
-/// where that was deleted, showed.
+/// Returns all components of a status page of any workspace, each with the row ID of its monitor,
+/// even if that was deleted.
 pub(crate) async fn of_page(
     db: &mut Connection,
     page: PageId,
@@ -90,7 +90,7 @@ pub(crate) async fn of_page(
     rows.iter().map(|row| Ok((read(row)?, row.try_get(12)?))).collect()
 }
 
-/// The component with this identifier in the workspace.
+/// Returns a component of the workspace.
 async fn find(
     db: &mut Connection,
     workspace: WorkspaceId,

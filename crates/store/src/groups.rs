@@ -1,5 +1,5 @@
-//! Component groups of status pages: read, listed, created once however often the call is repeated,
-//! renamed by who saw the last edit, deleted without their components.
+//! Component groups of status pages. Repeated creates have no effect, and an edit must be based on
+//! the latest version. Deleting a group keeps its components.
 
 use rules::status_page::{A_PAGE, ComponentGroup, GroupSettings};
 use rules::{GroupId, PageId, Violation, WorkspaceId};
@@ -11,7 +11,7 @@ use crate::{
     Change, Created, Idempotency, Page, Store, StoreError, components, idempotency, pages,
 };
 
-/// Selects groups as [`read`] reads them; what follows says which.
+/// Selects groups for [`read`]. The argument is the `WHERE` clause.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -21,26 +21,24 @@ macro_rules! select {
     };
 }
 
-/// The handle of the component groups.
+/// Handle of the component groups.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// A component group to create, at the time of the change.
+/// Component group to create.
 #[derive(Clone, Debug)]
 pub struct NewGroup {
-    /// Its identifier.
     pub id: GroupId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// Settings from the user.
     pub settings: GroupSettings,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the create.
     pub idempotency: Option<Idempotency>,
 }
 
-/// All groups of a page, whosever it is.
+/// Returns all groups of a status page of any workspace.
 pub(crate) async fn of_page(
     db: &mut Connection,
     page: PageId,
@@ -53,7 +51,7 @@ pub(crate) async fn of_page(
 }
 
 impl Groups<'_> {
-    /// The group with this identifier in the workspace.
+    /// Returns a group of the workspace.
     pub async fn get(
         &self,
         workspace: WorkspaceId,
@@ -62,7 +60,8 @@ impl Groups<'_> {
         find(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
-    /// A part of the groups of a page of the workspace, or of all its pages, and how many there are.
+    /// Returns a page of the groups of one or all status pages of the workspace, and their total
+    /// number.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -105,8 +104,8 @@ impl Groups<'_> {
             .await
     }
 
-    /// Gives a group that was read as `seen` other settings. Where somebody else changed it since,
-    /// nothing happens and the answer is a conflict.
+    /// Replaces the settings of a group that was read as `seen`. Fails with a conflict if it was
+    /// changed since.
     pub async fn update(
         &self,
         seen: ComponentGroup,
@@ -166,7 +165,7 @@ impl Groups<'_> {
     }
 }
 
-/// Deletes the groups of a page, which is being deleted; its components are gone already.
+/// Deletes the groups of a page that is being deleted. Its components must be deleted before.
 pub(crate) async fn delete_with_page(
     db: &mut Connection,
     (workspace, page): (WorkspaceId, PageId),

@@ -1,5 +1,5 @@
-//! Status pages as they are read: one, or a part of a workspace's list. Changing them stands in
-//! `change`, their columns in `columns`.
+//! Reads status pages: one, or a page of a workspace's list. `change` modifies them, and `columns`
+//! defines their columns.
 
 mod change;
 mod columns;
@@ -15,20 +15,20 @@ use crate::{Page, Store, StoreError};
 pub use change::NewPage;
 use columns::select;
 
-/// The handle of the status pages.
+/// Handle of the status pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Pages<'s> {
     pub(crate) store: &'s Store,
 }
 
 impl Pages<'_> {
-    /// The page with this identifier in the workspace.
+    /// Returns a status page of the workspace.
     pub async fn get(&self, workspace: WorkspaceId, id: PageId) -> Result<StatusPage, StoreError> {
         let mut db = self.store.read().await?;
         columns::find(&mut db, self.store.vault(), workspace, &id.to_string()).await
     }
 
-    /// A part of the workspace's pages, and how many there are.
+    /// Returns a page of the workspace's status pages, and their total number.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -53,8 +53,8 @@ impl Pages<'_> {
         Listed::of(table, &rows, total, |row| columns::read(vault, row))
     }
 
-    /// The pages of all workspaces that have a domain of their own, published or not: whom a request
-    /// is for is known before anybody knows whose page that is.
+    /// Returns the status pages of all workspaces that have a custom domain, published or not. The
+    /// domain of a request is known before its workspace.
     pub async fn domains(&self) -> Result<Vec<DomainOfPage>, StoreError> {
         let mut db = self.store.read().await?;
         let rows = query(
@@ -71,16 +71,15 @@ impl Pages<'_> {
     }
 }
 
-/// A page that has a domain of its own.
+/// Status page with a custom domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainOfPage {
-    /// The domain, as it is looked up.
+    /// Domain, normalised for lookups.
     pub domain: DomainName,
-    /// The page.
     pub page: PageId,
 }
 
-/// The page with this slug, whosever it is.
+/// Returns the status page with this slug, of any workspace.
 pub(crate) async fn by_slug(
     db: &mut Connection,
     vault: &Vault,
@@ -90,7 +89,7 @@ pub(crate) async fn by_slug(
     row.map(|row| columns::read(vault, &row)).transpose()
 }
 
-/// The page that has this domain as its own, whosever it is.
+/// Returns the status page with this custom domain, of any workspace.
 pub(crate) async fn by_domain(
     db: &mut Connection,
     vault: &Vault,
@@ -101,7 +100,7 @@ pub(crate) async fn by_domain(
     row.map(|row| columns::read(vault, &row)).transpose()
 }
 
-/// The page with this identifier, whosever it is.
+/// Returns a status page of any workspace.
 pub(crate) async fn by_id(
     db: &mut Connection,
     vault: &Vault,
@@ -128,7 +127,7 @@ pub(crate) async fn require_filter(
     }
 }
 
-/// Whether the workspace has this page.
+/// Returns whether the workspace has this status page.
 pub(crate) async fn is_there(
     db: &mut Connection,
     workspace: WorkspaceId,

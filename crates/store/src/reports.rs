@@ -1,6 +1,6 @@
-//! Status reports as they are read: one with all its updates, or a part of a list with the latest of
-//! each. Opening, changing and deleting reports stands in `change`, their updates in `updates`, what
-//! becomes of them when others are deleted in `cascade`, and who is told in `tell`.
+//! Reads status reports: one with all its updates, or a page of a list with the latest update of
+//! each. `change` creates, edits and deletes reports, and `updates` their updates. `cascade`
+//! updates them when a referenced object is deleted, and `tell` notifies subscribers.
 
 mod cascade;
 mod change;
@@ -25,27 +25,25 @@ pub use change::NewReport;
 pub use templates::{NewTemplate, ReportTemplates};
 pub use updates::NewUpdate;
 
-/// Reports that a page reads at once at most, the newest.
+/// Maximum number of reports that a status page reads at once; the newest are used.
 pub(crate) const OF_PAGE_MAX: i64 = 100;
 
-/// The handle of status reports.
+/// Handle of the status reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Reports<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// Which reports are listed; `None` is all.
+/// Filter of a listing. `None` matches everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportFilter {
-    /// Those of this page.
     pub page: Option<PageId>,
-    /// Those that are open, or resolved.
     pub state: Option<ReportState>,
 }
 
-/// Selects reports as [`read`] reads them: a row for each, one for each of its updates `u` that hold a
-/// condition, and one for each component that such an update speaks of. One statement, so that all are
-/// of the same moment. What is given last says which, by identifier.
+/// Selects reports for [`read`]: a row for each report, one for each of its updates `u` that match
+/// a condition, and one for each component of such an update. It is one statement, so that all rows
+/// are from one snapshot. The last argument is a subquery of identifiers.
 macro_rules! select {
     ($updates:literal, $($which:tt)*) => {
         concat!(
@@ -64,7 +62,7 @@ macro_rules! select {
     };
 }
 
-/// The condition of a list: workspace `$1`, page `$2` or empty, state `$3` or empty.
+/// Condition of a listing: workspace `$1`, page `$2` or empty, state `$3` or empty.
 macro_rules! listed {
     () => {
         "workspace_id = $1 AND ($2 = '' OR page_id = $2) AND ($3 = '' \
@@ -73,12 +71,12 @@ macro_rules! listed {
 }
 
 impl Reports<'_> {
-    /// The report with this identifier in the workspace.
+    /// Returns a report of the workspace.
     pub async fn get(&self, workspace: WorkspaceId, id: ReportId) -> Result<Report, StoreError> {
         one(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
-    /// The report of the workspace that has this update.
+    /// Returns the report of the workspace that has this update.
     pub async fn of_update(
         &self,
         workspace: WorkspaceId,
@@ -87,8 +85,8 @@ impl Reports<'_> {
         having(&mut self.store.read().await?, workspace, id).await
     }
 
-    /// A part of the workspace's reports with the latest update of each, in the order of their
-    /// identifiers, and how many there are.
+    /// Returns a page of the workspace's reports with the latest update of each, in the order of
+    /// identifiers, and their total number.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -123,7 +121,7 @@ impl Reports<'_> {
         Ok(Listed { rows, left_out, total: counted(total) })
     }
 
-    /// The components of a page of the workspace.
+    /// Returns the components of a status page of the workspace.
     pub async fn components_of(
         &self,
         workspace: WorkspaceId,
@@ -133,8 +131,8 @@ impl Reports<'_> {
     }
 }
 
-/// What a page tells of: reports that are open, and those whose latest update is of `since` or later;
-/// with all their updates, in any order.
+/// Returns the reports that a page shows: open ones, and those whose latest update is at `since` or
+/// later. They have all their updates and are in any order.
 pub(crate) async fn of_page(
     db: &mut Connection,
     quarantine: &Quarantine,
@@ -150,7 +148,7 @@ pub(crate) async fn of_page(
     Ok(sound(db, quarantine, which).await?.0)
 }
 
-/// Reports of a page that began in `range`, with all their updates, in any order.
+/// Returns the reports of a page that started in `range`, with all their updates, in any order.
 pub(crate) async fn began(
     db: &mut Connection,
     quarantine: &Quarantine,
@@ -166,7 +164,7 @@ pub(crate) async fn began(
     Ok(sound(db, quarantine, which.bind(range.to.as_millis()).bind(OF_PAGE_MAX)).await?.0)
 }
 
-/// One report of a page, however old it is; `None` where the page has no such report.
+/// Returns one report of a page, however old it is, or `None`.
 pub(crate) async fn on_page(
     db: &mut Connection,
     page: PageId,
@@ -176,7 +174,7 @@ pub(crate) async fn on_page(
     Ok(all(db, which.bind(page.to_string()).bind(id.to_string())).await?.pop())
 }
 
-/// The report with this identifier in the workspace, as this connection sees it.
+/// Returns a report of the workspace, as this connection sees it.
 async fn one(db: &mut Connection, workspace: WorkspaceId, id: &str) -> Result<Report, StoreError> {
     let which =
         query(select!("1 = 1", "SELECT id FROM reports WHERE workspace_id = $1 AND id = $2"));
@@ -184,7 +182,7 @@ async fn one(db: &mut Connection, workspace: WorkspaceId, id: &str) -> Result<Re
     found.ok_or_else(|| StoreError::not_found("status report", id))
 }
 
-/// The report of the workspace that has this update.
+/// Returns the report of the workspace that has this update.
 async fn having(
     db: &mut Connection,
     workspace: WorkspaceId,

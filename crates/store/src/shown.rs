@@ -1,6 +1,5 @@
-//! What a status page shows, read for its visitors: the page by its slug or domain, and all that
-//! stands on it. What visitors see of it is decided by `domain::page`; when its monitors were last
-//! checked is known to the pipeline.
+//! Reads status pages for visitors: a page by its slug or domain, with all of its contents.
+//! `domain::page` decides what visitors see. The pipeline knows when monitors were last checked.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,14 +20,15 @@ use crate::row::{id, instant, maybe_instant, optional};
 use crate::{Store, StoreError, components, groups, incidents, pages, reports};
 
 const DAY: Duration = Duration::from_hours(24);
-/// How far ahead maintenance is announced.
+/// Lead time for showing future maintenance.
 const AHEAD: Duration = Duration::from_hours(60 * 24);
-/// Windows of maintenance that a page tells of at most, the latest first: a rule may have thousands.
+/// Maximum number of maintenance windows on a page, latest first. A recurrence may have thousands.
 const WINDOWS_MAX: i64 = 2_000;
-/// Incidents that a page tells of at most, the newest first.
+/// Maximum number of incidents on a page, newest first.
 const INCIDENTS_MAX: i64 = 500;
 
-/// Selects incidents of the monitors of a page as [`incident`] reads them; what follows says which.
+/// Selects incidents of a page's monitors for [`incident`]. The argument extends the `WHERE`
+/// clause.
 macro_rules! select_incidents {
     ($which:literal) => {
         concat!(
@@ -40,8 +40,8 @@ macro_rules! select_incidents {
     };
 }
 
-/// Selects of the windows `w` of a page's components, of themselves or through the monitor that they
-/// show; one that was to come when its maintenance was deleted is none.
+/// Selects from the windows `w` that affect a page's components, directly or through their
+/// monitors. Windows that were in the future when their maintenance was deleted are excluded.
 macro_rules! select_windows {
     ($columns:literal, $which:literal) => {
         concat!(
@@ -64,32 +64,32 @@ mod past;
 
 pub use self::open::OpenPage;
 
-/// The handle of what pages show.
+/// Handle of the published status pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'s> {
     pub(crate) store: &'s Store,
 }
 
 impl Shown<'_> {
-    /// The page with this slug, published or not.
+    /// Returns the page with this slug, published or not.
     pub async fn by_slug(&self, slug: &str) -> Result<Option<StatusPage>, StoreError> {
         let mut db = self.store.read().await?;
         pages::by_slug(&mut db, self.store.vault(), slug).await
     }
 
-    /// The page that has this domain as its own, published or not; as domains are looked up, see
-    /// [`rules::DomainName`].
+    /// Returns the page with this custom domain, published or not. The domain must be normalised:
+    /// see [`rules::DomainName`].
     pub async fn by_domain(&self, domain: &str) -> Result<Option<StatusPage>, StoreError> {
         let mut db = self.store.read().await?;
         pages::by_domain(&mut db, self.store.vault(), domain).await
     }
 
-    /// The report with this identifier on the page, however old it is; `None` where there is none.
+    /// Returns a report of the page, however old it is, or `None`.
     pub async fn report(&self, page: PageId, id: ReportId) -> Result<Option<Report>, StoreError> {
         reports::on_page(&mut self.store.read().await?, page, id).await
     }
 
-    /// All that stands on a page, as it is at `now`. `checked_at` of its monitors is left open.
+    /// Returns all contents of a page at `now`. The `checked_at` of its monitors is left empty.
     pub async fn facts(&self, page: StatusPage, now: Timestamp) -> Result<Facts, StoreError> {
         let mut db = self.store.read().await?;
         let page_id = page.id;
@@ -119,7 +119,7 @@ impl Shown<'_> {
     }
 }
 
-/// The monitors of a page by their numbers, deleted ones too, with their past.
+/// Returns the monitors of a page by row ID, including deleted ones, with their status history.
 async fn monitors(
     db: &mut Connection,
     page: PageId,
@@ -165,8 +165,8 @@ async fn monitors(
     Ok(monitors.into_iter().map(|(number, monitor)| (number, Arc::new(monitor))).collect())
 }
 
-/// Of a deleted monitor nothing is known from then on, also where the server ended before that was
-/// written down.
+/// Sets the status of a deleted monitor to unknown from its deletion, even if the server stopped
+/// before that was recorded.
 fn end(monitor: &mut MonitorFacts, at: Timestamp, since: Timestamp) {
     let unknown = MonitorStatus::Unknown;
     if at < since {
@@ -212,7 +212,7 @@ async fn incidents_of(
     rows.iter().map(incident).collect()
 }
 
-/// Reads what `select_incidents` selects.
+/// Reads the columns of `select_incidents`.
 fn incident(row: &Row) -> Result<IncidentFacts, StoreError> {
     let how = optional(row, 4, incidents::closed_as)?;
     Ok(IncidentFacts {
@@ -224,7 +224,7 @@ fn incident(row: &Row) -> Result<IncidentFacts, StoreError> {
     })
 }
 
-/// Windows that touch `range` of the page's components, whose places are given.
+/// Returns the windows in `range` that affect the page's components, given by their indexes.
 async fn maintenances(
     db: &mut Connection,
     page: PageId,

@@ -1,5 +1,5 @@
-//! What becomes of components when their page, their group or their monitor is deleted: in the same
-//! transaction, with a row of the audit for each.
+//! Effects on components when their page, group or monitor is deleted: in the same transaction,
+//! with an audit entry for each.
 
 use rules::{GroupId, PageId, WorkspaceId};
 
@@ -7,7 +7,7 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, Query, query};
 use crate::{Change, StoreError};
 
-/// Deletes the components of a page, which is being deleted.
+/// Deletes the components of a page that is being deleted.
 pub(crate) async fn delete_with_page(
     db: &mut Connection,
     (workspace, page): (WorkspaceId, PageId),
@@ -22,7 +22,7 @@ pub(crate) async fn delete_with_page(
     Ok(())
 }
 
-/// Leaves the components of a group, which is being deleted, without one.
+/// Removes the components of a group that is being deleted from the group.
 pub(crate) async fn leave_group(
     db: &mut Connection,
     (workspace, group): (WorkspaceId, GroupId),
@@ -48,8 +48,8 @@ pub(crate) async fn leave_group(
     Ok(())
 }
 
-/// Marks the components that show a monitor, which is being deleted, as changed. They keep its
-/// number, so that its history can be shown; that it is gone is read from the monitor's own row.
+/// Marks the components of a monitor that is being deleted as changed. They keep its row ID, so
+/// that its history can be shown. The monitor's own row says that it was deleted.
 pub(crate) async fn lose_monitor(
     db: &mut Connection,
     (workspace, monitor): (WorkspaceId, i64),

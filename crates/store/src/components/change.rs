@@ -1,5 +1,5 @@
-//! Components as they are changed: created once however often the call is repeated, edited only by
-//! who saw the last edit. What they name must be there, in the same transaction.
+//! Changes components. Repeated creates have no effect, and an edit must be based on the latest
+//! version. Objects that a component names must exist, which is checked in the same transaction.
 
 use rules::status_page::{A_GROUP, A_MONITOR, A_PAGE, Component, ComponentSettings};
 use rules::{ComponentId, Timestamp, Violation, WorkspaceId};
@@ -10,16 +10,14 @@ use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, StoreError, idempotency, maintenances, pages, reports};
 
-/// A component to create, at the time of the change.
+/// Component to create.
 #[derive(Clone, Debug)]
 pub struct NewComponent {
-    /// Its identifier.
     pub id: ComponentId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// Settings from the user.
     pub settings: ComponentSettings,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the create.
     pub idempotency: Option<Idempotency>,
 }
 
@@ -35,8 +33,8 @@ impl Components<'_> {
             .await
     }
 
-    /// Gives a component that was read as `seen` other settings. Where it was changed since, nothing
-    /// happens and the answer is a conflict.
+    /// Replaces the settings of a component that was read as `seen`. Fails with a conflict if it
+    /// was changed since.
     pub async fn update(
         &self,
         seen: Component,
@@ -107,7 +105,8 @@ async fn create(
     Ok(Created::Now(component))
 }
 
-/// What was seen must be what is there before it is asked whether the new settings fit.
+/// Fails with a conflict if the component was changed since it was read. Runs before the new
+/// settings are checked.
 async fn refuse_changed(db: &mut Connection, seen: &Component) -> Result<(), StoreError> {
     let id = seen.id.to_string();
     if find(db, seen.workspace, &id).await?.updated_at == seen.updated_at {
@@ -116,7 +115,7 @@ async fn refuse_changed(db: &mut Connection, seen: &Component) -> Result<(), Sto
     Err(StoreError::Conflict { what: "component", id })
 }
 
-/// Refuses names of what is not there; answers the number of the monitor that is shown.
+/// Rejects a page, group or monitor that does not exist. Returns the row ID of the monitor.
 async fn named(db: &mut Connection, component: &Component) -> Result<Option<i64>, StoreError> {
     let settings = &component.settings;
     let page = settings.page_id;
@@ -198,7 +197,8 @@ async fn insert(
     Ok(())
 }
 
-/// Writes what may change. Without a monitor the number of a deleted one is kept, for its history.
+/// Stores the mutable columns. If no monitor is given, the row ID of a deleted one stays, for its
+/// history.
 async fn replace(
     db: &mut Connection,
     component: &Component,

@@ -1,5 +1,6 @@
-//! Status pages as they are changed: created once however often the call is repeated, edited only by
-//! who saw the last edit, shown and hidden, deleted with all that stands on them.
+//! Changes status pages. Repeated creates have no effect, and an edit must be based on the latest
+//! version. Pages can be published and hidden. A deleted page takes its components and groups
+//! along.
 
 use rules::plan::Plans;
 use rules::status_page::{PageSettings, StatusPage};
@@ -17,29 +18,27 @@ use crate::{
     outbox, reports, subscribers,
 };
 
-/// A status page to create, at the time of the change.
+/// Status page to create.
 #[derive(Clone, Debug)]
 pub struct NewPage {
-    /// Its identifier.
     pub id: PageId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// Settings from the user.
     pub settings: PageSettings,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the create.
     pub idempotency: Option<Idempotency>,
 }
 
-/// What a change that went well came to.
+/// Result of a successful change.
 enum Changed<T> {
-    /// Something is different.
+    /// Something changed.
     Now(T),
-    /// It was so already.
+    /// Nothing changed.
     Not(T),
 }
 
 impl Pages<'_> {
-    /// Creates a status page: published, in the system's theme.
+    /// Creates a status page: published, with the system's theme.
     pub async fn create(
         &self,
         new: NewPage,
@@ -57,8 +56,8 @@ impl Pages<'_> {
         .await
     }
 
-    /// Gives a page that was read as `seen` other settings. Where somebody else changed it since,
-    /// nothing happens and the answer is a conflict.
+    /// Replaces the settings of a page that was read as `seen`. Fails with a conflict if it was
+    /// changed since.
     pub async fn update(
         &self,
         seen: StatusPage,
@@ -78,7 +77,7 @@ impl Pages<'_> {
         .await
     }
 
-    /// Shows a page to visitors, or hides it. Where it is so already, nothing changes.
+    /// Publishes or hides a page. Has no effect if that is its state.
     pub async fn set_published(
         &self,
         workspace: WorkspaceId,
@@ -95,7 +94,7 @@ impl Pages<'_> {
         .await
     }
 
-    /// Gives a page its colours. Where it has them already, nothing changes.
+    /// Sets the theme of a page. Has no effect if it has that theme.
     pub async fn set_theme(
         &self,
         workspace: WorkspaceId,
@@ -107,7 +106,7 @@ impl Pages<'_> {
         Ok(set.await?.into_inner())
     }
 
-    /// Lets search engines list a page, or does not. Where it is so already, nothing changes.
+    /// Allows or forbids search engines to index a page. Has no effect if that is its state.
     pub async fn set_indexing(
         &self,
         workspace: WorkspaceId,
@@ -120,7 +119,8 @@ impl Pages<'_> {
         Ok(set.await?.into_inner())
     }
 
-    /// Deletes a page with its components and groups. Slug and custom domain are free at once.
+    /// Deletes a page with its components and groups. Its slug and custom domain become free at
+    /// once.
     pub async fn delete(
         &self,
         workspace: WorkspaceId,
@@ -139,10 +139,10 @@ impl Pages<'_> {
         .await
     }
 
-    /// Does a change to its end, also where the caller goes away in the middle, and says that pages were
-    /// changed, and that others may see `opened_or_closed` than before, once it is committed or may be: who
-    /// keeps what visitors see would never learn of it otherwise. What was refused, or changed nothing, is
-    /// said to nobody: whoever may write could make pages of others be read anew.
+    /// Completes a change even if the caller is gone. After a commit, or a possible one, announces
+    /// that pages changed, and that the access to `opened_or_closed` changed. Otherwise caches of
+    /// pages would stay stale. A rejected or empty change is not announced, because any writer
+    /// could invalidate the caches of others with it.
     async fn through<T: Send + 'static>(
         &self,
         opened_or_closed: Option<PageId>,
@@ -206,7 +206,7 @@ impl<T> Changed<T> {
     }
 }
 
-/// Gives a page that was read as `seen` other settings.
+/// Replaces the settings of a page that was read as `seen`.
 async fn update(
     session: &mut Session,
     seen: StatusPage,
@@ -221,7 +221,7 @@ async fn update(
     Ok(page)
 }
 
-/// Deletes a page with all that stands on it.
+/// Deletes a page with its components and groups.
 async fn delete(
     session: &mut Session,
     (workspace, id): (WorkspaceId, PageId),
@@ -277,8 +277,8 @@ async fn create(
     Ok(Created::Now(page))
 }
 
-/// Refuses a slug or a custom domain that another page of the server has. One transaction writes at
-/// a time, so that nobody takes it in between.
+/// Rejects a slug or custom domain that another page of the server has. Only one transaction writes
+/// at a time, so it cannot be taken in between.
 async fn refuse_taken(db: &mut Connection, page: &StatusPage) -> Result<(), StoreError> {
     let id = page.id.to_string();
     let slug = query("SELECT 1 FROM pages WHERE slug = $1 AND id <> $2")

@@ -1,4 +1,4 @@
-//! The columns of a status page: read into `rules::status_page::StatusPage`. The password is sealed.
+//! Columns of a status page: reads `rules::status_page::StatusPage`. The password is sealed.
 
 use rules::status_page::{PageSettings, StatusPage};
 use rules::{AccessType, PageId, Secret, Theme, WorkspaceId};
@@ -8,7 +8,7 @@ use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, optional};
 use crate::vault::{Place, Vault};
 
-/// Selects pages as [`read`] reads them; what follows says which.
+/// Selects pages for [`read`]. The argument is the `WHERE` clause.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -21,7 +21,7 @@ macro_rules! select {
 }
 pub(super) use select;
 
-/// The page with this identifier in the workspace.
+/// Returns a page of the workspace.
 pub(super) async fn find(
     db: &mut Connection,
     vault: &Vault,
@@ -37,7 +37,7 @@ pub(super) async fn find(
     read(vault, &row)
 }
 
-/// Reads a page's columns.
+/// Reads the columns of a page.
 pub(super) fn read(vault: &Vault, row: &Row) -> Result<StatusPage, StoreError> {
     let page_id: PageId = id(row, 0, PageId::parse)?;
     let sealed: Option<&[u8]> = row.try_get(10)?;
@@ -67,7 +67,7 @@ pub(super) fn read(vault: &Vault, row: &Row) -> Result<StatusPage, StoreError> {
     })
 }
 
-/// The password as it stands in its column.
+/// Returns the sealed password of a page.
 pub(super) fn sealed_password(
     vault: &Vault,
     page: &StatusPage,
@@ -77,9 +77,9 @@ pub(super) fn sealed_password(
     password.map(|password| vault.seal(password_of(&place), password.expose())).transpose()
 }
 
-/// Domains as one text: a list in JSON.
+/// Encodes domains as a JSON list.
 pub(super) fn domains_text(domains: &[String]) -> String {
-    serde_json::to_string(domains).expect("texts can be JSON")
+    serde_json::to_string(domains).expect("strings serialize to JSON")
 }
 
 fn domains(text: &str) -> Result<Vec<String>, StoreError> {

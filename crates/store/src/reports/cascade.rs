@@ -1,5 +1,5 @@
-//! What becomes of reports and templates when their page or a component is deleted: in the same
-//! transaction, with a row of the audit for each.
+//! Effects on reports and templates when their page or a component is deleted: in the same
+//! transaction, with an audit entry for each.
 
 use rules::{ComponentId, PageId, WorkspaceId};
 
@@ -8,7 +8,7 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::{Change, StoreError};
 
-/// Deletes the reports of a page, which is being deleted, and what templates say of its components.
+/// Deletes the reports of a page that is being deleted, and removes its components from templates.
 pub(crate) async fn delete_with_page(
     db: &mut Connection,
     (workspace, page): (WorkspaceId, PageId),
@@ -38,7 +38,7 @@ pub(crate) async fn delete_with_page(
     leave_templates(db, left, (workspace, change), &detail).await
 }
 
-/// A component that is being deleted leaves the reports and templates that speak of it.
+/// Removes a component that is being deleted from reports and templates.
 pub(crate) async fn leave_component(
     db: &mut Connection,
     (workspace, component): (WorkspaceId, ComponentId),

@@ -1,5 +1,6 @@
-//! Reports as they are changed: opened once however often the call is repeated, edited only by who saw
-//! the last edit, deleted with their updates. What they name must be there, in the same transaction.
+//! Changes reports. Repeated creates have no effect, and an edit must be based on the latest
+//! version. Deleting a report deletes its updates. Objects that a report names must exist, which is
+//! checked in the same transaction.
 
 use rules::report::{Report, ReportSettings, UpdateSettings};
 use rules::status_page::A_PAGE;
@@ -11,27 +12,23 @@ use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, StoreError, idempotency, pages};
 
-/// A report to open, at the time of the change.
+/// Report to create.
 #[derive(Clone, Debug)]
 pub struct NewReport {
-    /// Its identifier.
     pub id: ReportId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote; what it says of components, its first update says.
+    /// Settings from the user. The first update holds the impacts on components.
     pub settings: ReportSettings,
-    /// Identifier of its first update.
     pub update: UpdateId,
-    /// What that says.
     pub first: UpdateSettings,
-    /// Whether subscribers are told.
+    /// Whether to notify subscribers.
     pub notify: bool,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the create.
     pub idempotency: Option<Idempotency>,
 }
 
 impl Reports<'_> {
-    /// Opens a report. Its page and components must be there.
+    /// Creates a report. Its page and components must exist.
     pub async fn create(
         &self,
         new: NewReport,
@@ -42,8 +39,8 @@ impl Reports<'_> {
             .await
     }
 
-    /// Gives a report that was read as `seen` other settings. Where it was changed since, nothing
-    /// happens and the answer is a conflict. What it says of components, its latest update says.
+    /// Replaces the settings of a report that was read as `seen`. Fails with a conflict if it was
+    /// changed since. The latest update holds the impacts on components.
     pub async fn update(
         &self,
         seen: Report,
@@ -128,7 +125,7 @@ async fn create(
     Ok(Created::Now(report))
 }
 
-/// What was seen must be what is there before anything is made of it.
+/// Fails with a conflict if the report was changed since it was read.
 pub(super) async fn refuse_changed(db: &mut Connection, seen: &Report) -> Result<(), StoreError> {
     let id = seen.id.to_string();
     if one(db, seen.workspace, &id).await?.updated_at == seen.updated_at {
@@ -137,7 +134,7 @@ pub(super) async fn refuse_changed(db: &mut Connection, seen: &Report) -> Result
     Err(StoreError::Conflict { what: "status report", id })
 }
 
-/// Writes again what the report has of its updates, notes the change, and reads what came of it.
+/// Recomputes the columns derived from updates, records the change, and returns the report.
 pub(super) async fn finish(
     db: &mut Connection,
     seen: &Report,

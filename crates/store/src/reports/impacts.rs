@@ -1,4 +1,4 @@
-//! What updates and templates say of components, which must be there when they are named.
+//! Impacts on components in updates and templates. The components must exist.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::StoreError;
 use crate::db::{Connection, query};
 use crate::row::id;
 
-/// The components of a page of the workspace.
+/// Returns the components of a status page of the workspace.
 pub(super) async fn of_page(
     db: &mut Connection,
     workspace: WorkspaceId,
@@ -23,7 +23,7 @@ pub(super) async fn of_page(
     rows.iter().map(|row| id(row, 0, ComponentId::parse)).collect()
 }
 
-/// Writes what an update of a report of this page says, in the place of what it said.
+/// Replaces the impacts of an update of a report of this page.
 pub(super) async fn say(
     db: &mut Connection,
     (workspace, page): (WorkspaceId, PageId),
@@ -49,7 +49,7 @@ pub(super) async fn say(
     Ok(())
 }
 
-/// Writes what a template says, in the place of what it said.
+/// Replaces the impacts of a template.
 pub(super) async fn say_in_template(
     db: &mut Connection,
     workspace: WorkspaceId,

@@ -1,5 +1,5 @@
-//! What there is to tell of an update, put together in the transaction that writes it. Who is told
-//! belongs to the subscribers of the page.
+//! Builds the announcement of an update, in the transaction that writes the update. The outbox fans
+//! it out to the subscribers of the page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::row::id;
 use crate::writer::Session;
 use crate::{Change, StoreError, outbox};
 
-/// Tells subscribers of an update of the report, where they are to be told.
+/// Enqueues the announcement of an update, if it asks for one.
 pub(super) async fn tell(
     session: &mut Session,
     report: &Report,
@@ -45,7 +45,7 @@ pub(super) async fn tell(
     outbox::note_report(session, report.workspace, &notice, change.at).await
 }
 
-/// What the components of a page are called there.
+/// Returns the names of a page's components.
 async fn names(
     db: &mut Connection,
     page: PageId,

@@ -1,5 +1,5 @@
-//! Templates of reports: made once however often the call is repeated, edited only by who saw the last
-//! edit. The components that they name must be there, in the same transaction.
+//! Templates of reports. Repeated creates have no effect, and an edit must be based on the latest
+//! version. The components of a template must exist, which is checked in the same transaction.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use crate::row::{Listed, counted, id, instant, optional};
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, Page, Store, StoreError, idempotency};
 
-/// Selects templates as [`all`] reads them: a row for each, and one for each component that it speaks
-/// of. What is given says which, by identifier.
+/// Selects templates for [`all`]: a row for each template, and one for each of its components. The
+/// argument is a subquery of identifiers.
 macro_rules! select {
     ($which:literal) => {
         concat!(
@@ -29,27 +29,25 @@ macro_rules! select {
     };
 }
 
-/// The handle of templates of reports.
+/// Handle of the templates of reports.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportTemplates<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// A template to make, at the time of the change.
+/// Template to create.
 #[derive(Clone, Debug)]
 pub struct NewTemplate {
-    /// Its identifier.
     pub id: TemplateId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// Settings from the user.
     pub settings: TemplateSettings,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the create.
     pub idempotency: Option<Idempotency>,
 }
 
 impl ReportTemplates<'_> {
-    /// The template with this identifier in the workspace.
+    /// Returns a template of the workspace.
     pub async fn get(
         &self,
         workspace: WorkspaceId,
@@ -58,7 +56,7 @@ impl ReportTemplates<'_> {
         one(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
-    /// A part of the workspace's templates, and how many there are.
+    /// Returns a page of the workspace's templates, and their total number.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -81,7 +79,7 @@ impl ReportTemplates<'_> {
         Ok(Listed { rows, left_out, total: counted(total) })
     }
 
-    /// Makes a template. A workspace has so many at most.
+    /// Creates a template. A workspace has a limited number of templates.
     pub async fn create(
         &self,
         new: NewTemplate,
@@ -92,8 +90,8 @@ impl ReportTemplates<'_> {
             .await
     }
 
-    /// Gives a template that was read as `seen` other settings. Where it was changed since, nothing
-    /// happens and the answer is a conflict.
+    /// Replaces the settings of a template that was read as `seen`. Fails with a conflict if it was
+    /// changed since.
     pub async fn update(
         &self,
         seen: ReportTemplate,
@@ -189,7 +187,7 @@ async fn one(
     found.ok_or_else(|| StoreError::not_found("template", id))
 }
 
-/// In the order of their identifiers.
+/// Returns the templates in the order of identifiers.
 async fn all(db: &mut Connection, which: Query) -> Result<Vec<ReportTemplate>, StoreError> {
     let rows = which.fetch_all(db).await?;
     assemble(&rows.iter().collect::<Vec<_>>())

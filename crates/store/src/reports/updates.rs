@@ -1,5 +1,5 @@
-//! Updates of a report: added once however often the call is repeated, edited only by who saw the last
-//! edit, and deleted, but for the only one.
+//! Updates of a report. Repeated requests have no effect, and an edit must be based on the latest
+//! version. The only update of a report cannot be deleted.
 
 use rules::report::{Report, ReportUpdate, UpdateSettings};
 use rules::{ReportId, Timestamp, UpdateId, Violation, WorkspaceId, limits};
@@ -10,32 +10,31 @@ use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{Change, Created, Idempotency, StoreError, idempotency};
 
-/// An update to add, at the time of the change.
+/// Update to add.
 #[derive(Clone, Debug)]
 pub struct NewUpdate {
-    /// Its identifier, unless another update of the report has a later one: then it is the next after.
+    /// Identifier. If another update of the report has a later one, the next one after that is
+    /// used.
     pub id: UpdateId,
-    /// Whose report it is of.
     pub workspace: WorkspaceId,
-    /// Which report.
     pub report: ReportId,
-    /// What the user wrote. Where it says nothing of components, it says what the report said at its
-    /// time.
+    /// Settings from the user. Without components, the update inherits the impacts that the report
+    /// had at its time.
     pub settings: UpdateSettings,
-    /// Whether subscribers are told.
+    /// Whether to notify subscribers.
     pub notify: bool,
-    /// What makes a repetition of the call one with it.
+    /// Key that identifies retries of the request.
     pub idempotency: Option<Idempotency>,
 }
 
 impl Reports<'_> {
-    /// Adds an update. A report has so many at most.
+    /// Adds an update. A report has a limited number of updates.
     pub async fn add(&self, new: NewUpdate, change: Change) -> Result<Created<Report>, StoreError> {
         self.store.write_in(new.workspace, move |session| Box::pin(add(session, new, change))).await
     }
 
-    /// Gives an update of a report that was read as `seen` other settings. Where the report was changed
-    /// since, nothing happens and the answer is a conflict.
+    /// Replaces the settings of an update of a report that was read as `seen`. Fails with a
+    /// conflict if the report was changed since.
     pub async fn edit(
         &self,
         seen: Report,
@@ -70,7 +69,7 @@ impl Reports<'_> {
             .await
     }
 
-    /// Deletes an update; the only one of its report is refused.
+    /// Deletes an update. Rejects the only update of a report.
     pub async fn delete_update(
         &self,
         workspace: WorkspaceId,
@@ -131,21 +130,21 @@ async fn add(
     Ok(Created::Now(report))
 }
 
-/// An identifier after all that the report's updates have, so that of two updates of one time the one
-/// that was written later counts.
+/// Returns an identifier after those of all updates, so that of two updates with the same time the
+/// later written one counts.
 fn after_all(report: &Report, id: UpdateId) -> UpdateId {
     let last = report.updates.iter().map(|update| update.id).max();
     last.filter(|last| *last >= id).map_or(id, |last| UpdateId::from_bits(last.bits() + 1))
 }
 
-/// What a report said of components at a time, or first said after it.
+/// Returns the impacts that a report had at a time, or its first ones if the time is earlier.
 fn said_at(report: &Report, at: Timestamp) -> Vec<rules::report::ComponentImpact> {
     let until = report.updates.iter().find(|update| update.at <= at);
     let said: Option<&ReportUpdate> = until.or(report.updates.last());
     said.map(|update| update.components.clone()).unwrap_or_default()
 }
 
-/// Writes an update down, without what it says of components.
+/// Inserts an update without its impacts on components.
 pub(super) async fn insert(
     db: &mut Connection,
     (report, id): (ReportId, UpdateId),

@@ -1,4 +1,4 @@
-//! Where everybody may read of monitors: what a message can lead to.
+//! Finds public pages that show monitors, for links in messages.
 
 use std::collections::HashSet;
 
@@ -9,18 +9,17 @@ use crate::StoreError;
 use crate::db::{Connection, query};
 use crate::row::id;
 
-/// A page that everybody may see, and its component that shows a monitor.
+/// Public page with its component that shows a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenPage {
-    /// The slug of the page.
     pub slug: String,
-    /// The component that shows the first of the monitors that were asked for.
+    /// Component that shows the first of the requested monitors.
     pub component: ComponentId,
 }
 
 impl Shown<'_> {
-    /// The oldest published page for everybody that shows all of these monitors, deleted ones too; `None`
-    /// where there is none, or no monitor.
+    /// Returns the oldest published public page that shows all of these monitors, which may be
+    /// deleted. `None` if there is none, or if no monitors are given.
     pub async fn open_page(
         &self,
         workspace: WorkspaceId,
@@ -56,7 +55,7 @@ fn of(monitors: &[MonitorId]) -> HashSet<MonitorId> {
     monitors.iter().copied().collect()
 }
 
-/// The monitors that a page shows.
+/// Returns the monitors that a page shows.
 async fn shows(db: &mut Connection, page: PageId) -> Result<HashSet<MonitorId>, StoreError> {
     let rows = query(
         "SELECT m.id FROM components c JOIN monitors m ON m.number = c.monitor WHERE c.page_id = $1",

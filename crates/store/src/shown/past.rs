@@ -1,4 +1,4 @@
-//! The past of a page beyond what its home page tells: one incident, or what touches a stretch of time.
+//! Archive of a page beyond its home page: one incident, or all events in a time range.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::row::maybe_instant;
 use crate::{StoreError, reports};
 
 impl Shown<'_> {
-    /// The incident with this identifier, and in how many regions its checks failed; `None` where no
-    /// component of the page shows its monitor, or there is none.
+    /// Returns an incident and the number of regions whose checks failed. `None` if there is none,
+    /// or if no component of the page shows its monitor.
     pub async fn incident(
         &self,
         page: PageId,
@@ -34,12 +34,13 @@ impl Shown<'_> {
         Ok(Some((facts, regions.and_then(|count| u32::try_from(count).ok()).unwrap_or(0))))
     }
 
-    /// When the oldest thing began that is kept of the page.
+    /// Returns the start of the oldest stored event of the page.
     pub async fn first(&self, page: PageId) -> Result<Option<Timestamp>, StoreError> {
         first(&mut self.store.read().await?, page).await
     }
 
-    /// What began in `range` or touches it, of components whose places in the page are given.
+    /// Returns the events that started in `range` or overlap it, for components given by their
+    /// indexes on the page.
     pub async fn past(
         &self,
         page: PageId,
@@ -74,7 +75,7 @@ impl Shown<'_> {
     }
 }
 
-/// When the oldest thing began that is kept of the page.
+/// Returns the start of the oldest stored event of the page.
 async fn first(db: &mut Connection, page: PageId) -> Result<Option<Timestamp>, StoreError> {
     let incident = query(
         "SELECT MIN((SELECT MIN(i.opened_at) FROM incidents i WHERE i.monitor = c.monitor)) \

@@ -1,6 +1,6 @@
-//! Addresses that visitors asked for and nobody confirmed yet. They take nobody's place among the
-//! subscribers of a page, and have room of their own: some of one network, and some of a page. Where that
-//! is full, the network with most of them gives way, so that nobody keeps others out by asking.
+//! Unconfirmed addresses that visitors requested. They do not count as subscribers of a page, and
+//! have limits of their own, per network and per page. At the limit of the page, the network with
+//! most of them loses its oldest one, so that nobody can block others by requesting many.
 
 use rules::{PageId, SubscriberId, Timestamp, limits};
 
@@ -8,7 +8,8 @@ use crate::db::{Connection, query};
 use crate::row::id;
 use crate::{StoreError, outbox};
 
-/// Whether a network, by its digest, has asked for as many addresses at a page as it may.
+/// Returns whether a network, given by its hash, has the maximum number of unconfirmed addresses at
+/// a page.
 pub(super) async fn is_full_of(
     db: &mut Connection,
     page: PageId,
@@ -25,8 +26,8 @@ pub(super) async fn is_full_of(
     Ok(count.unwrap_or_default() >= i64::from(limits::SUBSCRIBERS_PENDING_PER_NETWORK))
 }
 
-/// Makes room for one more: of the network with most of them, the one that was asked longest ago is
-/// forgotten.
+/// Makes room for another address: at the limit, removes the oldest one of the network with most of
+/// them.
 pub(super) async fn make_room(
     db: &mut Connection,
     page: PageId,
@@ -42,7 +43,7 @@ pub(super) async fn make_room(
     if count.unwrap_or_default() < i64::from(limits::SUBSCRIBERS_PENDING_MAX) {
         return Ok(());
     }
-    // Of whom the network is not known, because they asked before it was kept, are as of one.
+    // Addresses of unknown networks are older than that column, and count as one network.
     let oldest = query(
         "SELECT id FROM (SELECT id, asked_at, COUNT(*) OVER (PARTITION BY asked_from) AS addresses \
          FROM subscribers WHERE page_id = $1 AND confirmed_at IS NULL AND NOT by_owner) AS pending \

@@ -1,6 +1,6 @@
-//! What visitors do: ask for emails, say that the address is theirs, choose what they hear of, and end
-//! it. Whether they may is shown by what they were sent; nothing here tells one address from another.
-//! Who comes through the gate of a page shows by that what lets them hear of it.
+//! Actions of visitors: request emails, confirm an address, choose topics, and unsubscribe. The
+//! links that they received prove that they may. Responses do not reveal whether an address is
+//! known. A visitor who is inside a restricted page thereby proves access to its events.
 
 use std::net::IpAddr;
 
@@ -18,46 +18,44 @@ use crate::row::id;
 use crate::writer::Session;
 use crate::{Actor, Change, StoreError, outbox};
 
-/// Addresses that are forgotten in one transaction: no verdict waits long for it.
+/// Maximum number of addresses that one transaction removes, so that verdicts are not delayed.
 const EXPIRED_AT_ONCE: u32 = 100;
 
-/// How somebody came who asks for emails.
+/// Source of a sign-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visit {
-    /// The page, as the gate let the visitor in to it.
+    /// Page, as the visitor was admitted to it.
     pub page: StatusPage,
-    /// The network of the visitor.
     pub network: IpAddr,
 }
 
-/// What became of an address that was asked for. No visitor is told which, but for the last one.
+/// Outcome of a sign-up. Visitors are not told which, except for the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// It is new, and is asked.
+    /// The address is new, and a confirmation email is enqueued.
     New,
-    /// It was asked before and did not answer; it is asked again.
+    /// The address was unconfirmed, and another confirmation email is enqueued.
     Again,
-    /// It is told already, and told so.
+    /// The address is subscribed already, and an email says so.
     Known,
-    /// The page has as many subscribers as it may have.
+    /// The page has the maximum number of subscribers.
     Full,
-    /// Nobody confirmed any of as many addresses as one network may ask for.
+    /// The network has the maximum number of unconfirmed addresses.
     TooMany,
-    /// The page is for members, and the address is at none of their domains.
+    /// The page is for members, and the address is in none of their domains.
     Outside,
 }
 
-/// What a subscriber wants to hear from now on.
+/// Choice of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Of which components.
     pub scope: Components,
-    /// Of what; nothing is as by default.
+    /// Topics. An empty list means the defaults.
     pub topics: Vec<Topic>,
 }
 
 impl Subscribers<'_> {
-    /// Somebody wants an address to be told. Whoever has it is asked.
+    /// Signs up an address, and enqueues a confirmation email to it.
     pub async fn ask(
         &self,
         new: SubscriberId,
@@ -73,8 +71,8 @@ impl Subscribers<'_> {
             .await
     }
 
-    /// Who has the address said yes, `inside` the page where its gate was asked. `None` where the
-    /// subscription ended, or the yes came too late; refused where the page is full.
+    /// Confirms an address. `inside` is the page if the visitor was admitted to it. Returns `None`
+    /// if the subscription ended or the confirmation came too late. Fails if the page is full.
     pub async fn confirm(
         &self,
         id: SubscriberId,
@@ -106,7 +104,7 @@ impl Subscribers<'_> {
                     if confirmed == 0 {
                         return Ok(None);
                     }
-                    // Another email that asks is not wanted any more.
+                    // Another confirmation email is not needed any more.
                     outbox::leave(&mut session.db, id, now).await?;
                     let workspace = seen.subscriber.workspace;
                     note(&mut session.db, (workspace, id), change, "subscriber.confirm").await?;
@@ -116,7 +114,8 @@ impl Subscribers<'_> {
             .await
     }
 
-    /// A subscriber chooses anew, `inside` the page. `None` where the subscription ended.
+    /// Changes the choice of a subscriber who is `inside` the page. Returns `None` if the
+    /// subscription ended.
     pub async fn choose(
         &self,
         id: SubscriberId,
@@ -142,8 +141,8 @@ impl Subscribers<'_> {
             .await
     }
 
-    /// A subscriber ends it: nothing more is told, and nothing of it is kept. One that ended before
-    /// has ended.
+    /// Ends a subscription and deletes all data of the subscriber. Ending an ended subscription has
+    /// no effect.
     pub async fn end(&self, id: SubscriberId, now: Timestamp) -> Result<(), StoreError> {
         let Some(seen) = self.receiving(id).await? else { return Ok(()) };
         let workspace = seen.subscriber.workspace;
@@ -158,7 +157,7 @@ impl Subscribers<'_> {
             .await
     }
 
-    /// Forgets the addresses that did not answer in time, and says how many that were.
+    /// Removes the addresses that were not confirmed in time. Returns their number.
     pub async fn expire(&self, now: Timestamp) -> Result<u32, StoreError> {
         let before = now - limits::SUBSCRIBER_PENDING_FOR;
         let late = query(
@@ -183,7 +182,8 @@ impl Subscribers<'_> {
     }
 }
 
-/// Forgets a step's worth of those who were asked `before` and did not answer, with what waits for them.
+/// Removes some of the addresses that were requested `before` and not confirmed, and cancels their
+/// deliveries.
 async fn forget_late(
     session: &mut Session,
     before: Timestamp,
@@ -244,7 +244,8 @@ async fn ask(
     Ok(Asked::New)
 }
 
-/// An address that is known already: asked again as it is wanted now, or told that it is known.
+/// Handles a sign-up of a known address: enqueues another confirmation email with the new choice,
+/// or an email that it is subscribed already.
 async fn ask_again(
     session: &mut Session,
     before: SubscriberId,
@@ -261,7 +262,7 @@ async fn ask_again(
         write_to(session, subscriber, title, About::Known(before), change).await?;
         return Ok(Asked::Known);
     }
-    // What an owner chose for it stays until who has the address chooses otherwise.
+    // The choice of a page owner stays until the subscriber changes it.
     if seen.subscriber.admission != Admission::Owner {
         let (scope, topics) = (settings.scope, settings.topics);
         settle(session, &seen, Wanted { scope, topics }).await?;
@@ -282,8 +283,8 @@ async fn ask_again(
     Ok(Asked::Again)
 }
 
-/// Who is inside a page that has a password knows it: that lets the subscriber hear of the page from now
-/// on, unless an owner added it, whom no password ends.
+/// Stores that the subscriber knows the password, if it is inside a page with one. A subscriber
+/// that the owner added needs no password.
 async fn admit(
     session: &mut Session,
     subscriber: &Subscriber,
@@ -299,14 +300,14 @@ async fn admit(
     Ok(())
 }
 
-/// One that was asked for by a visitor takes a place among the page's subscribers when it is confirmed.
+/// Rejects the confirmation of a visitor's address if the page is full.
 async fn refuse_full(session: &mut Session, subscriber: &Subscriber) -> Result<(), StoreError> {
     let page = subscriber.settings.page_id;
     let has_place = subscriber.admission == Admission::Owner;
     if has_place || !is_full(&mut session.db, page).await? {
         return Ok(());
     }
-    let allowed = format!("must have less than {} subscribers", limits::SUBSCRIBERS_MAX);
+    let allowed = format!("must have fewer than {} subscribers", limits::SUBSCRIBERS_MAX);
     Err(StoreError::Refused(Violation::new("page_id", page, allowed)))
 }
 
