@@ -1,8 +1,9 @@
-//! How fast results are stored durably: batches of results of 10,000 monitors in the order of their
-//! slots, one commit at a time. One of each batch is slow, so that every commit is synced before it is
-//! answered. Prints rows/s, CPU µs and bytes for each row, and how long opening takes. Run with `cargo run --release -p aloft-store --example commit_rate`.
+//! Measures the rate of durable commits: batches of results of 10,000 monitors in the order of
+//! their slots, one commit at a time. One result of each batch is degraded, so that every commit is
+//! synced before the reply. Prints rows/s, CPU µs and bytes per row, and the time to open the
+//! store. Run with `cargo run --release -p aloft-store --example commit_rate`.
 
-#![expect(clippy::print_stdout, reason = "an example talks to who runs it")]
+#![expect(clippy::print_stdout, reason = "an example prints to its user")]
 
 extern crate aloft_store as store;
 
@@ -26,7 +27,7 @@ const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
 
 #[tokio::main]
 async fn main() -> Result<(), StoreError> {
-    let folder = tempfile::tempdir().expect("the machine has room for temporary files");
+    let folder = tempfile::tempdir().expect("temporary folders can be created");
     let opening = Instant::now();
     let store = open(folder.path()).await?;
     println!(
@@ -100,7 +101,7 @@ async fn measure(store: &Store, size: u64) -> Result<(), StoreError> {
     let (began, cpu) = (Instant::now(), cpu_micros());
     let mut slowest = std::time::Duration::ZERO;
     for first in (0..rows).step_by(size as usize) {
-        // Each size has slots of its own; four results end in each millisecond.
+        // Each batch size has its own slots. Four results end in each millisecond.
         let slot = |row| START + (size * 100_000_000 + row / 4) as i64;
         let mut results: Vec<_> =
             (first..first + size).map(|row| a_result(row, slot(row), &probe)).collect();
@@ -169,14 +170,14 @@ fn size(folder: &Path) -> u64 {
     fs::metadata(folder.join("aloft.db")).map_or(0, |metadata| metadata.len())
 }
 
-/// Memory of this process that is in use.
+/// Returns the resident memory of this process.
 fn memory_kib() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// What this process has used of all cores so far.
+/// Returns the CPU time of this process over all cores.
 fn cpu_micros() -> u64 {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     used.tv_sec as u64 * 1_000_000 + used.tv_nsec as u64 / 1_000

@@ -1,10 +1,10 @@
-//! What history costs and how fast it is read: 10,000 monitors in three regions every 30 seconds,
-//! an hour of it (3.6 million results) by default, or as many hours as are given. Prints the time
-//! to commit and to gather each result, bytes on disk for each, and how long the newest 25 logs, a
-//! rare filter and summaries take. Run with
-//! `cargo run --release -p aloft-store --example history_cost -- 14` (50 million results).
+//! Measures the cost and read speed of the history: 10,000 monitors in three regions every 30
+//! seconds. The default is one hour (3.6 million results); an argument gives another number of
+//! hours. Prints the time to commit and compact each result, its bytes on disk, and the read times
+//! of the newest 25 logs, a rare filter and summaries. Run with `cargo run --release -p aloft-store
+//! --example history_cost -- 14` (50 million results).
 
-#![expect(clippy::print_stdout, reason = "an example talks to who runs it")]
+#![expect(clippy::print_stdout, reason = "an example prints to its user")]
 
 extern crate aloft_store as store;
 
@@ -27,17 +27,17 @@ const REGIONS: [Region; 3] = [Region::FlyAms, Region::FlyIad, Region::FlySin];
 const PERIOD_MS: i64 = 30_000;
 const START: i64 = 1_800_000_000_000;
 const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
-/// Results of one commit: what comes in within 80 ms.
+/// Number of results per commit: those of 80 ms.
 const BATCH: usize = 80;
-/// Batches that wait together while the past is made up.
+/// Number of concurrent batches while the history is generated.
 const AT_ONCE: usize = 64;
-/// Monitors that are read for each figure.
+/// Number of monitors read for each figure.
 const READS: u64 = 40;
 
 #[tokio::main]
 async fn main() -> Result<(), StoreError> {
     let hours: i64 = std::env::args().nth(1).and_then(|hours| hours.parse().ok()).unwrap_or(1);
-    let folder = tempfile::tempdir().expect("the machine has room for temporary files");
+    let folder = tempfile::tempdir().expect("temporary folders can be created");
     let settings = Settings {
         folder: folder.path().to_owned(),
         database: Database::Embedded,
@@ -64,18 +64,18 @@ async fn main() -> Result<(), StoreError> {
         gathered.add(spent);
     }
     println!("commit, {BATCH} at a time: {committed}");
-    println!("gather: {gathered}; slowest ten minutes {slowest:?}");
+    println!("compact: {gathered}; slowest ten minutes {slowest:?}");
     let end = START + hours * 3_600_000;
-    println!("results in all {}, not gathered {}", committed.rows, store.results().count().await?);
+    println!("results in total {}, not compacted {}", committed.rows, store.results().count().await?);
     read(&store, Timestamp::from_millis(end)).await?;
-    println!("memory in the end: {} KiB", memory_kib());
+    println!("memory at the end: {} KiB", memory_kib());
     store.close().await?;
     let bytes = (size(folder.path()) - before) as f64;
-    println!("bytes on disk for each: {:.1}", bytes / committed.rows as f64);
+    println!("bytes on disk per result: {:.1}", bytes / committed.rows as f64);
     Ok(())
 }
 
-/// What some work took.
+/// Cost of some work.
 #[derive(Clone, Copy, Default)]
 struct Spent {
     rows: u64,
@@ -103,7 +103,7 @@ impl std::fmt::Display for Spent {
     }
 }
 
-/// Ten minutes of results in the order of their slots.
+/// Commits ten minutes of results in the order of their slots.
 async fn commit(store: &Store, from: i64) -> Result<Spent, StoreError> {
     let probe = ProbeId(Arc::from("embedded"));
     let begun = (Instant::now(), cpu_micros());
@@ -124,7 +124,7 @@ async fn commit(store: &Store, from: i64) -> Result<Spent, StoreError> {
             let (store, batch) = (store.clone(), Batch { results: batch, ..Batch::default() });
             waiting.spawn(async move { store.commit(Arc::new(batch)).await });
             if waiting.len() >= AT_ONCE {
-                waiting.join_next().await.expect("one waits").expect("no commit panics")?;
+                waiting.join_next().await.expect("a task is running").expect("no commit panics")?;
             }
         }
         while let Some(done) = waiting.join_next().await {
@@ -138,7 +138,7 @@ async fn read(store: &Store, now: Timestamp) -> Result<(), StoreError> {
     let all = LogFilter::default();
     let failures = LogFilter { outcomes: vec![Outcome::Failure], ..LogFilter::default() };
     for (what, filter) in
-        [("newest 25 logs", &all), ("25 failures, of which there are none", &failures)]
+        [("newest 25 logs", &all), ("25 failures, none stored", &failures)]
     {
         timed(what, async |monitor| {
             store.logs().list(WORKSPACE, monitor, filter, None, 25).await.map(drop)
@@ -155,7 +155,7 @@ async fn read(store: &Store, now: Timestamp) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reads some monitors, none of which was read before, and prints the middle and the worst.
+/// Reads some monitors that were not read before. Prints the median and the maximum.
 async fn timed(
     what: &str,
     read: impl AsyncFn(MonitorId) -> Result<(), StoreError>,
@@ -168,7 +168,7 @@ async fn timed(
         times.push(began.elapsed());
     }
     times.sort_unstable();
-    println!("{what}: middle {:?}, worst {:?}", times[times.len() / 2], times[times.len() - 1]);
+    println!("{what}: median {:?}, maximum {:?}", times[times.len() / 2], times[times.len() - 1]);
     Ok(())
 }
 
@@ -217,7 +217,7 @@ fn a_monitor(number: u64) -> NewMonitor {
     }
 }
 
-/// A success with all five phases, whose times are spread as those of a real target.
+/// Returns a success with all five phases, with a realistic distribution of times.
 fn a_result(monitor: u64, region: Region, slot: i64, probe: &ProbeId) -> CheckResult {
     let chance =
         (slot as u64 ^ monitor.wrapping_mul(0x9E37_79B9)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -255,14 +255,14 @@ fn size(folder: &Path) -> u64 {
     fs::metadata(folder.join("aloft.db")).map_or(0, |metadata| metadata.len())
 }
 
-/// Memory of this process that is in use.
+/// Returns the resident memory of this process.
 fn memory_kib() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// What this process has used of all cores so far.
+/// Returns the CPU time of this process over all cores.
 fn cpu_micros() -> u64 {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     used.tv_sec as u64 * 1_000_000 + used.tv_nsec as u64 / 1_000

@@ -1,9 +1,9 @@
-//! A past of 90 days for every monitor of a workspace, each with troubles of its own: `cargo xtask bench
-//! pages` shows it on status pages. For a folder whose server is stopped:
-//! `cargo run --release -p aloft-store --example page_past -- FOLDER WORKSPACE`.
+//! Generates a history of 90 days for every monitor of a workspace, each with its own outages.
+//! `cargo xtask bench pages` shows it on status pages. The server of the data folder must be
+//! stopped: `cargo run --release -p aloft-store --example page_past -- FOLDER WORKSPACE`.
 
-#![expect(clippy::print_stdout, reason = "an example talks to who runs it")]
-#![expect(clippy::disallowed_methods, reason = "the past begins before now")]
+#![expect(clippy::print_stdout, reason = "an example prints to its user")]
+#![expect(clippy::disallowed_methods, reason = "the history ends now")]
 
 extern crate aloft_store as store;
 
@@ -15,13 +15,13 @@ use rules::{IncidentId, MonitorStatus, Timestamp};
 use store::{Batch, Database, MasterKeySource, Page, Settings, Store, StoreError};
 
 const DAY: Duration = Duration::from_hours(24);
-/// How long ago each monitor was first checked.
+/// Age of the first check of each monitor.
 const FIRST: Duration = Duration::from_hours(24 * 89);
-/// Times that each was in trouble since.
+/// Number of outages of each monitor.
 const TROUBLES: u32 = 3;
-/// Days between them.
+/// Days between outages.
 const APART: u32 = 28;
-/// Monitors that are read and stored together.
+/// Number of monitors per batch.
 const PART: u32 = 500;
 
 #[tokio::main]
@@ -55,7 +55,7 @@ async fn main() -> Result<(), StoreError> {
     store.close().await
 }
 
-/// Up, but for minutes or hours in which it is down or slow; in the end nothing is known of it.
+/// Returns a history that is active except for outages of minutes or hours, and ends with unknown.
 fn past(number: u64, now: Timestamp) -> Vec<Transition> {
     let none = IncidentChange::None;
     let mut past = vec![change(now - FIRST, MonitorStatus::Unknown, MonitorStatus::Active, none)];

@@ -1,4 +1,4 @@
-//! Every change of a resource leaves a row, and a change that failed leaves none.
+//! Every change of a resource writes an audit entry, and a failed change writes none.
 
 use store::{Actor, ApiKey, Change, KeyHash};
 
@@ -6,7 +6,7 @@ use crate::harness::{a_workspace, at, for_each_engine, instant, key_id};
 
 // design: §6 "Every change of a resource writes an audit row in its own transaction"
 #[tokio::test]
-async fn every_change_is_noted_with_who_made_it() {
+async fn every_change_is_audited_with_its_actor() {
     for_each_engine(async |home| {
         let key = ApiKey {
             id: key_id(1),
@@ -53,11 +53,11 @@ async fn every_change_is_noted_with_who_made_it() {
 }
 
 #[tokio::test]
-async fn a_change_that_failed_leaves_no_row() {
+async fn failed_change_is_not_audited() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(1), at(1)).await.unwrap_err();
         let rows = home.store.audit().newest(home.workspace, 10).await.unwrap();
-        assert_eq!(rows.len(), 1, "only the workspace's own creation: {rows:?}");
+        assert_eq!(rows.len(), 1, "only the creation of the workspace: {rows:?}");
     })
     .await;
 }

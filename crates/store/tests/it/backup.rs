@@ -1,4 +1,4 @@
-//! Copies of the embedded database: taken while it is written, put back only where they fit.
+//! Backups of the embedded database: taken during writes, and restored only if they fit.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use store::{Batch, MasterKeySource, Settings, Store, StoreError, restore};
 use crate::harness::{Engine, Home, a_result, a_workspace, at};
 
 #[tokio::test]
-async fn a_copy_has_what_was_reported_before_it_and_goes_back_whole() {
+async fn backup_restores_everything_committed_before_it() {
     let home = Home::new(Engine::Sqlite).await;
     let monitor = home.monitor(1).await.id;
     let results = (0..500).map(|slot| a_result(monitor, Region::FlyAms, slot)).collect();
@@ -25,7 +25,7 @@ async fn a_copy_has_what_was_reported_before_it_and_goes_back_whole() {
     let again = home.store.back_up(&copy).await;
     assert!(
         matches!(again, Err(StoreError::Folder { .. })),
-        "a file that is there is not replaced"
+        "an existing file is not replaced"
     );
 
     let held = restore(&home.settings(), &copy).await;
@@ -43,7 +43,7 @@ async fn a_copy_has_what_was_reported_before_it_and_goes_back_whole() {
 }
 
 #[tokio::test]
-async fn what_is_no_whole_copy_or_sealed_with_another_key_changes_nothing() {
+async fn invalid_backup_or_other_key_changes_nothing() {
     let home = Home::new(Engine::Sqlite).await;
     let copy = home.folder.path().join("copy.db");
     home.store.back_up(&copy).await.unwrap();
@@ -67,7 +67,7 @@ async fn what_is_no_whole_copy_or_sealed_with_another_key_changes_nothing() {
 }
 
 #[tokio::test]
-async fn of_postgresql_its_own_tools_make_copies() {
+async fn backup_and_restore_reject_postgresql() {
     let home = Home::new(Engine::Postgres).await;
     let copy = home.folder.path().join("copy.db");
     let refusal = home.store.back_up(&copy).await.unwrap_err();

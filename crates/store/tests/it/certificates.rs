@@ -1,5 +1,4 @@
-//! Certificates: kept with their keys sealed, and with what came of asking for them; the accounts they
-//! are asked for with.
+//! Certificates with sealed keys, failed orders, and ACME accounts.
 
 use rules::{DomainName, Secret};
 use store::IssuedCertificate;
@@ -23,7 +22,7 @@ fn a_certificate(number: i64) -> IssuedCertificate {
     }
 }
 
-/// One, with the account that it was asked for with.
+/// Stores a certificate and its ACME account.
 pub(crate) async fn a_full_one(home: &Home) {
     let certificates = home.store.certificates();
     certificates.issued(domain(), a_certificate(1)).await.unwrap();
@@ -33,7 +32,7 @@ pub(crate) async fn a_full_one(home: &Home) {
 
 // issue 7: "with stored, renewed certificates"
 #[tokio::test]
-async fn a_certificate_is_read_as_it_was_kept_and_a_new_one_ends_what_went_wrong() {
+async fn new_certificate_reads_back_and_clears_failures() {
     for_each_engine(async |home| {
         let certificates = home.store.certificates();
         assert_eq!(certificates.get(&domain()).await.unwrap(), None);
@@ -57,7 +56,7 @@ async fn a_certificate_is_read_as_it_was_kept_and_a_new_one_ends_what_went_wrong
 }
 
 #[tokio::test]
-async fn the_certificate_stays_while_the_next_one_is_asked_for() {
+async fn certificate_stays_while_the_next_is_ordered() {
     for_each_engine(async |home| {
         let certificates = home.store.certificates();
         certificates.issued(domain(), a_certificate(1)).await.unwrap();
@@ -72,7 +71,7 @@ async fn the_certificate_stays_while_the_next_one_is_asked_for() {
 
 // design: §6: secrets are encrypted at rest
 #[tokio::test]
-async fn neither_a_key_nor_an_account_stands_in_the_files_as_it_is() {
+async fn keys_and_accounts_are_encrypted_on_disk() {
     for_each_engine(async |home| {
         let certificates = home.store.certificates();
         certificates.issued(domain(), a_certificate(1)).await.unwrap();
@@ -95,7 +94,7 @@ async fn neither_a_key_nor_an_account_stands_in_the_files_as_it_is() {
 
 // issue 7: a page's deletion ends its domain
 #[tokio::test]
-async fn who_follows_the_pages_hears_of_every_change() {
+async fn page_changes_are_observed_by_receivers() {
     for_each_engine(async |home| {
         let mut changes = home.store.page_changes();
         let page = crate::pages::a_page(home, 1).await;

@@ -1,5 +1,5 @@
-//! Channels: what was written is what is read, one edit at a time, within a workspace, with monitors
-//! that are there.
+//! Channels: stored values read back equal, concurrent edits conflict, workspaces are isolated, and
+//! monitors must exist.
 
 use rules::notification::{
     Channel, ChannelSettings, Hook, Ntfy, Opsgenie, Provider, QuietHoursDraft, Webhook,
@@ -37,7 +37,7 @@ pub(crate) async fn create(home: &Home, number: u64, monitors: &[MonitorId]) -> 
     made(home, a_channel(number, settings(monitors))).await
 }
 
-/// The new channel, made at the instant of its number.
+/// Creates a channel at the time of its number.
 async fn made(home: &Home, new: NewChannel) -> Channel {
     let change = at(new.id.bits() as i64);
     match home.store.channels().create(new, change).await.unwrap() {
@@ -67,7 +67,7 @@ fn wishes() -> Wishes {
 }
 
 #[tokio::test]
-async fn wishes_are_read_as_they_were_written_and_taken_back() {
+async fn preferences_read_back_equal_and_can_be_removed() {
     for_each_engine(async |home| {
         let wished = ChannelSettings { wishes: wishes(), ..settings(&[]) };
         let channel = made(home, a_channel(1, wished.clone())).await;
@@ -85,7 +85,7 @@ async fn wishes_are_read_as_they_were_written_and_taken_back() {
 }
 
 #[tokio::test]
-async fn what_was_written_is_what_is_read() {
+async fn created_channel_reads_back_equal() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let secret = || Secret::new(SECRET.to_owned());
@@ -113,7 +113,7 @@ async fn what_was_written_is_what_is_read() {
 
 // design: §6 "Secrets (channel settings …) are encrypted at rest"
 #[tokio::test]
-async fn no_secret_stands_in_the_database_as_it_is() {
+async fn channel_secrets_are_encrypted() {
     for_each_engine(async |home| {
         create(home, 1, &[]).await;
         let plain = "channels WHERE name = 'On call' AND kind = 'slack'";
@@ -134,12 +134,12 @@ async fn no_secret_stands_in_the_database_as_it_is() {
 }
 
 #[tokio::test]
-async fn the_edit_of_who_did_not_see_the_last_one_is_a_conflict() {
+async fn stale_edit_is_a_conflict() {
     for_each_engine(async |home| {
         let seen = create(home, 1, &[]).await;
         let renamed = |name: &str| ChannelSettings { name: Some(name.to_owned()), ..settings(&[]) };
         let channels = home.store.channels();
-        // At the same instant as the create: the edit is later all the same.
+        // The edit has the same time as the create, but counts as later.
         let first = channels.update(seen.clone(), renamed("first"), at(1)).await.unwrap();
         assert_eq!(first.updated_at, instant(2));
         let second = channels.update(seen.clone(), renamed("second"), at(9)).await;
@@ -153,7 +153,7 @@ async fn the_edit_of_who_did_not_see_the_last_one_is_a_conflict() {
 }
 
 #[tokio::test]
-async fn monitors_that_are_not_there_are_refused_and_nothing_is_stored() {
+async fn unknown_monitors_are_rejected_and_nothing_is_stored() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(0)).await.unwrap();
         let own = home.monitor(1).await.id;
@@ -175,7 +175,7 @@ async fn monitors_that_are_not_there_are_refused_and_nothing_is_stored() {
 }
 
 #[tokio::test]
-async fn a_deleted_monitor_leaves_its_channels_in_the_same_transaction() {
+async fn deleted_monitor_is_removed_from_its_channels() {
     // issue 5
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
@@ -186,7 +186,7 @@ async fn a_deleted_monitor_leaves_its_channels_in_the_same_transaction() {
         assert_eq!(left.settings.monitor_ids, monitors[..1]);
         assert_eq!(left.updated_at, instant(50));
         assert_eq!(read(home, 2).await.unwrap(), untouched);
-        // Who edits what stood before meets a conflict, and not a monitor that is gone.
+        // An edit based on the old version is a conflict, not an error about the deleted monitor.
         let renamed = ChannelSettings { name: None, ..seen.settings.clone() };
         let stale = home.store.channels().update(seen, renamed, at(51)).await;
         assert!(matches!(stale, Err(StoreError::Conflict { .. })), "{stale:?}");
@@ -206,7 +206,7 @@ async fn a_deleted_monitor_leaves_its_channels_in_the_same_transaction() {
 }
 
 #[tokio::test]
-async fn the_same_call_creates_once_and_answers_what_it_is_today() {
+async fn repeated_create_returns_current_channel() {
     for_each_engine(async |home| {
         let call = || {
             let idempotency = Idempotency {
@@ -219,7 +219,7 @@ async fn the_same_call_creates_once_and_answers_what_it_is_today() {
         };
         let channels = home.store.channels();
         let Created::Now(first) = channels.create(call(), at(1)).await.unwrap() else {
-            panic!("it is new")
+            panic!("the create is not repeated")
         };
         let renamed = ChannelSettings { name: None, ..settings(&[]) };
         let today = channels.update(first, renamed, at(2)).await.unwrap();
@@ -257,7 +257,7 @@ async fn another_workspace_sees_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn pages_cover_all_channels_in_the_order_of_ids_with_their_monitors() {
+async fn list_pages_cover_all_channels_in_order() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let mut all = Vec::new();

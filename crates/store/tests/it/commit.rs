@@ -1,4 +1,4 @@
-//! A batch of the pipeline: results, verdicts and incidents together or not at all.
+//! Batches of the pipeline: results, verdicts and incidents are stored together or not at all.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(crate) fn closed(incident: u64, at: i64) -> Transition {
 
 // design: §2 "written in one transaction"
 #[tokio::test]
-async fn a_batch_whose_incident_cannot_open_leaves_nothing() {
+async fn batch_with_failing_incident_stores_nothing() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let batch = Arc::new(Batch {
@@ -58,7 +58,7 @@ async fn a_batch_whose_incident_cannot_open_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn who_stores_a_batch_itself_stores_it_like_the_writer() {
+async fn commit_on_calling_thread_equals_writer_commit() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let batch = |slot| {
@@ -74,7 +74,7 @@ async fn who_stores_a_batch_itself_stores_it_like_the_writer() {
             home.store.commit(batch(40)),
             home.store.commit_here(batch(30)),
         );
-        assert_eq!((here.unwrap().stored, again.unwrap().stored), (1, 1), "who reads has it once");
+        assert_eq!((here.unwrap().stored, again.unwrap().stored), (1, 1), "readers see it once");
         assert_eq!(stored().await, 4);
 
         home.execute("ALTER TABLE recent_results RENAME TO elsewhere").await;
@@ -89,7 +89,7 @@ async fn who_stores_a_batch_itself_stores_it_like_the_writer() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_tried_again_changes_nothing_more() {
+async fn retried_batch_changes_nothing() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let batch = Arc::new(Batch {
@@ -116,7 +116,7 @@ async fn a_batch_that_is_tried_again_changes_nothing_more() {
 }
 
 #[tokio::test]
-async fn changes_of_status_are_kept_in_their_order() {
+async fn status_changes_are_stored_in_order() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let silent = Transition {
@@ -149,7 +149,7 @@ async fn changes_of_status_are_kept_in_their_order() {
 }
 
 #[tokio::test]
-async fn the_latest_memory_of_the_judge_is_kept() {
+async fn latest_judge_state_is_stored() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         for since in 1..=2 {
@@ -161,7 +161,7 @@ async fn the_latest_memory_of_the_judge_is_kept() {
         let votes = vec![(monitor, a_history(MonitorStatus::Degraded, 3))];
         home.commit(Batch { votes, ..Batch::default() }).await.unwrap();
         let history = home.store.judge_states().history(monitor).await.unwrap();
-        assert_eq!(history, Some(a_history(MonitorStatus::Degraded, 3)), "also where it waited");
+        assert_eq!(history, Some(a_history(MonitorStatus::Degraded, 3)), "deferred states count too");
         assert_eq!(home.store.judge_states().history(monitor_id(9)).await.unwrap(), None);
     })
     .await;
@@ -169,7 +169,7 @@ async fn the_latest_memory_of_the_judge_is_kept() {
 
 // design: §5 "a slot nobody ran as missed: never silently lost"
 #[tokio::test]
-async fn missed_slots_are_counted_and_a_repeated_range_once() {
+async fn repeated_missed_range_is_counted_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let range = |count: u32| Missed {

@@ -1,5 +1,5 @@
-//! Components and groups of status pages: what they name must be there, and what becomes of them
-//! when it is deleted.
+//! Components and groups of status pages: referenced objects must exist, and their deletion updates
+//! the components.
 
 use rules::status_page::{
     Component, ComponentDraft, ComponentGroup, ComponentSettings, GroupDraft,
@@ -18,7 +18,7 @@ use crate::pages::{a_full_page, a_page, page_id};
 const COMPONENTS: Page<ComponentId> = Page { limit: 50, offset: 0, after: None };
 const GROUPS: Page<GroupId> = Page { limit: 50, offset: 0, after: None };
 
-/// What a component is that shows this monitor, or nothing.
+/// Returns settings of a component that shows this monitor, or none.
 pub(crate) fn settings(
     page: PageId,
     monitor: Option<MonitorId>,
@@ -53,7 +53,7 @@ async fn a_group(home: &Home, number: u64, page: PageId) -> ComponentGroup {
     home.store.groups().create(new, at(number as i64)).await.unwrap().into_inner()
 }
 
-/// A stored page whose every argument is written, with a group and a component of this monitor in it.
+/// Creates a page with all fields, a group, and a component of this monitor in it.
 pub(crate) async fn a_full_page_with_one(home: &Home, monitor: MonitorId) -> Component {
     let page = a_full_page(home, 1).await.id;
     let group = a_group(home, 1, page).await.id;
@@ -66,7 +66,7 @@ async fn read(home: &Home, component: &Component) -> Component {
 }
 
 #[tokio::test]
-async fn components_and_groups_read_back_as_they_were_written() {
+async fn components_and_groups_read_back_equal() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let monitor = home.monitor(1).await.id;
@@ -90,7 +90,7 @@ async fn components_and_groups_read_back_as_they_were_written() {
 }
 
 #[tokio::test]
-async fn what_a_component_names_must_be_there() {
+async fn component_with_unknown_reference_is_rejected() {
     // spec: §2.6
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
@@ -115,7 +115,7 @@ async fn what_a_component_names_must_be_there() {
             }
         }
         assert_eq!(read(home, &stored).await, stored);
-        // Another workspace's are not there either.
+        // Objects of another workspace do not exist for it.
         let new = NewComponent {
             id: ComponentId::from_bits(3),
             workspace: workspace_id(2),
@@ -129,7 +129,7 @@ async fn what_a_component_names_must_be_there() {
 }
 
 #[tokio::test]
-async fn a_monitor_is_on_a_page_once() {
+async fn monitor_appears_on_a_page_once() {
     // issue 5
     for_each_engine(async |home| {
         let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
@@ -154,7 +154,7 @@ async fn a_monitor_is_on_a_page_once() {
 }
 
 #[tokio::test]
-async fn a_deleted_monitor_leaves_its_components_without_it() {
+async fn deleted_monitor_is_removed_from_its_components() {
     // design: §4
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
@@ -164,7 +164,8 @@ async fn a_deleted_monitor_leaves_its_components_without_it() {
         let left = read(home, &seen).await;
         let due = ComponentSettings { monitor_id: None, ..seen.settings.clone() };
         assert_eq!((&left.settings, left.updated_at), (&due, instant(20)));
-        // Who did not see that meets a conflict; who did may change the rest, and point elsewhere.
+        // A stale edit is a conflict. A current one may change other fields, and select another
+        // monitor.
         let renamed = ComponentSettings { name: Some("API".to_owned()), ..due };
         let components = home.store.components();
         let stale = components.update(seen, renamed.clone(), at(21)).await;
@@ -172,7 +173,7 @@ async fn a_deleted_monitor_leaves_its_components_without_it() {
         let left = components.update(left, renamed.clone(), at(21)).await.unwrap();
         assert_eq!(read(home, &left).await.settings, renamed);
         let known = home.count("components WHERE monitor IS NOT NULL").await;
-        assert_eq!(known, 1, "its history is still known");
+        assert_eq!(known, 1, "the row ID stays for its history");
         let repointed = ComponentSettings { monitor_id: Some(next), ..renamed };
         let left = components.update(left, repointed.clone(), at(22)).await.unwrap();
         assert_eq!(read(home, &left).await.settings, repointed);
@@ -184,7 +185,7 @@ async fn a_deleted_monitor_leaves_its_components_without_it() {
 }
 
 #[tokio::test]
-async fn a_deleted_group_leaves_its_components_on_the_page() {
+async fn deleted_group_keeps_its_components_on_the_page() {
     // issue 5
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
@@ -205,7 +206,7 @@ async fn a_deleted_group_leaves_its_components_on_the_page() {
 }
 
 #[tokio::test]
-async fn a_deleted_page_takes_its_components_and_groups_along() {
+async fn deleted_page_deletes_its_components_and_groups() {
     // issue 5
     for_each_engine(async |home| {
         let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
@@ -234,7 +235,7 @@ async fn a_deleted_page_takes_its_components_and_groups_along() {
 }
 
 #[tokio::test]
-async fn lists_are_of_one_page_or_of_all_in_the_order_of_ids() {
+async fn lists_filter_by_page_in_id_order() {
     for_each_engine(async |home| {
         let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
         for (number, of) in [(3, page), (1, page), (2, other), (4, page)] {
@@ -275,7 +276,7 @@ async fn lists_are_of_one_page_or_of_all_in_the_order_of_ids() {
 }
 
 #[tokio::test]
-async fn components_and_groups_are_created_once_per_idempotency_key() {
+async fn idempotency_key_creates_components_and_groups_once() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let call = |method| Some(Idempotency { method, key: "a".to_owned(), request: [7; 32] });
@@ -318,7 +319,7 @@ async fn components_and_groups_are_created_once_per_idempotency_key() {
 }
 
 #[tokio::test]
-async fn another_workspace_sees_and_changes_no_component_and_no_group() {
+async fn other_workspace_cannot_access_components_or_groups() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let other = workspace_id(2);
@@ -348,7 +349,7 @@ async fn another_workspace_sees_and_changes_no_component_and_no_group() {
 }
 
 #[tokio::test]
-async fn pages_with_what_stands_on_them_go_to_postgresql_as_they_are() {
+async fn transfer_to_postgresql_keeps_pages_unchanged() {
     let home = Home::new(Engine::Sqlite).await;
     let page = crate::pages::a_full_page(&home, 1).await.id;
     let page = home.store.pages().set_published(home.workspace, page, false, at(5)).await.unwrap();
@@ -356,7 +357,7 @@ async fn pages_with_what_stands_on_them_go_to_postgresql_as_they_are() {
     let monitor = home.monitor(1).await.id;
     let grouped = |draft: &mut ComponentDraft| draft.group_id = Some(group.id.to_string());
     create(&home, 1, settings(page.id, Some(monitor), grouped)).await.unwrap();
-    // Deleted, a monitor stays known to its component.
+    // A component keeps the row ID of a deleted monitor.
     home.store.monitors().delete(home.workspace, monitor, at(9)).await.unwrap();
     let shown = home.store.components().list(home.workspace, None, COMPONENTS).await.unwrap();
     home.store.clone().close().await.unwrap();

@@ -1,4 +1,4 @@
-//! What was reported as committed is there, whatever happens to the process after.
+//! Committed data survives anything that happens to the process afterwards.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::harness::{
 };
 
 #[tokio::test]
-async fn a_store_that_was_dropped_has_all_it_reported() {
+async fn dropped_store_keeps_committed_data() {
     for_each_engine(async |home| {
         let folder = tempfile::tempdir().unwrap();
         let settings = settings_of(&folder, &home.engine.database());
@@ -26,14 +26,14 @@ async fn a_store_that_was_dropped_has_all_it_reported() {
 }
 
 #[tokio::test]
-async fn files_copied_at_any_moment_have_all_that_was_reported_until_then() {
+async fn copied_files_contain_all_committed_data() {
     let home = Home::new(Engine::Sqlite).await;
     let monitor = home.monitor(1).await.id;
     for slot in 1..=20 {
         let results = (0..50).map(|part| a_result(monitor, Region::FlyAms, slot * 100 + part));
         let batch = Batch { results: results.collect(), ..Batch::default() };
         home.commit(batch).await.unwrap();
-        // The state of the files is what a process that is killed now leaves behind.
+        // A process killed now leaves the files in this state.
         let left_behind = tempfile::tempdir().unwrap();
         copy(home.folder.path(), left_behind.path());
         let next = open(settings_of(&left_behind, &home.database)).await;
@@ -44,7 +44,7 @@ async fn files_copied_at_any_moment_have_all_that_was_reported_until_then() {
 }
 
 #[tokio::test]
-async fn a_store_that_was_closed_leaves_one_file_of_data() {
+async fn closed_store_leaves_a_single_database_file() {
     let home = Home::new(Engine::Sqlite).await;
     home.monitor(1).await;
     home.store.clone().close().await.unwrap();

@@ -1,4 +1,4 @@
-//! Evidence: of what is no success all, of successes the latest of each region.
+//! Evidence: all results that are not successes, and the latest success of each region.
 
 use domain::check::Outcome;
 use rules::{Region, Timestamp};
@@ -21,7 +21,7 @@ async fn kept(home: &Home, monitor: rules::MonitorId) -> Vec<String> {
 
 // design: §5 "kept for results that are not successes, and for the latest success of each region"
 #[tokio::test]
-async fn failures_are_kept_and_the_latest_success_of_each_region() {
+async fn evidence_keeps_failures_and_latest_successes() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (ams, arn) = (Region::FlyAms, Region::FlyArn);
@@ -67,7 +67,7 @@ async fn evidence_of_a_repeated_result_changes_nothing() {
 }
 
 #[tokio::test]
-async fn evidence_of_one_batch_is_kept_as_that_of_several() {
+async fn evidence_of_one_batch_equals_separate_batches() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (ams, arn) = (Region::FlyAms, Region::FlyArn);
@@ -99,9 +99,9 @@ async fn evidence_of_one_batch_is_kept_as_that_of_several() {
     .await;
 }
 
-// A clock that is set back has slots come again, and what they come to may be another outcome.
+// If the clock is set back, slots repeat, and may have another outcome.
 #[tokio::test]
-async fn a_success_in_the_slot_of_a_stored_failure_leaves_its_evidence() {
+async fn success_in_slot_of_failure_keeps_its_evidence() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         for (slot, outcome, body) in [

@@ -1,4 +1,4 @@
-//! The data folder: one server at a time, its owner only, secrets encrypted, versions checked.
+//! Data folder: one server at a time, private to its owner, encrypted secrets, checked versions.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -26,7 +26,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Whether any file of the folder contains the text.
+/// Returns whether any file of the folder contains the text.
 pub(crate) fn is_written(folder: &Path, text: &str) -> bool {
     fs::read_dir(folder).unwrap().any(|entry| {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
@@ -36,7 +36,7 @@ pub(crate) fn is_written(folder: &Path, text: &str) -> bool {
 
 // design: §6 "Secrets … are encrypted at rest from the first migration on"
 #[tokio::test]
-async fn no_secret_stands_in_the_files_as_it_is() {
+async fn secrets_are_encrypted_on_disk() {
     let home = Home::new(Engine::Sqlite).await;
     let check = check_with_secret(SECRET);
     let monitor = home.monitor_with(1, MonitorSettings { check, ..settings() }).await;
@@ -53,14 +53,14 @@ async fn no_secret_stands_in_the_files_as_it_is() {
     let (id, workspace) = (ChannelId::from_bits(1), home.workspace);
     let channel = NewChannel { id, workspace, settings, idempotency: None };
     home.store.channels().create(channel, at(2)).await.unwrap();
-    assert!(!is_written(home.folder.path(), SECRET), "in the log");
+    assert!(!is_written(home.folder.path(), SECRET), "in the write-ahead log");
     home.store.clone().close().await.unwrap();
     assert!(!is_written(home.folder.path(), SECRET), "in the database");
     assert!(is_written(home.folder.path(), "the front door"), "the search finds plain text");
 }
 
 #[tokio::test]
-async fn a_deleted_monitors_settings_are_wiped() {
+async fn deleted_monitor_settings_are_wiped() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await;
         home.store.monitors().delete(home.workspace, monitor.id, at(5)).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_deleted_monitors_settings_are_wiped() {
 
 // design: §6 "the data folder is locked by its server"
 #[tokio::test]
-async fn a_second_server_is_refused_and_told_who_holds_the_folder() {
+async fn second_server_is_rejected_with_the_holder() {
     for_each_engine(async |home| {
         let refusal = Store::open(home.settings()).await.unwrap_err();
         let holder = format!("process {}", std::process::id());
@@ -87,7 +87,7 @@ async fn a_second_server_is_refused_and_told_who_holds_the_folder() {
 }
 
 #[tokio::test]
-async fn folder_and_key_are_their_owners_alone() {
+async fn folder_and_key_are_private_to_owner() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("made/by/the/store");
     let settings = Settings { folder: folder.clone(), ..embedded(&parent) };
@@ -104,7 +104,7 @@ async fn folder_and_key_are_their_owners_alone() {
 }
 
 #[tokio::test]
-async fn another_master_key_is_refused_before_anything_is_read() {
+async fn other_master_key_is_rejected_at_open() {
     for_each_engine(async |home| {
         let folder = tempfile::tempdir().unwrap();
         let settings = settings_of(&folder, &home.engine.database());
@@ -121,7 +121,7 @@ async fn another_master_key_is_refused_before_anything_is_read() {
 }
 
 #[tokio::test]
-async fn a_lost_key_file_is_not_replaced_by_a_new_one() {
+async fn lost_or_broken_key_file_is_not_replaced() {
     for_each_engine(async |home| {
         home.store.clone().close().await.unwrap();
         let key = home.folder.path().join("aloft.key");
@@ -139,7 +139,7 @@ async fn a_lost_key_file_is_not_replaced_by_a_new_one() {
 }
 
 #[tokio::test]
-async fn a_key_file_that_was_not_finished_is_written_anew() {
+async fn unfinished_key_file_is_rewritten() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("aloft.key.new"), "c2hvcnQ=").unwrap();
     open(embedded(&folder)).await.close().await.unwrap();
@@ -149,7 +149,7 @@ async fn a_key_file_that_was_not_finished_is_written_anew() {
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_be_written_is_named_at_the_start() {
+async fn unwritable_database_is_named_at_open() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("aloft.db");
     fs::create_dir(&database).unwrap();
@@ -159,7 +159,7 @@ async fn a_database_that_cannot_be_written_is_named_at_the_start() {
 
 // design: §6 "A database newer than the binary is refused"
 #[tokio::test]
-async fn a_database_of_a_newer_program_is_refused_with_the_way_out() {
+async fn newer_database_is_rejected() {
     for_each_engine(async |home: &Home| {
         home.store.clone().close().await.unwrap();
         home.execute(
@@ -176,7 +176,7 @@ async fn a_database_of_a_newer_program_is_refused_with_the_way_out() {
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_made_is_named() {
+async fn uncreatable_folder_is_named() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("file");
     fs::write(&file, "").unwrap();

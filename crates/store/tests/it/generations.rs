@@ -1,4 +1,5 @@
-//! Generations: what callers read is known to be the same as long as their workspace's generation is.
+//! Generations: while a workspace's generation is unchanged, the data that callers read is
+//! unchanged.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +17,13 @@ use crate::harness::{
 };
 use crate::outbox;
 
-/// The generations of the home's workspace, which the tests change, and of another.
+/// Returns the generations of the home's workspace, which the tests change, and of another.
 fn generations(home: &Home) -> (Generation, Generation) {
     let of = |workspace: WorkspaceId| home.store.generation(workspace).unwrap();
     (of(home.workspace), of(workspace_id(2)))
 }
 
-/// Whether `(ours, theirs)` are others after `change`, by the time it is answered.
+/// Returns whether `(ours, theirs)` differ once `change` returns.
 async fn changes<T>(home: &Home, change: impl Future<Output = T>) -> (T, (bool, bool)) {
     let before = generations(home);
     let answer = change.await;
@@ -31,7 +32,7 @@ async fn changes<T>(home: &Home, change: impl Future<Output = T>) -> (T, (bool, 
 }
 
 #[tokio::test]
-async fn each_change_of_a_monitor_changes_its_workspace_and_no_other_before_it_is_answered() {
+async fn monitor_change_bumps_only_its_workspace() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(0)).await.unwrap();
         let (monitor, changed) = changes(home, home.monitor(1)).await;
@@ -51,7 +52,7 @@ async fn each_change_of_a_monitor_changes_its_workspace_and_no_other_before_it_i
 }
 
 #[tokio::test]
-async fn a_channel_and_what_stands_on_a_page_change_their_workspace_and_no_other() {
+async fn channel_and_page_changes_bump_only_their_workspace() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(0)).await.unwrap();
         let monitor = home.monitor(1).await.id;
@@ -80,7 +81,7 @@ async fn a_channel_and_what_stands_on_a_page_change_their_workspace_and_no_other
 }
 
 #[tokio::test]
-async fn results_change_nothing_and_a_status_changes_the_workspace_of_its_monitor() {
+async fn status_change_bumps_its_workspace_results_do_not() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let results = vec![a_result(monitor, Region::FlyAms, 10)];
@@ -99,9 +100,9 @@ async fn results_change_nothing_and_a_status_changes_the_workspace_of_its_monito
     .await;
 }
 
-// A server does all of it every few seconds: answers that it ended would be remembered for nothing.
+// A server does all of this every few seconds, so it must not invalidate caches.
 #[tokio::test]
-async fn work_in_the_background_changes_nothing_that_is_remembered() {
+async fn background_work_keeps_generations() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         channels::create(home, 1, &[monitor]).await;
@@ -124,13 +125,13 @@ async fn work_in_the_background_changes_nothing_that_is_remembered() {
         };
         let ((), changed) = changes(home, work).await;
         assert_eq!(changed, (false, false));
-        assert_eq!(home.count("audit").await, 0, "there was something to take away");
+        assert_eq!(home.count("audit").await, 0, "expired data was deleted");
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_change_that_is_refused_alone_changes_nothing() {
+async fn rejected_change_keeps_generations() {
     for_each_engine(async |home| {
         let monitors = home.store.monitors();
         let gone = monitors.delete(home.workspace, monitor_id(9), at(1));
@@ -142,7 +143,7 @@ async fn a_change_that_is_refused_alone_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_change_whose_aggregate_does_not_say_whose_it_is_changes_all() {
+async fn undeclared_change_bumps_all_workspaces() {
     for_each_engine(async |home| {
         let workspaces = home.store.workspaces();
         let create = workspaces.create(a_workspace(3), at(1));
@@ -154,9 +155,9 @@ async fn a_change_whose_aggregate_does_not_say_whose_it_is_changes_all() {
 }
 
 #[tokio::test]
-async fn who_sees_a_change_in_the_database_never_holds_a_generation_of_before() {
-    // A reader that asks for the generation, reads, and then looks at what it remembers: what it
-    // read first must not come back under the same generation once something newer was seen.
+async fn new_data_is_never_read_under_old_generation() {
+    // The reader takes the generation, reads, and then uses its cache. A value that it cached must
+    // not be valid under the same generation after it saw a newer one.
     for_each_engine(async |home| {
         let store = &home.store;
         let count = async || {
@@ -177,7 +178,7 @@ async fn who_sees_a_change_in_the_database_never_holds_a_generation_of_before() 
                 let now = store.generation(home.workspace);
                 let still = remembered.filter(|(then, _)| Some(*then) == now);
                 let total = still.map_or(seen, |(_, total)| total);
-                assert!(total >= seen, "{total} was remembered after {seen} was seen");
+                assert!(total >= seen, "stale cache: {total} after {seen} was seen");
                 seen = count().await;
                 remembered = now.map(|generation| (generation, seen));
             }

@@ -1,5 +1,5 @@
-//! What every test begins with: a home (an engine, a folder, an open store with one workspace), and
-//! short ways to write down monitors, results and histories.
+//! Test fixture: a home (an engine, a data folder, an open store with one workspace), and builders
+//! for monitors, results and judge states.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 
 use crate::server;
 
-/// The databases the store runs on.
+/// Engine that the store runs on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Engine {
     Sqlite,
@@ -33,7 +33,7 @@ pub(crate) enum Engine {
 impl Engine {
     pub(crate) const ALL: &[Self] = &[Self::Sqlite, Self::Postgres];
 
-    /// A new database on this engine.
+    /// Creates a new database on this engine.
     pub(crate) fn database(self) -> Database {
         match self {
             Self::Sqlite => Database::Embedded,
@@ -42,7 +42,7 @@ impl Engine {
     }
 }
 
-/// An open store with one workspace.
+/// Open store with one workspace.
 pub(crate) struct Home {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
@@ -51,7 +51,7 @@ pub(crate) struct Home {
     pub(crate) workspace: WorkspaceId,
 }
 
-/// Runs a test on each engine, each time in a home of its own.
+/// Runs a test on each engine, each time in a new home.
 pub(crate) async fn for_each_engine(test: impl AsyncFn(&Home)) {
     for engine in Engine::ALL {
         test(&Home::new(*engine).await).await;
@@ -59,11 +59,11 @@ pub(crate) async fn for_each_engine(test: impl AsyncFn(&Home)) {
 }
 
 impl Drop for Home {
-    /// Of a test that failed, says on which engine.
+    /// Prints the engine of a failed test.
     #[expect(clippy::print_stderr, reason = "libtest shows it beside the failure")]
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("this was on {:?}", self.engine);
+            eprintln!("failed on {:?}", self.engine);
         }
     }
 }
@@ -77,7 +77,7 @@ impl Home {
         home
     }
 
-    /// What stands in a database that somebody wrote before.
+    /// Opens a home on an existing database.
     pub(crate) async fn at(engine: Engine, folder: TempDir, database: Database) -> Self {
         let store = open(settings_of(&folder, &database)).await;
         Self { engine, store, folder, database, workspace: workspace_id(1) }
@@ -87,22 +87,22 @@ impl Home {
         self.store.commit(Arc::new(batch)).await
     }
 
-    /// Whether the database is the embedded one.
+    /// Returns whether the database is the embedded one.
     pub(crate) fn is_embedded(&self) -> bool {
         matches!(self.database, Database::Embedded)
     }
 
-    /// What opens the same store again.
+    /// Returns settings that open the same store again.
     pub(crate) fn settings(&self) -> Settings {
         settings_of(&self.folder, &self.database)
     }
 
-    /// Does something to the database behind the store's back.
+    /// Executes a statement on the database, bypassing the store.
     pub(crate) async fn execute(&self, statement: &'static str) {
         self.execute_owned(statement.to_owned()).await;
     }
 
-    /// Like [`Self::execute`], of a statement that is made up.
+    /// Like [`Self::execute`], for a generated statement.
     pub(crate) async fn execute_owned(&self, statement: String) {
         let statement = AssertSqlSafe(statement);
         match &self.database {
@@ -118,7 +118,7 @@ impl Home {
         }
     }
 
-    /// How many rows of a table are so.
+    /// Counts the rows of a table that match a condition.
     pub(crate) async fn count(&self, table_and_condition: &str) -> i64 {
         let statement = AssertSqlSafe(format!("SELECT COUNT(*) FROM {table_and_condition}"));
         match &self.database {
@@ -134,14 +134,14 @@ impl Home {
         }
     }
 
-    /// A connection to PostgreSQL beside the store's.
+    /// Opens a second connection to PostgreSQL.
     pub(crate) async fn beside(&self) -> PgConnection {
-        let Database::Postgres(address) = &self.database else { panic!("this is SQLite") };
+        let Database::Postgres(address) = &self.database else { panic!("this test needs PostgreSQL") };
         let options: PgConnectOptions = address.expose().parse().unwrap();
         options.options([("search_path", "aloft")]).connect().await.unwrap()
     }
 
-    /// A stored monitor, which checks every 30 seconds.
+    /// Creates a monitor with a period of 30 seconds.
     pub(crate) async fn monitor(&self, number: u64) -> Monitor {
         self.monitor_with(number, settings()).await
     }
@@ -176,7 +176,7 @@ pub(crate) const fn instant(millis: i64) -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000 + millis)
 }
 
-/// A change at this instant, by somebody at the command line.
+/// Returns a change at this time, made at the command line.
 pub(crate) const fn at(millis: i64) -> Change {
     Change { actor: Actor::CommandLine, at: instant(millis) }
 }
@@ -218,7 +218,7 @@ pub(crate) fn settings() -> MonitorSettings {
     }
 }
 
-/// An HTTP check with a secret in a header and in its URL.
+/// Returns an HTTP check with a secret in a header and in its URL.
 pub(crate) fn check_with_secret(secret: &str) -> Check {
     Check::Http(HttpCheck {
         url: format!("https://user:{secret}@example.com/health"),
@@ -232,7 +232,7 @@ pub(crate) fn check_with_secret(secret: &str) -> Check {
     })
 }
 
-/// A successful result of a slot, half a second after it.
+/// Returns a successful result that ended half a second after its slot.
 pub(crate) fn a_result(monitor: MonitorId, region: Region, slot: i64) -> CheckResult {
     CheckResult {
         identity: Identity {
@@ -291,10 +291,10 @@ pub(crate) fn a_history(status: MonitorStatus, since: i64) -> History {
     }
 }
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Waits for something that another thread is about to do, without a clock of its own.
+/// Waits for the effect of another thread, without using the clock.
 pub(crate) async fn until<T>(mut ready: impl AsyncFnMut() -> Option<T>) -> T {
     let waiting = async {
         loop {
@@ -304,5 +304,5 @@ pub(crate) async fn until<T>(mut ready: impl AsyncFnMut() -> Option<T>) -> T {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("it happens in time")
+    tokio::time::timeout(PATIENCE, waiting).await.expect("the condition holds in time")
 }

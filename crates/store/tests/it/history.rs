@@ -1,4 +1,4 @@
-//! History: what is gathered reads back as it was written, is counted once, and goes when it is old.
+//! History: compacted results read back equal, are counted once, and expire.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn of(results: Vec<CheckResult>) -> Batch {
     Batch { results, ..Batch::default() }
 }
 
-/// A check each minute in two regions, from `from` on; every tenth fails.
+/// Returns a check each minute in two regions, starting at `from`. Every tenth fails.
 fn an_hour(monitor: MonitorId, from: i64, minutes: i64) -> Vec<CheckResult> {
     let mut results = Vec::new();
     for minute in 0..minutes {
@@ -59,7 +59,7 @@ async fn all_logs(home: &Home, monitor: MonitorId) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn gathering_changes_nothing_that_is_read() {
+async fn compaction_does_not_change_reads() {
     for_each_engine(async |home| {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
         home.commit(of(an_hour(monitor, 0, 90))).await.unwrap();
@@ -80,7 +80,7 @@ async fn gathering_changes_nothing_that_is_read() {
 }
 
 #[tokio::test]
-async fn a_result_of_any_shape_is_gathered_as_it_was() {
+async fn results_of_any_shape_survive_compaction() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let plain = || a_result(monitor, Region::RailwayAsiaSoutheast1, 0);
@@ -107,7 +107,7 @@ async fn a_result_of_any_shape_is_gathered_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_summary_that_is_read_while_results_move_counts_each_once() {
+async fn summary_during_compaction_counts_results_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         home.commit(of(an_hour(monitor, 0, 90))).await.unwrap();
@@ -128,14 +128,15 @@ async fn a_summary_that_is_read_while_results_move_counts_each_once() {
 
 // design: §5 "the second of one identity is dropped"
 #[tokio::test]
-async fn a_result_that_comes_again_or_late_is_counted_once() {
+async fn repeated_or_late_result_is_counted_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let results = an_hour(monitor, 0, 30);
         home.commit(of(results.clone())).await.unwrap();
         gather_all(home).await;
         let logs = all_logs(home, monitor).await;
-        // The first ten were gathered; they come once more, as something else, with one that is new.
+        // The first ten were compacted. They arrive again with another outcome, together with a new
+        // result.
         let mut late = results[..10].to_vec();
         for result in &mut late {
             result.outcome = Outcome::Degraded;
@@ -157,7 +158,7 @@ async fn a_result_that_comes_again_or_late_is_counted_once() {
 
 // design: §5 "the second of one identity is dropped"
 #[tokio::test]
-async fn of_two_with_one_identity_the_one_that_was_stored_first_is_gathered() {
+async fn first_of_duplicate_results_is_compacted() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         for outcome in [Outcome::Success, Outcome::Failure, Outcome::Degraded] {
@@ -176,9 +177,9 @@ async fn of_two_with_one_identity_the_one_that_was_stored_first_is_gathered() {
     .await;
 }
 
-// The rows of what comes in while a stretch is gathered lie behind those that are taken away.
+// Results that arrive during compaction get keys after the rows that are deleted.
 #[tokio::test]
-async fn a_result_that_comes_in_while_its_stretch_is_gathered_is_kept() {
+async fn result_arriving_during_compaction_is_kept() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
@@ -200,7 +201,7 @@ async fn a_result_that_comes_in_while_its_stretch_is_gathered_is_kept() {
 }
 
 #[tokio::test]
-async fn what_the_process_before_left_behind_is_read_and_gathered() {
+async fn results_of_earlier_process_are_read_and_compacted() {
     for engine in Engine::ALL {
         let mut home = Home::new(*engine).await;
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
@@ -212,12 +213,12 @@ async fn what_the_process_before_left_behind_is_read_and_gathered() {
         home.store.clone().close().await.unwrap();
         home.store = open(home.settings()).await;
         assert_eq!(all_logs(&home, monitor).await, logs);
-        // One that was left behind comes again, as something else.
+        // A result of the earlier process arrives again with another outcome.
         let mut again = a_result(monitor, Region::FlyAms, 7 * MINUTE);
         again.outcome = Outcome::Failure;
         home.commit(of(vec![again])).await.unwrap();
         assert_eq!(all_logs(&home, monitor).await, logs);
-        // One that is late lies before what is there, and one that is new behind it.
+        // A late result sorts before the existing ones, and a new one after them.
         let late = a_result(monitor, Region::FlyArn, 40 * MINUTE);
         home.commit(of(vec![late, a_result(monitor, Region::FlyArn, 90 * MINUTE)])).await.unwrap();
         let logs = all_logs(&home, monitor).await;
@@ -229,7 +230,7 @@ async fn what_the_process_before_left_behind_is_read_and_gathered() {
 }
 
 #[tokio::test]
-async fn the_last_minutes_stay_for_a_restart() {
+async fn last_minutes_stay_uncompacted_for_restart() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
@@ -244,7 +245,7 @@ async fn the_last_minutes_stay_for_a_restart() {
 }
 
 #[tokio::test]
-async fn only_scheduled_checks_are_summed_up() {
+async fn only_scheduled_checks_are_rolled_up() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let mut manual = a_result(monitor, Region::FlyAms, 1);
@@ -259,7 +260,7 @@ async fn only_scheduled_checks_are_summed_up() {
 }
 
 #[tokio::test]
-async fn a_workspace_keeps_its_results_as_long_as_it_says() {
+async fn workspace_retention_overrides_the_setting() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
@@ -273,7 +274,7 @@ async fn a_workspace_keeps_its_results_as_long_as_it_says() {
         let pruned = history.prune(setting, now).await.unwrap();
         assert!(pruned.blocks >= 5 && !pruned.is_there_more, "{pruned:?}");
         assert!(all_logs(home, monitor).await.len() <= 20);
-        // What was summed up stays.
+        // Rollups stay.
         assert_eq!(counts(home, monitor).await["fly-ams"], (54, 6));
         assert_eq!(history.prune(setting, instant(500 * day)).await.unwrap().sums, 2);
     })
@@ -281,7 +282,7 @@ async fn a_workspace_keeps_its_results_as_long_as_it_says() {
 }
 
 #[tokio::test]
-async fn a_step_of_retention_is_bounded_for_all_workspaces_together() {
+async fn retention_step_is_bounded_over_all_workspaces() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
@@ -293,19 +294,20 @@ async fn a_step_of_retention_is_bounded_for_all_workspaces_together() {
                 .await
                 .unwrap();
         }
-        // A day and a half after the first block each workspace has more than a step's worth.
+        // A day and a half after the first block, each workspace has more than one step of expired
+        // buckets.
         let now = instant(36 * 60 * MINUTE);
         let pruned = home.store.history().prune(Duration::ZERO, now).await.unwrap();
         assert!(pruned.blocks == 5 && pruned.is_there_more, "{pruned:?}");
         assert_eq!(home.count("workspaces WHERE blocks_kept_from IS NOT NULL").await, 1);
         let rest = home.store.history().prune(Duration::ZERO, now).await.unwrap();
-        assert!(rest.blocks == 0 && !rest.is_there_more, "nobody has any more: {rest:?}");
+        assert!(rest.blocks == 0 && !rest.is_there_more, "no expired blocks remain: {rest:?}");
     })
     .await;
 }
 
 #[tokio::test]
-async fn the_course_begins_with_the_status_that_stood() {
+async fn status_history_begins_with_the_earlier_status() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let change = |millis, from, to| {

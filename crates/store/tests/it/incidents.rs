@@ -1,4 +1,4 @@
-//! Incidents: one open at most, closed under a name, kept when their monitor is deleted.
+//! Incidents: at most one is open, each closes with a reason, and they outlive their monitor.
 
 mod evidence;
 mod list;
@@ -13,7 +13,7 @@ use crate::commit::{closed, opened};
 use crate::harness::{a_history, at, for_each_engine, instant, workspace_id};
 
 #[tokio::test]
-async fn an_incident_opens_and_closes_with_its_transitions() {
+async fn incident_opens_and_closes_with_its_transitions() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let of =
@@ -42,7 +42,7 @@ async fn an_incident_opens_and_closes_with_its_transitions() {
 }
 
 #[tokio::test]
-async fn an_incident_left_open_ends_when_the_next_one_opens() {
+async fn open_incident_closes_when_the_next_opens() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         for transition in [opened(1, 10), opened(2, 30)] {
@@ -58,7 +58,7 @@ async fn an_incident_left_open_ends_when_the_next_one_opens() {
 
 // design: §5 "Pausing or deleting closes it under that name"
 #[tokio::test]
-async fn pausing_a_monitor_closes_its_incident_in_the_same_transaction() {
+async fn pausing_a_monitor_closes_its_incident() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await;
         let transitions = vec![(monitor.id, opened(1, 10))];
@@ -73,9 +73,10 @@ async fn pausing_a_monitor_closes_its_incident_in_the_same_transaction() {
     .await;
 }
 
-// A process that is killed between the two has noted that nothing is known: uptime counts no further.
+// If the process is killed in between, the status is unknown from the pause, so uptime is not
+// counted further.
 #[tokio::test]
-async fn what_was_known_of_a_monitor_ends_with_its_pause_whether_or_not_the_judge_hears_of_it() {
+async fn pause_ends_monitor_status_without_the_judge() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await;
         let changes = async || {
@@ -87,15 +88,15 @@ async fn what_was_known_of_a_monitor_ends_with_its_pause_whether_or_not_the_judg
         let unknown = MonitorStatus::Unknown;
         let monitors = home.store.monitors();
         let paused = monitors.update(monitor.clone(), settings(false), at(5)).await.unwrap();
-        assert_eq!(changes().await, [], "of one that was never checked nothing was known");
+        assert_eq!(changes().await, [], "an unchecked monitor has no status to end");
         let runs = monitors.update(paused, settings(true), at(6)).await.unwrap();
         let transitions = vec![(runs.id, opened(1, 10))];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
-        let [failed] = changes().await[..] else { panic!("it failed") };
+        let [failed] = changes().await[..] else { panic!("one status change is recorded") };
         let paused = monitors.update(runs, settings(false), at(40)).await.unwrap();
         let ended = (instant(40), MonitorStatus::Error, unknown);
         assert_eq!(changes().await, [failed, ended]);
-        // The judge hears of it later, or never.
+        // The judge learns of it later, or never.
         let incident = IncidentChange::None;
         let heard =
             Transition { from: MonitorStatus::Error, to: unknown, incident, ..opened(1, 45) };
@@ -109,7 +110,7 @@ async fn what_was_known_of_a_monitor_ends_with_its_pause_whether_or_not_the_judg
 
 // design: §5 "Pausing or deleting closes it under that name"
 #[tokio::test]
-async fn deleting_a_monitor_closes_its_incident_and_keeps_it() {
+async fn deleting_a_monitor_closes_and_keeps_its_incident() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let transitions = vec![(monitor, opened(1, 10))];

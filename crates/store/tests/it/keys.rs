@@ -1,4 +1,4 @@
-//! API keys: found by their hash, scopes as they were written, revoked ones still known.
+//! API keys: found by their hash, scopes read back equal, revoked keys stay visible.
 
 use rules::Scope;
 use store::{ApiKey, KeyHash, Revoked, StoreError};
@@ -26,7 +26,7 @@ async fn stored(home: &Home, number: u64) -> ApiKey {
 }
 
 #[tokio::test]
-async fn a_key_is_found_by_its_hash_with_its_workspace() {
+async fn key_is_found_by_hash_with_its_workspace() {
     for_each_engine(async |home| {
         // spec: §5.6, a legacy key has no scope
         for (number, scope) in [(1, Some(Scope::Read)), (2, Some(Scope::Write)), (3, None)] {
@@ -53,7 +53,7 @@ async fn a_key_is_found_by_its_hash_with_its_workspace() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_stays_known_in_its_workspace() {
+async fn revoked_key_stays_visible_in_its_workspace() {
     for_each_engine(async |home| {
         let key = stored(home, 1).await;
         let keys = home.store.keys();
@@ -68,7 +68,7 @@ async fn a_revoked_key_stays_known_in_its_workspace() {
 }
 
 #[tokio::test]
-async fn a_key_of_another_workspace_is_not_found() {
+async fn key_of_other_workspace_is_not_found() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let key = stored(home, 1).await;
@@ -82,7 +82,7 @@ async fn a_key_of_another_workspace_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_key_of_no_workspace_is_refused() {
+async fn key_of_unknown_workspace_is_rejected() {
     for_each_engine(async |home| {
         let key = ApiKey { workspace: workspace_id(9), ..a_key(home, 1, None) };
         let refusal = home.store.keys().create(key, KeyHash::of("x"), at(1)).await;
@@ -92,7 +92,7 @@ async fn a_key_of_no_workspace_is_refused() {
 }
 
 #[tokio::test]
-async fn the_last_use_only_moves_forward() {
+async fn last_use_never_moves_backward() {
     for_each_engine(async |home| {
         let key = stored(home, 1).await;
         home.store.keys().touch(vec![(key.id, instant(70))]).await.unwrap();

@@ -1,4 +1,4 @@
-//! Logs: one monitor's results in parts, by what is asked for, wherever they are kept.
+//! Response logs: one monitor's results in pages, filtered, from both storages.
 
 use domain::check::{CheckResult, Outcome, Trigger};
 use rules::{MonitorId, Region};
@@ -8,7 +8,7 @@ use crate::harness::{Home, a_result, for_each_engine, instant, with_evidence, wo
 
 const MINUTE: i64 = 60_000;
 
-/// A check each minute in two regions; every tenth fails.
+/// Commits a check each minute in two regions. Every tenth fails.
 async fn filled(home: &Home, minutes: i64) -> MonitorId {
     let monitor = home.monitor(1).await.id;
     let mut results = Vec::new();
@@ -23,7 +23,7 @@ async fn filled(home: &Home, minutes: i64) -> MonitorId {
     monitor
 }
 
-/// All pages of a list, as minutes and regions.
+/// Returns all pages of a list, as minutes and regions.
 async fn pages(
     home: &Home,
     monitor: MonitorId,
@@ -48,7 +48,7 @@ async fn pages(
 }
 
 #[tokio::test]
-async fn pages_join_to_the_whole_list_newest_first() {
+async fn log_pages_cover_all_results_newest_first() {
     for_each_engine(async |home| {
         let monitor = filled(home, 60).await;
         let mut expected = Vec::new();
@@ -69,7 +69,7 @@ async fn pages_join_to_the_whole_list_newest_first() {
 }
 
 #[tokio::test]
-async fn each_filter_leaves_what_it_names() {
+async fn each_filter_selects_matching_logs() {
     for_each_engine(async |home| {
         let monitor = filled(home, 40).await;
         home.store.history().gather().await.unwrap();
@@ -93,7 +93,7 @@ async fn each_filter_leaves_what_it_names() {
 }
 
 #[tokio::test]
-async fn one_log_is_read_with_its_evidence() {
+async fn log_is_read_with_its_evidence() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let failed = with_evidence(
@@ -127,7 +127,7 @@ async fn one_log_is_read_with_its_evidence() {
 }
 
 #[tokio::test]
-async fn a_long_silence_ends_a_page_early_and_the_list_goes_on() {
+async fn long_gap_ends_a_page_early() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let day = 24 * 60 * MINUTE;

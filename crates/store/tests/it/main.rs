@@ -1,19 +1,19 @@
-//! The store's behaviour on a real database in a folder of its own, the same for each engine.
+//! Tests the store's behaviour on real databases, the same for each engine.
 
-#![expect(clippy::unwrap_used, reason = "a test ends where something is not as it must be")]
+#![expect(clippy::unwrap_used, reason = "a test fails on an unexpected error")]
 
 extern crate aloft_store as store;
 
 mod harness;
 #[expect(
     unreachable_pub,
-    reason = "it is the testkit's, which cannot depend on the store and be used here"
+    reason = "shared with the testkit, which cannot be a dependency here"
 )]
 #[path = "../../../testkit/src/line.rs"]
 mod line;
 #[expect(
     unreachable_pub,
-    reason = "it is the testkit's, which cannot depend on the store and be used here"
+    reason = "shared with the testkit, which cannot be a dependency here"
 )]
 #[path = "../../../testkit/src/postgres.rs"]
 mod server;

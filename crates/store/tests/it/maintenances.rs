@@ -1,6 +1,6 @@
-//! Planned maintenance: what was written is what is read, one edit at a time, within a workspace; whom
-//! it covers and what is left out of uptime, also when what it is for changes. What it means for alerts
-//! stands in `alerts`, how its windows go on in `windows`.
+//! Planned maintenance: stored values read back equal, concurrent edits conflict, workspaces are
+//! isolated. Coverage and excluded uptime follow changes. `alerts` tests the effect on alerts, and
+//! `windows` the extension of windows.
 
 mod alerts;
 mod windows;
@@ -24,7 +24,7 @@ const fn maintenance_id(number: u64) -> MaintenanceId {
     MaintenanceId::from_bits(number)
 }
 
-/// Two hours from then on, once, for this monitor.
+/// Returns a single window of two hours for this monitor.
 fn from(start: i64, monitor: MonitorId) -> MaintenanceSettings {
     with(start, |draft| draft.monitor_ids = vec![monitor.to_string()])
 }
@@ -54,7 +54,7 @@ pub(crate) async fn create(
     created.map(Created::into_inner)
 }
 
-/// One for this monitor, with a component, of every field.
+/// Creates a maintenance with all fields, for this monitor and component.
 pub(crate) async fn a_full_one(home: &Home, monitor: MonitorId, component: ComponentId) {
     let settings = with(HOUR, |draft| {
         draft.description = Some("d".to_owned());
@@ -73,7 +73,7 @@ fn span(from: i64, to: i64) -> Span {
     Span { from: instant(from), to: instant(to) }
 }
 
-/// What is left out of the uptime of a monitor, in hours from the beginning.
+/// Returns the excluded uptime of a monitor, in hours from the start.
 async fn left_out(home: &Home, monitor: MonitorId) -> Vec<(i64, i64)> {
     let range = span(-1_000 * HOUR, 1_000 * HOUR);
     let spans = home.store.maintenances().left_out(home.workspace, monitor, range).await.unwrap();
@@ -84,7 +84,7 @@ async fn left_out(home: &Home, monitor: MonitorId) -> Vec<(i64, i64)> {
 }
 
 #[tokio::test]
-async fn a_maintenance_reads_back_as_it_was_written_and_says_where_it_stands() {
+async fn maintenance_reads_back_equal_with_its_status() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let component = components::a_full_page_with_one(home, monitor).await.id;
@@ -114,7 +114,7 @@ async fn a_maintenance_reads_back_as_it_was_written_and_says_where_it_stands() {
 }
 
 #[tokio::test]
-async fn what_it_names_must_be_there_and_a_window_ahead() {
+async fn unknown_references_and_past_schedules_are_rejected() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let (monitor, deleted) = (home.monitor(1).await.id, home.monitor(2).await.id);
@@ -147,14 +147,14 @@ async fn what_it_names_must_be_there_and_a_window_ahead() {
             NewMaintenance { workspace: workspace_id(2), ..new(1, from(HOUR, monitor)) };
         let refusal = home.store.maintenances().create(elsewhere, at(0)).await;
         assert!(matches!(refusal, Err(StoreError::Refused(_))), "{refusal:?}");
-        assert_eq!(home.count("maintenances").await, 1, "what was refused left nothing");
+        assert_eq!(home.count("maintenances").await, 1, "rejected requests store nothing");
         assert_eq!(read(home, 9, 0).await.unwrap().maintenance, stored);
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_create_is_repeated_by_its_key_and_not_after_a_deletion() {
+async fn repeated_create_returns_maintenance_until_deleted() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let once =
@@ -167,9 +167,9 @@ async fn a_create_is_repeated_by_its_key_and_not_after_a_deletion() {
             };
             maintenances.create(new, at(now))
         };
-        let Created::Now(first) = call(1, 0).await.unwrap() else { panic!("it is new") };
-        // Also when it could not be created any more.
-        let Created::Before(again) = call(2, 9 * HOUR).await.unwrap() else { panic!("it is not") };
+        let Created::Now(first) = call(1, 0).await.unwrap() else { panic!("the create is not repeated") };
+        // A retry succeeds even if the create would be rejected now.
+        let Created::Before(again) = call(2, 9 * HOUR).await.unwrap() else { panic!("the create is repeated") };
         assert_eq!(again.maintenance, first.maintenance);
         home.store.maintenances().delete(home.workspace, maintenance_id(1), at(1)).await.unwrap();
         assert!(matches!(call(3, 2).await, Err(StoreError::Gone { .. })));
@@ -178,7 +178,7 @@ async fn a_create_is_repeated_by_its_key_and_not_after_a_deletion() {
 }
 
 #[tokio::test]
-async fn one_edit_at_a_time_is_made_and_noted() {
+async fn stale_edit_conflicts_and_changes_are_audited() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let seen = create(home, 1, from(HOUR, monitor)).await.unwrap().maintenance;
@@ -186,7 +186,7 @@ async fn one_edit_at_a_time_is_made_and_noted() {
         let maintenances = home.store.maintenances();
         let edited = maintenances.update(seen.clone(), renamed.clone(), at(0)).await.unwrap();
         assert_eq!(edited.maintenance.settings, renamed);
-        assert_eq!(edited.maintenance.updated_at, instant(1), "later than what was seen");
+        assert_eq!(edited.maintenance.updated_at, instant(1), "later than the seen version");
         let conflict = maintenances.update(seen.clone(), renamed, at(2)).await;
         assert!(matches!(conflict, Err(StoreError::Conflict { .. })), "{conflict:?}");
         maintenances.end(home.workspace, seen.id, at(2 * HOUR)).await.unwrap();

@@ -226,7 +226,7 @@ async fn a_create_and_an_update_are_repeated_by_their_keys_and_not_after_a_delet
         };
         let reports = home.store.reports();
         let Created::Now(first) = reports.create(call(1), at(10)).await.unwrap() else {
-            panic!("it is new")
+            panic!("the create is not repeated")
         };
         assert_eq!(reports.create(call(2), at(11)).await.unwrap(), Created::Before(first));
         let update = |number| NewUpdate {
@@ -238,7 +238,7 @@ async fn a_create_and_an_update_are_repeated_by_their_keys_and_not_after_a_delet
             idempotency: once("AddStatusReportUpdate"),
         };
         let Created::Now(added) = reports.add(update(101), at(12)).await.unwrap() else {
-            panic!("it is new")
+            panic!("the create is not repeated")
         };
         assert_eq!(reports.add(update(102), at(13)).await.unwrap(), Created::Before(added));
         reports.delete(home.workspace, report_id(1), at(14)).await.unwrap();

@@ -1,4 +1,4 @@
-//! What an incident keeps of what its regions saw, also when the evidence itself is gone.
+//! Evidence of incidents: copied from the evidence of the regions, and kept longer.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn failed(region: Region, slot: i64, body: &str) -> CheckResult {
     with_evidence(a_result(monitor_id(1), region, slot), Outcome::Failure, body)
 }
 
-/// What is kept: the regions with the bodies they saw.
+/// Returns the regions with stored evidence, and their bodies.
 async fn kept(home: &Home) -> Vec<(Region, String)> {
     let whole = home.store.incidents().get(home.workspace, INCIDENT).await.unwrap();
     let body = |entry: &store::EvidenceEntry| entry.evidence.attempts[0].body.clone().unwrap();
@@ -35,7 +35,7 @@ async fn commit(home: &Home, results: Vec<CheckResult>, then: Option<domain::jud
 
 // design: §5 "Incidents keep evidence: per region"
 #[tokio::test]
-async fn an_incident_keeps_what_each_failing_region_saw_first() {
+async fn incident_keeps_first_evidence_of_failing_regions() {
     for_each_engine(async |home| {
         let monitor: MonitorId = home.monitor(1).await.id;
         let fine = a_result(monitor, Region::FlyCdg, 2);
@@ -57,20 +57,20 @@ async fn an_incident_keeps_what_each_failing_region_saw_first() {
         let later =
             vec![failed(Region::FlyAms, 30, "again"), failed(Region::FlySin, 30, "singapore")];
         commit(home, later, None).await;
-        assert_eq!(kept(home).await, first, "what it opened with stays");
+        assert_eq!(kept(home).await, first, "evidence of the opening stays");
         let joins = [Region::FlySin, Region::FlyAms].map(|region| joined(home, region, 31));
         home.store.incidents().note_joined(joins.into()).await.unwrap();
         let mut all = first;
         all.push((Region::FlySin, "singapore".to_owned()));
         assert_eq!(kept(home).await, all);
         let joined = home.count("incident_entries WHERE kind = 'joined'").await;
-        assert_eq!(joined, 1, "amsterdam failed from the beginning");
+        assert_eq!(joined, 1, "amsterdam failed from the start");
     })
     .await;
 }
 
 #[tokio::test]
-async fn what_nobody_noted_meanwhile_is_completed_when_the_incident_closes() {
+async fn closing_incident_copies_missing_evidence() {
     for_each_engine(async |home| {
         home.monitor(1).await;
         commit(home, vec![failed(Region::FlyAms, 9, "amsterdam")], Some(opened(1, 10))).await;
@@ -88,7 +88,7 @@ async fn what_nobody_noted_meanwhile_is_completed_when_the_incident_closes() {
 
 // design: §5 "Incidents keep evidence"
 #[tokio::test]
-async fn what_an_incident_keeps_outlives_the_evidence_and_goes_with_the_incident() {
+async fn incident_evidence_expires_with_the_incident() {
     for_each_engine(async |home| {
         home.monitor(1).await;
         commit(home, vec![failed(Region::FlyAms, 9, "amsterdam")], Some(opened(1, 10))).await;

@@ -1,4 +1,4 @@
-//! Incidents of a workspace: newest first, by monitor, state and time, page by page.
+//! Incidents of a workspace: newest first, filtered by monitor, state and time, in pages.
 
 use rules::IncidentId;
 use store::{Batch, IncidentFilter, Page};
@@ -8,7 +8,7 @@ use crate::harness::{Home, for_each_engine, instant, monitor_id, workspace_id};
 
 const ALL: Page<IncidentId> = Page { limit: 100, offset: 0, after: None };
 
-/// Three outages of the first monitor, of which the last goes on, and one of the second.
+/// Commits three outages of the first monitor, the last of them open, and one of the second.
 async fn outages(home: &Home) {
     let (first, second) = (home.monitor(1).await.id, home.monitor(2).await.id);
     let transitions = vec![
@@ -28,21 +28,21 @@ async fn listed(home: &Home, filter: IncidentFilter, page: Page<IncidentId>) -> 
 }
 
 #[tokio::test]
-async fn a_list_is_newest_first_and_has_what_the_filter_lets_through() {
+async fn list_is_filtered_and_newest_first() {
     for_each_engine(async |home| {
         outages(home).await;
         let any = IncidentFilter::default();
         let of = |number| IncidentFilter { monitor: Some(monitor_id(number)), ..any };
         let cases = [
             ("all", any, vec![4, 3, 2, 1]),
-            ("of one monitor", of(1), vec![4, 3, 1]),
-            ("of nobody's monitor", of(9), vec![]),
+            ("one monitor", of(1), vec![4, 3, 1]),
+            ("unknown monitor", of(9), vec![]),
             ("open", IncidentFilter { is_open: Some(true), ..any }, vec![4, 2]),
             ("closed", IncidentFilter { is_open: Some(false), ..any }, vec![3, 1]),
             ("from", IncidentFilter { from: Some(instant(30)), ..any }, vec![4, 3, 2]),
             ("to", IncidentFilter { to: Some(instant(30)), ..any }, vec![1]),
             (
-                "all at once",
+                "all filters",
                 IncidentFilter {
                     is_open: Some(false),
                     from: Some(instant(11)),
@@ -61,7 +61,7 @@ async fn a_list_is_newest_first_and_has_what_the_filter_lets_through() {
 }
 
 #[tokio::test]
-async fn a_list_goes_on_after_the_last_one_of_the_page_before() {
+async fn next_page_continues_after_the_cursor() {
     for_each_engine(async |home| {
         outages(home).await;
         let any = IncidentFilter::default();
@@ -76,7 +76,7 @@ async fn a_list_goes_on_after_the_last_one_of_the_page_before() {
 }
 
 #[tokio::test]
-async fn a_workspace_sees_no_incident_of_another() {
+async fn other_workspace_cannot_read_incidents() {
     for_each_engine(async |home| {
         outages(home).await;
         let other = workspace_id(2);

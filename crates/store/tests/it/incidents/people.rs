@@ -1,4 +1,4 @@
-//! What people do with an incident, and what its timeline says of it.
+//! Actions of people on an incident, and its timeline.
 
 use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
 use rules::{IncidentId, MonitorStatus, Region, Scope, limits};
@@ -12,7 +12,7 @@ use crate::harness::{Home, at, for_each_engine, instant, key_id, monitor_id, wor
 
 const INCIDENT: IncidentId = IncidentId::from_bits(1);
 
-/// An incident that is open since 10 ms, and a key called `on call`.
+/// Opens an incident at 10 ms, and creates a key called `on call`.
 async fn an_incident(home: &Home) {
     let monitor = home.monitor(1).await.id;
     let transitions = vec![(monitor, opened(1, 10))];
@@ -30,7 +30,7 @@ async fn an_incident(home: &Home) {
     home.store.keys().create(key, KeyHash::of("secret"), at(0)).await.unwrap();
 }
 
-/// A change by who holds the key.
+/// Returns a change by the owner of the key.
 const fn by_key(millis: i64) -> Change {
     Change { actor: Actor::Key(key_id(1)), at: instant(millis) }
 }
@@ -60,7 +60,7 @@ fn resolved(at: i64) -> Batch {
     Batch { transitions: vec![(monitor_id(1), transition)], ..Batch::default() }
 }
 
-/// The timeline in words, with who did what.
+/// Returns the timeline as text, with actors.
 async fn told(home: &Home) -> Vec<String> {
     let whole = home.store.incidents().get(home.workspace, INCIDENT).await.unwrap();
     whole.timeline.iter().map(in_words).collect()
@@ -92,7 +92,7 @@ async fn audited(home: &Home) -> Vec<String> {
 
 // issue 6: "acknowledged and resolved by people, with a timeline"
 #[tokio::test]
-async fn what_happens_in_an_incident_stands_in_its_timeline() {
+async fn timeline_lists_events_of_an_incident() {
     for_each_engine(async |home| {
         an_incident(home).await;
         let (incidents, workspace) = (home.store.incidents(), home.workspace);
@@ -136,7 +136,7 @@ async fn what_happens_in_an_incident_stands_in_its_timeline() {
 }
 
 #[tokio::test]
-async fn an_incident_is_acknowledged_once_and_only_while_it_is_open() {
+async fn incident_is_acknowledged_once_while_open() {
     for_each_engine(async |home| {
         an_incident(home).await;
         let (incidents, workspace) = (home.store.incidents(), home.workspace);
@@ -165,7 +165,7 @@ async fn an_incident_is_acknowledged_once_and_only_while_it_is_open() {
 }
 
 #[tokio::test]
-async fn a_comment_that_is_sent_again_is_written_once() {
+async fn repeated_comment_is_stored_once() {
     for_each_engine(async |home| {
         an_incident(home).await;
         let incidents = home.store.incidents();
@@ -181,7 +181,7 @@ async fn a_comment_that_is_sent_again_is_written_once() {
 }
 
 #[tokio::test]
-async fn an_incident_takes_so_many_comments_and_no_more() {
+async fn comment_beyond_the_limit_is_rejected() {
     for_each_engine(async |home| {
         an_incident(home).await;
         let incidents = home.store.incidents();
@@ -199,7 +199,7 @@ async fn an_incident_takes_so_many_comments_and_no_more() {
 }
 
 #[tokio::test]
-async fn nobody_touches_an_incident_of_another_workspace() {
+async fn other_workspace_cannot_change_incidents() {
     for_each_engine(async |home| {
         an_incident(home).await;
         let (incidents, other) = (home.store.incidents(), workspace_id(2));
