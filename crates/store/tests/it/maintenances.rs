@@ -208,7 +208,7 @@ async fn stale_edit_conflicts_and_changes_are_audited() {
 }
 
 #[tokio::test]
-async fn lists_are_of_a_workspace_and_of_a_course() {
+async fn lists_filter_by_status_and_monitor() {
     for_each_engine(async |home| {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
         for (number, start) in [(1, -HOUR), (2, 10 * HOUR), (3, HOUR)] {
@@ -243,11 +243,11 @@ async fn lists_are_of_a_workspace_and_of_a_course() {
 }
 
 #[tokio::test]
-async fn what_has_passed_is_left_out_whatever_becomes_of_the_maintenance() {
+async fn past_maintenance_stays_excluded_from_uptime() {
     // issue 6: "left out of uptime"; design: §5 "Uptime"
     for_each_engine(async |home| {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
-        // It begins an hour ago, and counts from now.
+        // The first window started an hour ago, and counts from now.
         let seen = create(home, 1, from(-HOUR, monitor)).await.unwrap().maintenance;
         assert_eq!(left_out(home, monitor).await, [(0, 1)]);
         let later = with(10 * HOUR, |draft| {
@@ -257,7 +257,7 @@ async fn what_has_passed_is_left_out_whatever_becomes_of_the_maintenance() {
         let maintenances = home.store.maintenances();
         let seen = maintenances.update(seen, later, at(5 * HOUR)).await.unwrap().maintenance;
         let all = [(0, 1), (10, 12), (14, 16), (18, 20)];
-        assert_eq!(left_out(home, monitor).await, all, "what had passed stays");
+        assert_eq!(left_out(home, monitor).await, all, "past windows stay");
         let both = with(10 * HOUR, |draft| {
             draft.monitor_ids = vec![other.to_string()];
             draft.recurrence = Some("FREQ=HOURLY;INTERVAL=4;COUNT=3".to_owned());
@@ -272,7 +272,7 @@ async fn what_has_passed_is_left_out_whatever_becomes_of_the_maintenance() {
 }
 
 #[tokio::test]
-async fn until_when_a_monitor_is_under_maintenance_is_known_to_its_workspace() {
+async fn end_of_maintenance_is_visible_to_its_workspace() {
     for_each_engine(async |home| {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
         create(home, 1, from(HOUR, monitor)).await.unwrap();
@@ -292,7 +292,7 @@ async fn until_when_a_monitor_is_under_maintenance_is_known_to_its_workspace() {
 }
 
 #[tokio::test]
-async fn an_ended_window_ends_now_and_the_next_one_comes() {
+async fn ending_a_window_keeps_the_next_one() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let daily = with(HOUR, |draft| {
@@ -303,20 +303,20 @@ async fn an_ended_window_ends_now_and_the_next_one_comes() {
         let maintenances = home.store.maintenances();
         let end = |now| maintenances.end(home.workspace, maintenance_id(1), at(now));
         let before = end(0).await.unwrap();
-        assert_eq!(before, read(home, 1, 0).await.unwrap(), "none is on, and nothing changes");
+        assert_eq!(before, read(home, 1, 0).await.unwrap(), "nothing changes without an active window");
         let ended = end(2 * HOUR).await.unwrap();
         assert_eq!((ended.current, ended.next), (None, Some(span(25 * HOUR, 27 * HOUR))));
-        assert_eq!(end(2 * HOUR).await.unwrap(), ended, "nor when it is ended again");
+        assert_eq!(end(2 * HOUR).await.unwrap(), ended, "ending it again changes nothing");
         assert_eq!(left_out(home, monitor).await, [(1, 2), (25, 27)]);
         let at_once = end(25 * HOUR).await.unwrap();
-        assert_eq!(at_once.course(), Course::Over, "a window that is ended as it begins is none");
+        assert_eq!(at_once.course(), Course::Over, "a window ended at its start is removed");
         assert_eq!(left_out(home, monitor).await, [(1, 2)]);
     })
     .await;
 }
 
 #[tokio::test]
-async fn components_count_the_monitor_that_they_show() {
+async fn coverage_follows_the_monitor_of_a_component() {
     for_each_engine(async |home| {
         let (first, second) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let component = components::a_full_page_with_one(home, first).await;
@@ -334,7 +334,7 @@ async fn components_count_the_monitor_that_they_show() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_leaves_the_maintenance_that_was_for_it() {
+async fn deleted_objects_are_removed_from_maintenance() {
     for_each_engine(async |home| {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let component = components::a_full_page_with_one(home, other).await;
@@ -355,7 +355,7 @@ async fn what_is_deleted_leaves_the_maintenance_that_was_for_it() {
         assert!(seen.settings.is_for_nothing());
         assert_eq!(seen.updated_at, instant(HOUR + 1));
         let twice = [(0, 1), (0, 1)];
-        assert_eq!(left_out(home, monitor).await, twice, "what has passed stays");
+        assert_eq!(left_out(home, monitor).await, twice, "past coverage stays");
         assert_eq!(left_out(home, other).await, twice);
         let audit = home.store.audit().newest(home.workspace, 20).await.unwrap();
         let noted = audit.iter().filter(|entry| entry.action == "maintenance.update");
@@ -365,7 +365,7 @@ async fn what_is_deleted_leaves_the_maintenance_that_was_for_it() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_deleted_takes_its_components_out_of_maintenance() {
+async fn deleted_page_removes_its_components_from_maintenance() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let component = components::a_full_page_with_one(home, monitor).await;

@@ -1,5 +1,5 @@
-//! Monitors: stored as written, listed in a stable order, edited by who saw the last edit, created
-//! once per idempotency key, deleted with their secrets.
+//! Monitors: stored values read back equal, lists have a stable order, concurrent edits conflict.
+//! Idempotency keys prevent repeated creates, and a deletion removes secrets.
 
 use rules::monitor::{Check, DnsCheck, Monitor, MonitorSettings};
 use rules::{MonitorStatus, Periodicity};
@@ -23,7 +23,7 @@ async fn update(
 }
 
 #[tokio::test]
-async fn a_monitor_reads_back_as_it_was_written() {
+async fn created_monitor_reads_back_equal() {
     for_each_engine(async |home| {
         let dns = Check::Dns(DnsCheck { uri: "example.com".to_owned(), record_assertions: vec![] });
         let checks = [check_with_secret("hunter2"), settings().check, dns];
@@ -48,7 +48,7 @@ async fn a_monitor_reads_back_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn another_workspace_sees_and_changes_nothing() {
+async fn other_workspace_cannot_access_monitors() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let other = workspace_id(2);
@@ -74,7 +74,7 @@ async fn another_workspace_sees_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_list_is_in_the_order_of_ids_and_says_how_many_there_are() {
+async fn list_is_in_id_order_with_total() {
     for_each_engine(async |home| {
         for number in [3, 1, 5, 2, 4] {
             home.monitor(number).await;
@@ -96,7 +96,7 @@ async fn a_list_is_in_the_order_of_ids_and_says_how_many_there_are() {
 }
 
 #[tokio::test]
-async fn the_revision_grows_only_where_old_results_no_longer_count() {
+async fn revision_grows_when_old_results_no_longer_count() {
     type Edit = fn(&mut MonitorSettings);
     let kept: [Edit; 3] = [
         |settings| settings.name = "other".to_owned(),
@@ -129,7 +129,7 @@ async fn the_revision_grows_only_where_old_results_no_longer_count() {
 }
 
 #[tokio::test]
-async fn of_two_edits_of_the_same_state_the_second_is_a_conflict() {
+async fn second_edit_of_same_version_is_a_conflict() {
     for_each_engine(async |home| {
         let seen = home.monitor(1).await;
         let first = update(home, &seen, |settings| settings.retry = 1).await.unwrap();
@@ -143,7 +143,7 @@ async fn of_two_edits_of_the_same_state_the_second_is_a_conflict() {
 
 // design: §4 "a repeated create returns the first one's result"
 #[tokio::test]
-async fn a_repeated_create_returns_the_first_ones_result() {
+async fn repeated_create_returns_the_first_result() {
     for_each_engine(async |home| {
         let call = |number, key: &str| NewMonitor {
             id: monitor_id(number),
@@ -178,7 +178,7 @@ async fn a_repeated_create_returns_the_first_ones_result() {
 }
 
 #[tokio::test]
-async fn a_monitor_of_no_workspace_is_refused() {
+async fn monitor_of_unknown_workspace_is_rejected() {
     for_each_engine(async |home| {
         let new = NewMonitor {
             id: monitor_id(1),
@@ -193,7 +193,7 @@ async fn a_monitor_of_no_workspace_is_refused() {
 }
 
 #[tokio::test]
-async fn a_deleted_monitor_is_gone_from_every_list() {
+async fn deleted_monitor_disappears_from_every_list() {
     for_each_engine(async |home| {
         let (kept, deleted) = (home.monitor(1).await, home.monitor(2).await);
         let monitors = home.store.monitors();
@@ -215,7 +215,7 @@ async fn a_deleted_monitor_is_gone_from_every_list() {
 }
 
 #[tokio::test]
-async fn boot_brings_every_monitor_once_with_what_the_judge_knew() {
+async fn boot_reads_each_monitor_with_its_judge_state() {
     for_each_engine(async |home| {
         let paused = MonitorSettings { active: false, ..settings() };
         home.monitor_with(1_000, paused).await;
@@ -241,7 +241,7 @@ async fn boot_brings_every_monitor_once_with_what_the_judge_knew() {
 }
 
 #[tokio::test]
-async fn a_status_is_shown_with_its_monitor_and_a_paused_one_is_unknown() {
+async fn paused_monitor_has_unknown_status() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await;
         let history = a_history(MonitorStatus::Error, 7);

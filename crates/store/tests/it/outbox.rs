@@ -1,5 +1,5 @@
-//! The outbox: what happens is told to whom it concerns, once and in order, whatever happens to the
-//! process in between.
+//! Outbox: events are delivered to the right recipients, once and in order, even if the process
+//! stops in between.
 
 mod held;
 mod life;
@@ -31,7 +31,7 @@ pub(crate) fn channel_id(number: u64) -> ChannelId {
     ChannelId::from_bits(number)
 }
 
-/// A channel that tells of these monitors as it is by default.
+/// Creates a channel for these monitors with default preferences.
 async fn slack(home: &Home, number: u64, monitors: &[MonitorId]) -> ChannelId {
     wishing(home, number, monitors, Wishes::default()).await
 }
@@ -41,7 +41,7 @@ async fn wishing(home: &Home, number: u64, monitors: &[MonitorId], wishes: Wishe
     channel(home, number, monitors, (Provider::Slack(Hook { webhook_url }), wishes)).await
 }
 
-/// A channel whose kind keeps alerts until they are told to be over.
+/// Creates a channel of a kind that tracks alert states.
 async fn opsgenie(home: &Home, number: u64, monitors: &[MonitorId]) -> ChannelId {
     let api_key = Secret::new("key".to_owned());
     let provider = Provider::Opsgenie(Opsgenie { api_key, region: OpsgenieRegion::Us });
@@ -94,7 +94,7 @@ fn because(why: &str) -> Grounds {
     Grounds { why: why.to_owned(), regions: vec![seen] }
 }
 
-/// A monitor turns.
+/// Commits a transition of a monitor.
 async fn turn(home: &Home, monitor: MonitorId, transition: Transition) {
     let transitions = vec![(monitor, transition)];
     let grounds = vec![(monitor, because("the status is 503"))];
@@ -105,12 +105,12 @@ async fn due(home: &Home, channel: ChannelId, at: i64) -> Queue {
     home.store.outbox().due(channel, instant(at), 100).await.unwrap()
 }
 
-/// What is due, as `kind monitor`.
+/// Returns the due deliveries as `kind monitor`.
 async fn shown(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
     due(home, channel, at).await.due.iter().map(show).collect()
 }
 
-/// What a channel is told.
+/// Returns the alert of a delivery.
 fn alert(due: &Due) -> &Event {
     due.content.alert().unwrap()
 }
@@ -119,7 +119,7 @@ fn show(due: &Due) -> String {
     format!("{} {}", alert(due).kind.as_str(), alert(due).monitor.id.bits())
 }
 
-/// The try of this number.
+/// Returns the result of the attempt with this number.
 fn tried((id, number): (DeliveryId, u32), at: i64, then: Then) -> Tried {
     let (status, answer) = match then {
         Then::Accepted => (Some(200), "ok"),
@@ -130,20 +130,21 @@ fn tried((id, number): (DeliveryId, u32), at: i64, then: Then) -> Tried {
     Tried { id, number, at: instant(at), took, status, answer: answer.to_owned(), then }
 }
 
-/// What comes of the next try.
+/// Records the result of the next attempt.
 async fn answer(home: &Home, id: DeliveryId, at: i64, then: Then) {
     let delivery = home.store.outbox().get(home.workspace, id).await.unwrap();
     let number = delivery.attempts.last().map_or(1, |attempt| attempt.number + 1);
     home.store.outbox().attempted(vec![tried((id, number), at, then)]).await.unwrap();
 }
 
-/// A delivery arrives.
+/// Records that a delivery was accepted.
 pub(crate) async fn accept(home: &Home, due: &Due, at: i64) {
     let arrived = tried((due.id, due.attempts + 1), at, Then::Accepted);
     home.store.outbox().attempted(vec![arrived]).await.unwrap();
 }
 
-/// Everything that is due arrives, as the sender sends it; says what arrived, each storm as one.
+/// Delivers everything that is due, as a delivery worker does. Returns the accepted deliveries,
+/// with a digest as one entry.
 pub(crate) async fn deliver(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
     let mut arrived = Vec::new();
     loop {

@@ -1,5 +1,5 @@
-//! Status pages: stored as written with their secret sealed, unique by slug and domain in the whole
-//! server, edited by who saw the last edit, deleted with all that stands on them.
+//! Status pages: stored values read back equal with a sealed password, slugs and domains are unique
+//! in the server. Concurrent edits conflict, and a deletion removes the contents.
 
 use rules::status_page::{PageDraft, PageSettings, StatusPage};
 use rules::{PageId, Secret, Theme, WorkspaceId};
@@ -14,7 +14,7 @@ pub(crate) const fn page_id(number: u64) -> PageId {
     PageId::from_bits(number)
 }
 
-/// Settings with nothing but the slug and what is changed of them.
+/// Returns settings with only a slug, after `change`.
 pub(crate) fn page_settings(slug: &str, change: impl FnOnce(&mut PageDraft)) -> PageSettings {
     let (title, slug) = (Some("Acme".to_owned()), Some(slug.to_owned()));
     let mut draft = PageDraft { title, slug, ..PageDraft::default() };
@@ -32,13 +32,13 @@ async fn create(
     home.store.pages().create(new, at(number as i64)).await.map(Created::into_inner)
 }
 
-/// A stored page of the home's workspace.
+/// Creates a page in the home's workspace.
 pub(crate) async fn a_page(home: &Home, number: u64) -> StatusPage {
     let settings = page_settings(&format!("page-{number}"), |_| {});
     create(home, home.workspace, number, settings).await.unwrap()
 }
 
-/// A stored page whose every argument is written.
+/// Creates a page with all fields.
 pub(crate) async fn a_full_page(home: &Home, number: u64) -> StatusPage {
     create(home, home.workspace, number, page_settings("", everything)).await.unwrap()
 }
@@ -59,7 +59,7 @@ fn everything(draft: &mut PageDraft) {
 }
 
 #[tokio::test]
-async fn a_page_reads_back_as_it_was_written() {
+async fn created_page_reads_back_equal() {
     for_each_engine(async |home| {
         let full = page_settings("", everything);
         let written = create(home, home.workspace, 1, full.clone()).await.unwrap();
@@ -74,7 +74,7 @@ async fn a_page_reads_back_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn a_slug_and_a_domain_are_taken_once_in_the_whole_server() {
+async fn slugs_and_domains_are_unique_in_the_server() {
     // spec: §2.5; issue 5: unique in the server
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
@@ -98,7 +98,7 @@ async fn a_slug_and_a_domain_are_taken_once_in_the_whole_server() {
             }
         }
         assert_eq!(home.store.pages().list(home.workspace, FIRST_PART).await.unwrap().total, 1);
-        // Freed by deletion, and a page may keep its own.
+        // A deletion frees both, and a page may keep its own.
         home.store.pages().delete(workspace_id(2), page_id(1), at(4)).await.unwrap();
         let full = page_settings("", everything);
         let taken = home.store.pages().update(mine, full.clone(), at(5)).await.unwrap();
@@ -109,12 +109,12 @@ async fn a_slug_and_a_domain_are_taken_once_in_the_whole_server() {
 }
 
 #[tokio::test]
-async fn only_who_saw_the_last_edit_edits_a_page() {
+async fn stale_edit_of_a_page_is_a_conflict() {
     for_each_engine(async |home| {
         let seen = a_page(home, 1).await;
         let edit = |title: &str| PageSettings { title: title.to_owned(), ..seen.settings.clone() };
         let first = home.store.pages().update(seen.clone(), edit("first"), at(0)).await.unwrap();
-        assert!(first.updated_at > seen.updated_at, "also when the clock stands still");
+        assert!(first.updated_at > seen.updated_at, "even if the clock stands still");
         let second = home.store.pages().update(seen.clone(), edit("second"), at(9)).await;
         assert!(matches!(second, Err(StoreError::Conflict { what: "status page", .. })));
         assert_eq!(home.store.pages().get(home.workspace, seen.id).await.unwrap(), first);
@@ -122,9 +122,9 @@ async fn only_who_saw_the_last_edit_edits_a_page() {
     .await;
 }
 
-// issue 7: who may not look any more is shown nothing, however the call that said so ended
+// Issue 7: people who lose access must not see the page, however the call ended.
 #[tokio::test]
-async fn who_may_see_a_page_is_counted_also_where_the_caller_goes_away() {
+async fn access_change_is_counted_after_caller_disconnects() {
     for_each_engine(async |home| {
         let (pages, workspace) = (home.store.pages(), home.workspace);
         let page = a_page(home, 1).await;
@@ -133,7 +133,7 @@ async fn who_may_see_a_page_is_counted_also_where_the_caller_goes_away() {
         let hide = pages.set_published(workspace, page.id, false, at(1));
         tokio::select! {
             biased;
-            _ = hide => unreachable!("no database answers at once"),
+            _ = hide => unreachable!("the database takes time"),
             () = std::future::ready(()) => {}
         }
         changes.changed().await.unwrap();
@@ -144,7 +144,7 @@ async fn who_may_see_a_page_is_counted_also_where_the_caller_goes_away() {
 }
 
 #[tokio::test]
-async fn who_may_see_a_page_is_counted_only_where_something_changed() {
+async fn access_version_changes_only_with_access() {
     for_each_engine(async |home| {
         let (pages, workspace, theirs) = (home.store.pages(), home.workspace, workspace_id(2));
         let page = a_page(home, 1).await;
@@ -159,7 +159,7 @@ async fn who_may_see_a_page_is_counted_only_where_something_changed() {
         }
         let answer = pages.delete(theirs, page.id, at(1)).await;
         assert!(matches!(answer, Err(StoreError::NotFound { .. })));
-        assert!(!is_counted(), "another workspace's key changes nothing");
+        assert!(!is_counted(), "another workspace cannot change the page");
         let closed = page_settings(&page.settings.slug, |draft| {
             draft.access_type = Some("password".to_owned());
             draft.password = Some(Secret::new("hunter2".to_owned()));
@@ -167,9 +167,9 @@ async fn who_may_see_a_page_is_counted_only_where_something_changed() {
         let past = StatusPage { updated_at: instant(-1), ..page.clone() };
         let answer = pages.update(past, closed.clone(), at(1)).await;
         assert!(matches!(answer, Err(StoreError::Conflict { .. })));
-        assert!(!is_counted(), "nobody sees less for an edit that was refused");
+        assert!(!is_counted(), "a rejected edit keeps the access");
         pages.set_published(workspace, page.id, true, at(2)).await.unwrap();
-        assert!(!is_counted(), "it was published");
+        assert!(!is_counted(), "the page was published already");
         pages.update(page.clone(), closed, at(3)).await.unwrap();
         assert!(is_counted());
     })
@@ -177,7 +177,7 @@ async fn who_may_see_a_page_is_counted_only_where_something_changed() {
 }
 
 #[tokio::test]
-async fn an_update_leaves_what_has_methods_of_its_own() {
+async fn update_keeps_theme_publication_and_indexing() {
     // design: §4: theme, published
     for_each_engine(async |home| {
         let (pages, workspace) = (home.store.pages(), home.workspace);
@@ -185,7 +185,7 @@ async fn an_update_leaves_what_has_methods_of_its_own() {
         let hidden = pages.set_published(workspace, page.id, false, at(10)).await.unwrap();
         assert_eq!((hidden.published, hidden.updated_at), (false, instant(10)));
         let again = pages.set_published(workspace, page.id, false, at(11)).await.unwrap();
-        assert_eq!(again, hidden, "hiding what is hidden changes nothing");
+        assert_eq!(again, hidden, "hiding a hidden page changes nothing");
         let dark = pages.set_theme(workspace, page.id, Theme::Dark, at(12)).await.unwrap();
         assert!(dark.allow_indexing);
         let unlisted = pages.set_indexing(workspace, page.id, false, at(13)).await.unwrap();
@@ -203,7 +203,7 @@ async fn an_update_leaves_what_has_methods_of_its_own() {
 }
 
 #[tokio::test]
-async fn another_workspace_sees_and_changes_no_page() {
+async fn other_workspace_cannot_access_pages() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let (pages, other) = (home.store.pages(), workspace_id(2));
@@ -226,7 +226,7 @@ async fn another_workspace_sees_and_changes_no_page() {
 }
 
 #[tokio::test]
-async fn a_list_of_pages_is_in_the_order_of_ids() {
+async fn list_of_pages_is_in_id_order() {
     for_each_engine(async |home| {
         for number in [3, 1, 2] {
             a_page(home, number).await;
@@ -246,7 +246,7 @@ async fn a_list_of_pages_is_in_the_order_of_ids() {
 }
 
 #[tokio::test]
-async fn a_page_is_created_once_per_idempotency_key() {
+async fn idempotency_key_creates_a_page_once() {
     for_each_engine(async |home| {
         let create = async |number: u64, key: &str| {
             let settings = page_settings(&format!("page-{number}"), |_| {});
@@ -267,7 +267,7 @@ async fn a_page_is_created_once_per_idempotency_key() {
 }
 
 #[tokio::test]
-async fn no_password_of_a_page_stands_in_the_files_as_it_is() {
+async fn page_password_is_encrypted_on_disk() {
     // design: §6
     let home = Home::new(Engine::Sqlite).await;
     let secret = "correct-horse-battery";
@@ -276,14 +276,14 @@ async fn no_password_of_a_page_stands_in_the_files_as_it_is() {
         draft.description = Some("what visitors read".to_owned());
     });
     create(&home, home.workspace, 1, settings).await.unwrap();
-    assert!(!is_written(home.folder.path(), secret), "in the log");
+    assert!(!is_written(home.folder.path(), secret), "in the write-ahead log");
     home.store.clone().close().await.unwrap();
     assert!(!is_written(home.folder.path(), secret), "in the database");
     assert!(is_written(home.folder.path(), "what visitors read"), "the search finds plain text");
 }
 
 #[tokio::test]
-async fn a_password_opens_in_no_other_page() {
+async fn sealed_password_opens_only_on_its_page() {
     for_each_engine(async |home| {
         create(home, home.workspace, 1, page_settings("", everything)).await.unwrap();
         a_page(home, 2).await;

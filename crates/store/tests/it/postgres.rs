@@ -1,4 +1,4 @@
-//! PostgreSQL alone: one owner at a time, and a line that is lost and comes back.
+//! PostgreSQL only: one owner at a time, and a connection that is lost and restored.
 
 use rules::Secret;
 use sqlx::Connection;
@@ -8,14 +8,14 @@ use crate::harness::{Engine, Home, a_workspace, at, settings_of, until};
 use crate::line::Line;
 use crate::server;
 
-/// Ends every session of the store, as a database that starts anew does.
+/// Ends every session of the store, like a restart of the database.
 const CUT: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
     WHERE datname = current_database() AND application_name LIKE 'aloft %'";
 
-/// The lock of an owner, as a store takes it.
+/// Takes the lock of an owner, as a store does.
 const OWN: &str = "SELECT pg_advisory_lock(x'00616c6f66740001'::BIGINT)";
 
-/// Tries to write until the refusal says this.
+/// Writes until the error contains this text.
 async fn until_refused(home: &Home, why: &str) {
     until(async || {
         let refusal = home.store.workspaces().create(a_workspace(9), at(9)).await.unwrap_err();
@@ -25,7 +25,7 @@ async fn until_refused(home: &Home, why: &str) {
 }
 
 #[tokio::test]
-async fn a_second_server_on_the_same_database_is_refused_and_told_who_holds_it() {
+async fn second_server_is_rejected_with_the_database_holder() {
     let home = Home::new(Engine::Postgres).await;
     let folder = tempfile::tempdir().unwrap();
     let second = Store::open(settings_of(&folder, &home.database)).await.unwrap_err();
@@ -38,7 +38,7 @@ async fn a_second_server_on_the_same_database_is_refused_and_told_who_holds_it()
 }
 
 #[tokio::test]
-async fn a_lost_connection_comes_back_and_nothing_that_was_reported_is_lost() {
+async fn restored_connection_keeps_committed_data() {
     let home = Home::new(Engine::Postgres).await;
     let monitor = home.monitor(1).await.id;
     for number in 2..=5 {
@@ -63,14 +63,14 @@ async fn a_lost_connection_comes_back_and_nothing_that_was_reported_is_lost() {
 }
 
 #[tokio::test]
-async fn while_another_holds_the_database_nothing_is_written_and_then_it_goes_on() {
+async fn writes_fail_while_another_process_holds_the_lock() {
     let home = Home::new(Engine::Postgres).await;
     let mut other = home.beside().await;
     home.execute(CUT).await;
     sqlx::raw_sql(OWN).execute(&mut other).await.unwrap();
     until_refused(&home, "the database is in use by ").await;
     home.store.ready().await.unwrap_err();
-    // What another may write meanwhile, nobody here remembers.
+    // Another server may write meanwhile, so nothing may be cached.
     assert_eq!(home.store.generation(home.workspace), None);
     other.close().await.unwrap();
     until(async || home.store.workspaces().create(a_workspace(2), at(1)).await.ok()).await;
@@ -79,17 +79,17 @@ async fn while_another_holds_the_database_nothing_is_written_and_then_it_goes_on
 }
 
 #[tokio::test]
-async fn a_server_whose_database_was_taken_over_writes_no_more() {
+async fn server_stops_writing_after_a_takeover() {
     let home = Home::new(Engine::Postgres).await;
     home.execute(CUT).await;
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(home.folder.path().join("aloft.key"), folder.path().join("aloft.key")).unwrap();
     let next = Store::open(settings_of(&folder, &home.database)).await.unwrap();
-    // While the other one runs, and when it has ended.
+    // Both while the other server runs, and after it has stopped.
     until_refused(&home, "another server took over the database").await;
     next.close().await.unwrap();
     until_refused(&home, "another server took over the database").await;
-    // Who owns it no more is told, once and for good.
+    // A server that lost ownership is notified once and for good.
     home.store.taken_over().await;
     let refusal = home.store.workspaces().create(a_workspace(9), at(9)).await;
     assert!(matches!(refusal, Err(StoreError::TakenOver)), "{refusal:?}");
@@ -99,7 +99,7 @@ async fn a_server_whose_database_was_taken_over_writes_no_more() {
 }
 
 #[tokio::test]
-async fn an_address_that_leads_nowhere_is_refused_without_its_password() {
+async fn address_error_omits_the_password() {
     let folder = tempfile::tempdir().unwrap();
     let open = async |address: &str| {
         let database = Database::Postgres(Secret::new(address.to_owned()));
@@ -116,7 +116,7 @@ async fn an_address_that_leads_nowhere_is_refused_without_its_password() {
 }
 
 #[tokio::test]
-async fn a_database_that_says_nothing_is_waited_for_so_long_and_no_longer() {
+async fn silent_database_fails_within_the_time_limit() {
     let (folder, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let line = Line::to(&server::database()).await;
     let database = Database::Postgres(Secret::new(line.address()));

@@ -1,5 +1,5 @@
-//! Rows that cannot be read: reads of many leave them out and name them, they stay in the database, and an
-//! operator lists, copies, repairs and removes them.
+//! Unreadable rows: list queries omit and log them, they stay in the database, and an operator
+//! lists, copies, repairs and removes them.
 
 use domain::check::CheckResult;
 use domain::history::Sum;
@@ -26,7 +26,7 @@ fn named(home: &Home) -> Vec<String> {
 
 // issue 16: "Quarantine it: keep the row, log it, run everything else"
 #[tokio::test]
-async fn an_unreadable_monitor_stops_no_other() {
+async fn unreadable_monitor_does_not_affect_others() {
     for_each_engine(async |home| {
         let (damaged, sound) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let results =
@@ -59,7 +59,7 @@ async fn an_unreadable_monitor_stops_no_other() {
 }
 
 #[tokio::test]
-async fn damaged_results_are_kept_and_put_back() {
+async fn damaged_results_are_kept_and_restored() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         for minute in 0..40 {
@@ -97,7 +97,7 @@ async fn damaged_results_are_kept_and_put_back() {
 }
 
 #[tokio::test]
-async fn a_damaged_block_makes_room_for_new_results() {
+async fn new_results_replace_a_damaged_block() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let at = |minute: i64| a_result(monitor, Region::FlyAms, minute * MINUTE);
@@ -118,7 +118,7 @@ async fn a_damaged_block_makes_room_for_new_results() {
 }
 
 #[tokio::test]
-async fn a_store_with_damaged_rows_opens_again() {
+async fn store_with_damaged_rows_opens_again() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         home.commit(of(vec![a_result(monitor, Region::FlyAms, 1)])).await.unwrap();
@@ -135,7 +135,7 @@ async fn a_store_with_damaged_rows_opens_again() {
 
 // issue 16 point 7: "Treat unreadable data the same way everywhere"
 #[tokio::test]
-async fn lists_leave_out_what_cannot_be_read() {
+async fn lists_omit_unreadable_rows() {
     for_each_engine(async |home| {
         let (page, monitor) = (crate::pages::a_page(home, 1).await.id, home.monitor(1).await.id);
         let component =
@@ -167,7 +167,7 @@ async fn lists_leave_out_what_cannot_be_read() {
         let tables: Vec<_> = found.iter().map(|row| row.table.as_str()).collect();
         assert_eq!(tables, ["maintenances", "reports", "subscribers"]);
         let page = store.pages().get(workspace, page).await.unwrap();
-        assert!(store.shown().facts(page, now).await.is_ok(), "the page is shown without it");
+        assert!(store.shown().facts(page, now).await.is_ok(), "the page is readable without them");
     })
     .await;
 }

@@ -1,5 +1,5 @@
-//! Status reports: what was written is what is read, one edit at a time, within a workspace; what an
-//! update says holds from its time on, and what becomes of reports with what they name.
+//! Status reports: stored values read back equal, concurrent edits conflict, workspaces are
+//! isolated. Updates apply from their time on, and deleted objects are removed from reports.
 
 mod templates;
 
@@ -26,7 +26,7 @@ const fn update_id(number: u64) -> UpdateId {
     UpdateId::from_bits(number)
 }
 
-/// A component of this page that stands for itself.
+/// Creates a static component of this page.
 async fn a_component(home: &Home, number: u64, page: PageId) -> ComponentId {
     let draft = ComponentDraft {
         page_id: Some(page.to_string()),
@@ -76,7 +76,7 @@ async fn create(home: &Home, number: u64, page: PageId, first: UpdateSettings) -
     created.unwrap().into_inner()
 }
 
-/// One that speaks of this component, and a template that does.
+/// Creates a report about this component, and a template.
 pub(crate) async fn a_full_one(home: &Home, page: PageId, component: ComponentId) {
     create(home, 1, page, said(5, ReportStatus::Investigating, &[down(component)])).await;
     templates::a_full_one(home, component).await;
@@ -99,7 +99,7 @@ async fn read(home: &Home, number: u64) -> Result<Report, StoreError> {
 }
 
 #[tokio::test]
-async fn a_report_reads_back_with_its_updates_by_their_times() {
+async fn report_reads_back_with_updates_in_time_order() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let (first, second) = (a_component(home, 1, page).await, a_component(home, 2, page).await);
@@ -118,7 +118,7 @@ async fn a_report_reads_back_with_its_updates_by_their_times() {
                 (update_id(100), vec![down(first)]),
                 (update_id(102), vec![down(second)]),
             ],
-            "what says nothing of components says what was said before"
+            "an update without impacts inherits the earlier ones"
         );
         let report = read(home, 1).await.unwrap();
         assert_eq!(report.started_at, instant(3));
@@ -135,7 +135,7 @@ async fn a_report_reads_back_with_its_updates_by_their_times() {
 }
 
 #[tokio::test]
-async fn of_two_updates_of_one_time_the_one_that_was_written_later_counts() {
+async fn later_written_update_of_same_time_counts() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         create(home, 1, page, said(5, ReportStatus::Investigating, &[])).await;
@@ -148,7 +148,7 @@ async fn of_two_updates_of_one_time_the_one_that_was_written_later_counts() {
 }
 
 #[tokio::test]
-async fn what_it_names_must_be_there_and_on_its_page() {
+async fn unknown_pages_and_components_are_rejected() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
@@ -167,7 +167,7 @@ async fn what_it_names_must_be_there_and_on_its_page() {
             let told = matches!(&refusal, Err(StoreError::Refused(it)) if it.field == field);
             assert!(told, "{field}: {refusal:?}");
         }
-        assert_eq!(home.count("reports").await, 0, "what was refused left nothing");
+        assert_eq!(home.count("reports").await, 0, "rejected requests store nothing");
         create(home, 1, page, looks(&[])).await;
         let refusal = add(home, 101, looks(&[down(elsewhere)])).await;
         assert!(matches!(refusal, Err(StoreError::Refused(_))), "{refusal:?}");
@@ -177,7 +177,7 @@ async fn what_it_names_must_be_there_and_on_its_page() {
 }
 
 #[tokio::test]
-async fn one_edit_at_a_time_is_made_and_noted() {
+async fn stale_edit_conflicts_and_changes_are_audited() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let component = a_component(home, 1, page).await;
@@ -190,7 +190,7 @@ async fn one_edit_at_a_time_is_made_and_noted() {
         };
         let edited = reports.update(seen.clone(), renamed.clone(), at(0)).await.unwrap();
         assert_eq!(edited.settings(), renamed);
-        assert_eq!(edited.updated_at, instant(11), "later than what was seen");
+        assert_eq!(edited.updated_at, instant(11), "later than the seen version");
         let conflict = reports.update(seen.clone(), renamed, at(20)).await;
         assert!(matches!(conflict, Err(StoreError::Conflict { .. })), "{conflict:?}");
         let rewritten = said(4, ReportStatus::Resolved, &[]);
@@ -216,7 +216,7 @@ async fn one_edit_at_a_time_is_made_and_noted() {
 }
 
 #[tokio::test]
-async fn a_create_and_an_update_are_repeated_by_their_keys_and_not_after_a_deletion() {
+async fn repeated_requests_return_first_result_until_deletion() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let once = |method| Some(Idempotency { method, key: "k".to_owned(), request: [7; 32] });
@@ -249,7 +249,7 @@ async fn a_create_and_an_update_are_repeated_by_their_keys_and_not_after_a_delet
 }
 
 #[tokio::test]
-async fn lists_have_the_latest_update_of_each_and_pages_what_they_tell_of() {
+async fn lists_have_latest_updates_and_pages_recent_reports() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let (page, other) = (a_page(home, 1).await, a_page(home, 2).await);
@@ -281,16 +281,16 @@ async fn lists_have_the_latest_update_of_each_and_pages_what_they_tell_of() {
         };
         assert_eq!(told(later).await, [(1, 2), (3, 1)]);
         let past = later + std::time::Duration::from_millis(1);
-        assert_eq!(told(past).await, [(3, 1)], "what is resolved is told for 90 days");
+        assert_eq!(told(past).await, [(3, 1)], "resolved reports are shown for 90 days");
         let old = home.store.shown().report(page.id, report_id(1)).await.unwrap();
-        assert_eq!(old.unwrap().id, report_id(1), "and has its page for good");
+        assert_eq!(old.unwrap().id, report_id(1), "a report keeps its page for good");
         assert_eq!(home.store.shown().report(other.id, report_id(1)).await.unwrap(), None);
     })
     .await;
 }
 
 #[tokio::test]
-async fn reports_are_told_without_a_component_that_goes_and_go_with_their_page() {
+async fn deleting_component_or_page_updates_reports() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let (first, second) = (a_component(home, 1, page).await, a_component(home, 2, page).await);

@@ -1,4 +1,4 @@
-//! Results: what was stored reads back, in the order of slots, and each identity once.
+//! Results: committed results read back equal, in the order of slots, and once per key.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn described(results: &[CheckResult]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn results_read_back_as_they_were_committed() {
+async fn committed_results_read_back_equal() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let plain = a_result(monitor, Region::FlyAms, 1);
@@ -41,7 +41,7 @@ async fn results_read_back_as_they_were_committed() {
 }
 
 #[tokio::test]
-async fn newest_results_come_first_within_their_limits() {
+async fn newest_results_come_first_within_limits() {
     for_each_engine(async |home| {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let mut batch = Vec::new();
@@ -69,7 +69,7 @@ async fn newest_results_come_first_within_their_limits() {
 
 // design: §5 "the second of one identity is dropped"
 #[tokio::test]
-async fn the_second_of_an_identity_is_dropped() {
+async fn second_result_of_a_key_is_dropped() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let first = a_result(monitor, Region::FlyAms, 1);
@@ -77,7 +77,7 @@ async fn the_second_of_an_identity_is_dropped() {
         second.outcome = Outcome::Failure;
         let committed = home.commit(of(vec![first.clone(), second.clone()])).await.unwrap();
         assert_eq!(committed, Committed { stored: 1, duplicates: 1, ownerless: 0 });
-        // One that is stored later is dropped by who reads.
+        // If it is stored later, readers drop it.
         home.commit(of(vec![second])).await.unwrap();
         let results = home.store.results();
         let read = results.newest(home.workspace, monitor, instant(0), 10).await.unwrap();
@@ -99,7 +99,7 @@ async fn the_second_of_an_identity_is_dropped() {
 }
 
 #[tokio::test]
-async fn batches_of_any_size_are_stored_whole() {
+async fn batches_of_any_size_are_stored_completely() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let mut from = 0;
@@ -114,9 +114,9 @@ async fn batches_of_any_size_are_stored_whole() {
     .await;
 }
 
-// As where the clock is set back.
+// Such as after the clock was set back.
 #[tokio::test]
-async fn results_of_any_stretch_of_time_are_stored_whole_whatever_came_before() {
+async fn results_of_earlier_buckets_are_stored_completely() {
     const STRETCH: i64 = 600_000;
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
@@ -127,14 +127,14 @@ async fn results_of_any_stretch_of_time_are_stored_whole_whatever_came_before() 
             home.commit(of(batch.collect())).await.unwrap();
             stored += 700;
             let count = home.store.results().count().await.unwrap();
-            assert_eq!(count, stored as u64, "after the stretch {stretch}");
+            assert_eq!(count, stored as u64, "after bucket {stretch}");
         }
     })
     .await;
 }
 
 #[tokio::test]
-async fn results_of_a_deleted_monitor_are_dropped_and_the_others_stored() {
+async fn results_of_deleted_monitor_are_dropped() {
     for_each_engine(async |home| {
         let (kept, deleted) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let batch = |slot| {
@@ -148,7 +148,7 @@ async fn results_of_a_deleted_monitor_are_dropped_and_the_others_stored() {
         home.store.monitors().delete(home.workspace, deleted, at(5)).await.unwrap();
         let after = home.commit(batch(2)).await.unwrap();
         assert_eq!(after, Committed { stored: 1, duplicates: 0, ownerless: 2 });
-        // design: §4, its history stays
+        // Design §4: its history stays.
         let history = home.store.results().newest(home.workspace, deleted, instant(0), 9).await;
         assert_eq!(history.unwrap().len(), 1);
     })

@@ -1,4 +1,4 @@
-//! Retention: what is old goes in bounded steps, what is young stays.
+//! Retention: expired data is deleted in bounded steps, and newer data stays.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ const KEEP: KeepFor = KeepFor {
 const TEN_MINUTES: i64 = 600_000;
 
 #[tokio::test]
-async fn old_results_go_in_steps_until_only_young_ones_are_left() {
+async fn expired_results_are_deleted_in_steps() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        // Each in ten minutes of its own, and none of them gathered.
+        // Each is in its own ten minutes, and none is compacted.
         let results = (0..2_500).map(|part| a_result(monitor, Region::FlyAms, part * TEN_MINUTES));
         home.commit(Batch { results: results.collect(), ..Batch::default() }).await.unwrap();
         // Those before the 2,400th are older than ten seconds.
@@ -43,7 +43,7 @@ async fn old_results_go_in_steps_until_only_young_ones_are_left() {
 }
 
 #[tokio::test]
-async fn evidence_goes_when_it_is_old_or_its_monitor_deleted() {
+async fn evidence_expires_or_goes_with_its_monitor() {
     for_each_engine(async |home| {
         let (kept, deleted) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let results = [(kept, 0), (kept, 6_000), (deleted, 6_000)]
@@ -66,7 +66,7 @@ async fn evidence_goes_when_it_is_old_or_its_monitor_deleted() {
 }
 
 #[tokio::test]
-async fn evidence_goes_with_the_results_of_a_workspace_that_keeps_them_for_less_time() {
+async fn evidence_expires_with_shorter_workspace_retention() {
     for_each_engine(async |home| {
         const DAY: i64 = 86_400_000;
         let monitor = home.monitor(1).await.id;
@@ -88,7 +88,7 @@ async fn evidence_goes_with_the_results_of_a_workspace_that_keeps_them_for_less_
     .await;
 }
 
-/// A monitor went down, and a minute later it was well again.
+/// Commits an outage of one minute.
 async fn an_outage(home: &Home, monitor: MonitorId, number: u64, millis: i64) {
     let id = IncidentId::from_bits(number);
     let down = Transition {
@@ -125,7 +125,7 @@ async fn a_key(home: &Home, number: u64, expires: Option<i64>) {
 }
 
 #[tokio::test]
-async fn records_go_when_their_time_is_over_and_what_still_holds_stays() {
+async fn expired_records_are_deleted_current_ones_stay() {
     for_each_engine(async |home| {
         let (kept, deleted) = (home.monitor(1).await.id, home.monitor(2).await.id);
         an_outage(home, kept, 1, 0).await;
@@ -145,14 +145,14 @@ async fn records_go_when_their_time_is_over_and_what_still_holds_stays() {
         let now = instant(200_000) + limits::AUDIT_KEPT;
         let audit = home.count("audit").await as u64;
         let pruned = home.store.retention().records(now).await.unwrap();
-        // Two changes of each; to delete one was a third.
+        // Two changes of each monitor. The deletion of one added a third.
         let expected =
             PrunedRecords { status_changes: 4, incidents: 2, audit, ..PrunedRecords::default() };
-        assert_eq!(pruned, expected, "the last change of a monitor that is there stays");
+        assert_eq!(pruned, expected, "the last change of an existing monitor stays");
         let changes = home.store.judge_states();
         let left = changes.changes(home.workspace, kept, instant(0), 10).await.unwrap();
         assert_eq!(left.iter().map(|change| change.to).collect::<Vec<_>>(), [Active]);
-        assert_eq!(home.count("incident_entries").await, 0, "it goes with its incident");
+        assert_eq!(home.count("incident_entries").await, 0, "the timeline expires with its incident");
         let again = home.store.retention().records(now).await.unwrap();
         assert_eq!(again, PrunedRecords::default());
     })
@@ -160,7 +160,7 @@ async fn records_go_when_their_time_is_over_and_what_still_holds_stays() {
 }
 
 #[tokio::test]
-async fn an_open_incident_is_kept_however_old_it_is() {
+async fn open_incident_never_expires() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let transitions = vec![(monitor, crate::commit::opened(1, 0))];

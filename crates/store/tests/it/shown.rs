@@ -1,5 +1,5 @@
-//! What status pages show of the past, read for their visitors: incidents by themselves and by month,
-//! deleted monitors with their history, and what charts are drawn of.
+//! Archive of status pages: incidents singly and by month, deleted monitors with their history, and
+//! the data of charts.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// A component of a page that shows this monitor, or nothing.
+/// Creates a component of a page that shows this monitor, or none.
 async fn a_component(
     home: &Home,
     number: u64,
@@ -73,7 +73,7 @@ fn ids(facts: &PastFacts) -> Vec<u64> {
 
 // issue 7: "a page per incident"
 #[tokio::test]
-async fn an_incident_is_found_through_pages_that_show_its_monitor_and_no_other() {
+async fn incident_is_found_on_pages_of_its_monitor() {
     for_each_engine(async |home| {
         let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
         let monitor = home.monitor(1).await.id;
@@ -98,9 +98,9 @@ async fn an_incident_is_found_through_pages_that_show_its_monitor_and_no_other()
     .await;
 }
 
-// Where a message leads: what is hidden, locked, or shows less than was asked for leads nobody.
+// Links in messages never lead to pages that are hidden, restricted, or incomplete.
 #[tokio::test]
-async fn a_page_for_everybody_that_shows_all_monitors_is_found() {
+async fn public_page_with_all_monitors_is_found() {
     for_each_engine(async |home| {
         let (one, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let locked = a_full_page(home, 1).await;
@@ -109,7 +109,7 @@ async fn a_page_for_everybody_that_shows_all_monitors_is_found() {
             let found = home.store.shown().open_page(home.workspace, monitors).await.unwrap();
             found.map(|page| (page.slug, page.component.bits()))
         };
-        assert_eq!(found(&[one]).await, None, "not everybody may see it");
+        assert_eq!(found(&[one]).await, None, "the page is restricted");
         let (page, wide) = (a_page(home, 2).await, a_page(home, 3).await);
         a_component(home, 2, page.id, Some(one)).await.unwrap();
         a_component(home, 3, wide.id, Some(other)).await.unwrap();
@@ -123,14 +123,14 @@ async fn a_page_for_everybody_that_shows_all_monitors_is_found() {
         home.store.pages().set_published(home.workspace, page.id, false, at(9)).await.unwrap();
         assert_eq!(found(&[one]).await, of("page-3", 4));
         home.store.monitors().delete(home.workspace, one, at(10)).await.unwrap();
-        assert_eq!(found(&[one]).await, of("page-3", 4), "its history stays where it was shown");
+        assert_eq!(found(&[one]).await, of("page-3", 4), "its history stays on the page");
     })
     .await;
 }
 
-// issue 7: "/history": as far back as anything is kept, bounded
+// Issue 7: "/history": as far back as anything is stored, bounded.
 #[tokio::test]
-async fn the_past_of_a_page_is_read_by_stretches_of_time_and_says_how_far_back_it_goes() {
+async fn archive_is_read_by_range_with_its_start() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let places = [(1, 1), (2, 0)];
@@ -160,7 +160,7 @@ async fn the_past_of_a_page_is_read_by_stretches_of_time_and_says_how_far_back_i
 
 // design: §4 "Deleting a monitor leaves page components that show it … shown as unknown with its history"
 #[tokio::test]
-async fn the_component_of_a_deleted_monitor_keeps_its_name_and_history_until_it_shows_another() {
+async fn component_keeps_history_of_its_deleted_monitor() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         let monitor = home.monitor(1).await.id;
@@ -168,7 +168,7 @@ async fn the_component_of_a_deleted_monitor_keeps_its_name_and_history_until_it_
         turn(home, monitor, opened(1, HOUR)).await;
         turn(home, monitor, closed(1, 2 * HOUR)).await;
         home.store.monitors().delete(home.workspace, monitor, at(3 * HOUR)).await.unwrap();
-        // Everything that is old enough goes; what the page shows is not.
+        // Everything old enough expires, except the data that the page shows.
         let (retention, now) = (home.store.retention(), instant(60 * DAY));
         retention.step(KeepFor::default(), now).await.unwrap();
         retention.records(now).await.unwrap();
@@ -176,7 +176,7 @@ async fn the_component_of_a_deleted_monitor_keeps_its_name_and_history_until_it_
         let shown = facts.components[0].monitor.as_ref().unwrap();
         assert_eq!((shown.id, shown.name.as_str(), shown.runs), (monitor, "API", false));
         let changes: Vec<_> = shown.changes.iter().map(|it| (it.at, it.status)).collect();
-        // Also where the judge never wrote down that nothing is known any more.
+        // Even if the judge never recorded the end.
         assert_eq!(
             changes,
             [
@@ -187,7 +187,7 @@ async fn the_component_of_a_deleted_monitor_keeps_its_name_and_history_until_it_
         );
         assert_eq!(facts.components[0].component.settings.monitor_id, None);
         let found = home.store.shown().incident(page.id, IncidentId::from_bits(1)).await.unwrap();
-        assert!(found.is_some(), "its incidents are told, too");
+        assert!(found.is_some(), "its incidents are shown, too");
         let long_after = home.store.shown().facts(page.clone(), instant(200 * DAY)).await.unwrap();
         let shown = long_after.components[0].monitor.as_ref().unwrap();
         assert_eq!((shown.status(), shown.changes.len()), (MonitorStatus::Unknown, 0));
@@ -205,7 +205,7 @@ async fn the_component_of_a_deleted_monitor_keeps_its_name_and_history_until_it_
     .await;
 }
 
-/// A check each minute from `from` on, of two regions; every tenth fails.
+/// Returns a check each minute from `from`, in two regions. Every tenth fails.
 fn checks(monitor: MonitorId, from: i64, minutes: i64) -> Vec<CheckResult> {
     let result = |(minute, region)| {
         let mut result = a_result(monitor, region, from + minute * MINUTE);
@@ -218,12 +218,12 @@ fn checks(monitor: MonitorId, from: i64, minutes: i64) -> Vec<CheckResult> {
     (0..minutes).flat_map(|minute| regions.map(|region| (minute, region))).map(result).collect()
 }
 
-// issue 7: "percentiles and phases chart": read of few rows, whether results are gathered yet or not
+// Issue 7: "percentiles and phases chart": few rows are read, whether results are compacted or not.
 #[tokio::test]
-async fn charts_are_drawn_of_the_same_before_and_after_results_are_gathered() {
+async fn compaction_does_not_change_charts() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        // Hours of the day that 1970 counts begin here.
+        // Hours of Unix time start here.
         let begin = -(instant(0).as_millis() % HOUR) + HOUR;
         let mut results = checks(monitor, begin, 90);
         let mut curious = a_result(monitor, Region::FlyAms, begin + 61 * MINUTE);
@@ -254,7 +254,7 @@ async fn charts_are_drawn_of_the_same_before_and_after_results_are_gathered() {
         let days = history.stretches(home.workspace, monitor, Stretch::Day, range).await.unwrap();
         let all: u32 = days.iter().map(|(_, sum)| sum.checks()).sum();
         assert_eq!(all, 180);
-        // A deleted monitor has its past, and another workspace none of it.
+        // A deleted monitor keeps its history, and other workspaces cannot read it.
         home.store.monitors().delete(home.workspace, monitor, at(3 * HOUR)).await.unwrap();
         assert_eq!(read().await.0.len(), 2);
         let foreign = history.stretches(workspace_id(2), monitor, Stretch::Day, range).await;
@@ -264,18 +264,18 @@ async fn charts_are_drawn_of_the_same_before_and_after_results_are_gathered() {
 }
 
 #[tokio::test]
-async fn a_reading_for_a_chart_is_bounded_whatever_it_is_asked_for() {
+async fn chart_queries_are_bounded() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         home.commit(Batch { results: checks(monitor, 0, 5), ..Batch::default() }).await.unwrap();
         let history = home.store.history();
         let range = Span { from: instant(0), to: instant(300 * HOUR) };
         let hours = history.stretches(home.workspace, monitor, Stretch::Hour, range).await;
-        assert_eq!(hours.unwrap(), [], "the newest 256 hours");
+        assert_eq!(hours.unwrap(), [], "only the newest 256 hours are read");
         let step = Duration::from_mins(10);
         let moments: Vec<_> = (0..300).map(|count| instant(0) + step * count).collect();
         let phases = history.phases(home.workspace, monitor, &moments).await.unwrap();
-        assert_eq!(phases, [], "the last 256 moments");
+        assert_eq!(phases, [], "only the last 256 times are read");
     })
     .await;
 }

@@ -1,4 +1,5 @@
-//! Signing secrets: a workspace has one from its beginning, rotation overlaps, and nothing loses them.
+//! Signing secrets: a workspace always has one, rotations overlap, and secrets survive restarts and
+//! transfers.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::harness::{Engine, Home, a_workspace, at, for_each_engine, instant, op
 const DAY: Duration = Duration::from_hours(24);
 const DAY_MILLIS: i64 = 24 * 3_600_000;
 
-/// The secrets that sign at this instant, newest first.
+/// Returns the secrets that sign at this time, newest first.
 async fn signing(store: &Store, millis: i64) -> Vec<Vec<u8>> {
     let secrets = store.signing_secrets().of(workspace_id(1), instant(millis)).await.unwrap();
     secrets.iter().map(|secret| secret.expose().clone()).collect()
@@ -23,7 +24,7 @@ async fn rotate(home: &Home, number: u64, overlap: Duration, millis: i64) -> Rot
 
 // issue 6, point 6: "made with the workspace"
 #[tokio::test]
-async fn a_workspace_has_a_secret_of_its_own_from_its_beginning() {
+async fn new_workspace_has_its_own_secret() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let first = signing(&home.store, 0).await;
@@ -39,7 +40,7 @@ async fn a_workspace_has_a_secret_of_its_own_from_its_beginning() {
 
 // issue 6, point 6: "existing ones get theirs by migration"
 #[tokio::test]
-async fn a_workspace_that_is_older_than_secrets_gets_one_when_the_store_is_opened() {
+async fn opening_the_store_creates_missing_secrets() {
     for_each_engine(async |home| {
         home.store.clone().close().await.unwrap();
         home.execute("DELETE FROM signing_secrets").await;
@@ -48,7 +49,7 @@ async fn a_workspace_that_is_older_than_secrets_gets_one_when_the_store_is_opene
         assert_eq!(given.len(), 1);
         store.close().await.unwrap();
         let store = open(home.settings()).await;
-        assert_eq!(signing(&store, 0).await, given, "once");
+        assert_eq!(signing(&store, 0).await, given, "only one secret is created");
         store.close().await.unwrap();
     })
     .await;
@@ -56,7 +57,7 @@ async fn a_workspace_that_is_older_than_secrets_gets_one_when_the_store_is_opene
 
 // issue 6, point 6: "shown once when rotated, with an overlap"
 #[tokio::test]
-async fn the_secret_before_signs_too_until_the_overlap_ends() {
+async fn previous_secret_signs_until_the_overlap_ends() {
     for_each_engine(async |home| {
         let old = signing(&home.store, 0).await;
         let rotated = rotate(home, 10, DAY, 1_000).await;
@@ -77,7 +78,7 @@ async fn the_secret_before_signs_too_until_the_overlap_ends() {
 }
 
 #[tokio::test]
-async fn without_an_overlap_everything_before_ends_at_once() {
+async fn rotation_without_overlap_ends_previous_secrets() {
     for_each_engine(async |home| {
         rotate(home, 10, DAY, 1_000).await;
         let new = rotate(home, 11, Duration::ZERO, 2_000).await;
@@ -89,7 +90,7 @@ async fn without_an_overlap_everything_before_ends_at_once() {
 }
 
 #[tokio::test]
-async fn rotating_again_keeps_no_secret_for_longer_than_was_said() {
+async fn second_rotation_does_not_extend_earlier_overlaps() {
     for_each_engine(async |home| {
         rotate(home, 10, DAY, 0).await;
         let again = rotate(home, 11, 7 * DAY, 1_000).await;
@@ -100,7 +101,7 @@ async fn rotating_again_keeps_no_secret_for_longer_than_was_said() {
 }
 
 #[tokio::test]
-async fn no_more_than_a_few_sign_at_once() {
+async fn number_of_signing_secrets_is_limited() {
     for_each_engine(async |home| {
         for number in 10..20 {
             let rotated = rotate(home, number, DAY, number as i64).await;
@@ -109,13 +110,13 @@ async fn no_more_than_a_few_sign_at_once() {
         }
         let signing = home.store.signing_secrets().list(home.workspace, instant(20)).await;
         let ids: Vec<_> = signing.unwrap().iter().map(|secret| secret.id.bits()).collect();
-        assert_eq!(ids, [19, 18, 17, 16, 15], "the ones that end first went");
+        assert_eq!(ids, [19, 18, 17, 16, 15], "those with the earliest expiry are deleted");
     })
     .await;
 }
 
 #[tokio::test]
-async fn an_unknown_workspace_gets_no_secret() {
+async fn rotation_of_unknown_workspace_fails() {
     for_each_engine(async |home| {
         let new = SigningSecretId::from_bits(10);
         let secrets = home.store.signing_secrets();
@@ -126,7 +127,7 @@ async fn an_unknown_workspace_gets_no_secret() {
 }
 
 #[tokio::test]
-async fn a_restart_keeps_them() {
+async fn restart_keeps_secrets() {
     for_each_engine(async |home| {
         rotate(home, 10, DAY, 1_000).await;
         let before = signing(&home.store, 2_000).await;
@@ -139,7 +140,7 @@ async fn a_restart_keeps_them() {
 }
 
 #[tokio::test]
-async fn a_copy_and_a_transfer_keep_them() {
+async fn backup_and_transfer_keep_secrets() {
     let home = Home::new(Engine::Sqlite).await;
     rotate(&home, 10, DAY, 1_000).await;
     let before = signing(&home.store, 2_000).await;

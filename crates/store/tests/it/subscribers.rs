@@ -1,6 +1,6 @@
-//! Subscribers: what was written is what is read, within a workspace; what visitors do; and what becomes
-//! of them with their page. Whom they hear from stands in `hearing`, of what not any more in `access`,
-//! what waits for an answer in `pending`, and what owners read of all that in `letters`.
+//! Subscribers: stored values read back equal, workspaces are isolated, actions of visitors, and
+//! deletion with their page. `hearing` tests the fan-out, `access` restricted pages, `pending` the
+//! limits of unconfirmed addresses, and `letters` the delivery log.
 
 mod access;
 mod hearing;
@@ -31,7 +31,7 @@ const fn subscriber_id(number: u64) -> SubscriberId {
     SubscriberId::from_bits(number)
 }
 
-/// What somebody at this address wants of a page.
+/// Returns settings for this address and page.
 fn wants(
     page: PageId,
     email: &str,
@@ -60,7 +60,7 @@ async fn add(
     added.map(Created::into_inner)
 }
 
-/// What becomes of what a visitor of a page asks for, whose network is a different one for each number.
+/// Signs up an address, from a different network for each number.
 async fn asks(
     home: &Home,
     page: &StatusPage,
@@ -84,7 +84,7 @@ async fn asks_from(
     store.ask(subscriber_id(number), settings, visit, instant(now)).await.unwrap()
 }
 
-/// One that hears of this component, on a server that has told of maintenance.
+/// Adds a subscriber to this component, on a server that has announced maintenance.
 pub(crate) async fn a_full_one(home: &Home, page: PageId, component: ComponentId) {
     let settings =
         wants(page, "a@example.com", |draft| draft.component_ids = vec![component.to_string()]);
@@ -104,7 +104,7 @@ async fn ids(home: &Home, filter: SubscriberFilter) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn subscribers_read_back_as_they_were_written_and_are_found_by_page_kind_and_state() {
+async fn subscribers_read_back_equal_and_lists_filter() {
     for_each_engine(async |home| {
         let (first, second) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
         let component =
@@ -148,7 +148,7 @@ async fn subscribers_read_back_as_they_were_written_and_are_found_by_page_kind_a
 }
 
 #[tokio::test]
-async fn page_and_components_must_be_there_and_an_address_is_subscribed_once() {
+async fn unknown_references_and_repeated_addresses_are_rejected() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
@@ -180,7 +180,7 @@ async fn page_and_components_must_be_there_and_an_address_is_subscribed_once() {
 }
 
 #[tokio::test]
-async fn a_subscriber_is_added_once_per_idempotency_key() {
+async fn idempotency_key_adds_a_subscriber_once() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let call = Idempotency { method: "AddSubscriber", key: "k".to_owned(), request: [7; 32] };
@@ -202,9 +202,9 @@ async fn a_subscriber_is_added_once_per_idempotency_key() {
     .await;
 }
 
-// issue 7: "double opt-in"; nobody is told whether an address is known
+// Issue 7: "double opt-in"; responses do not reveal whether an address is known.
 #[tokio::test]
-async fn an_address_that_is_asked_for_hears_nothing_until_it_said_yes() {
+async fn unconfirmed_address_gets_only_confirmation_requests() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         let ask = async |number, now| {
@@ -213,19 +213,19 @@ async fn an_address_that_is_asked_for_hears_nothing_until_it_said_yes() {
         };
         let store = home.store.subscribers();
         assert_eq!(ask(1, 10).await, Asked::New);
-        let [first] = &due(home, 1, 10).await[..] else { panic!("one letter") };
+        let [first] = &due(home, 1, 10).await[..] else { panic!("one delivery is due") };
         assert!(matches!(first.content.news().unwrap().about, About::Asked(_)));
         assert_eq!(ask(2, 20).await, Asked::Again);
-        let [again] = &due(home, 1, 20).await[..] else { panic!("the first is not told any more") };
+        let [again] = &due(home, 1, 20).await[..] else { panic!("the first delivery is cancelled") };
         assert_ne!(again.key, first.key);
 
         let confirmed = store.confirm(subscriber_id(1), None, instant(30)).await.unwrap().unwrap();
         assert_eq!(confirmed.subscriber.confirmed_at, Some(instant(30)));
-        assert_eq!(due(home, 1, 30).await, [], "nothing more is asked");
+        assert_eq!(due(home, 1, 30).await, [], "the confirmation request is cancelled");
         let twice = store.confirm(subscriber_id(1), None, instant(40)).await.unwrap().unwrap();
         assert_eq!(twice.subscriber.confirmed_at, Some(instant(30)));
         assert_eq!(ask(3, 50).await, Asked::Known);
-        let [known] = &due(home, 1, 50).await[..] else { panic!("one letter") };
+        let [known] = &due(home, 1, 50).await[..] else { panic!("one delivery is due") };
         assert!(matches!(known.content.news().unwrap().about, About::Known(_)));
         assert_eq!(ids(home, SubscriberFilter::default()).await, [1]);
 
@@ -238,9 +238,9 @@ async fn an_address_that_is_asked_for_hears_nothing_until_it_said_yes() {
     .await;
 }
 
-// issue 7: a pending one ends after 24 h
+// Issue 7: an unconfirmed subscriber expires after 24 h.
 #[tokio::test]
-async fn who_does_not_answer_within_a_day_is_forgotten() {
+async fn unconfirmed_subscriber_expires_after_a_day() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         let store = home.store.subscribers();
@@ -252,7 +252,7 @@ async fn who_does_not_answer_within_a_day_is_forgotten() {
         assert_eq!(
             store.confirm(subscriber_id(1), None, instant(1 + day)).await.unwrap(),
             None,
-            "too late"
+            "the confirmation is too late"
         );
         assert_eq!(store.expire(instant(day)).await.unwrap(), 0);
         assert_eq!(store.expire(instant(1 + day)).await.unwrap(), 1);
@@ -266,7 +266,7 @@ async fn who_does_not_answer_within_a_day_is_forgotten() {
 }
 
 #[tokio::test]
-async fn those_who_did_not_answer_are_forgotten_however_many_and_who_was_asked_again_is_not() {
+async fn expiry_spares_addresses_that_were_requested_again() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         let day = i64::try_from(limits::SUBSCRIBER_PENDING_FOR.as_millis()).unwrap();
@@ -279,13 +279,13 @@ async fn those_who_did_not_answer_are_forgotten_however_many_and_who_was_asked_a
         assert_eq!(store.expire(instant(251 + day)).await.unwrap(), 250);
         assert_eq!(ids(home, SubscriberFilter::default()).await, [251]);
         assert_eq!(home.count("deliveries WHERE state = 'waiting'").await, 1);
-        assert_eq!(due(home, 251, 251 + day).await.len(), 1, "the letter that asks it is wanted");
+        assert_eq!(due(home, 251, 251 + day).await.len(), 1, "its confirmation request still waits");
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_subscriber_chooses_anew_and_one_whose_components_are_gone_hears_of_none() {
+async fn subscriber_choice_follows_deleted_components() {
     for_each_engine(async |home| {
         let inside = a_page(home, 1).await;
         let page = inside.id;
@@ -315,7 +315,7 @@ async fn a_subscriber_chooses_anew_and_one_whose_components_are_gone_hears_of_no
 }
 
 #[tokio::test]
-async fn subscribers_go_with_their_page_and_no_address_stands_in_the_files_as_it_is() {
+async fn deleted_page_deletes_its_encrypted_subscribers() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let email = wants(page, "hunter2@example.com", |_| {});
@@ -326,7 +326,7 @@ async fn subscribers_go_with_their_page_and_no_address_stands_in_the_files_as_it
         assert_eq!(home.count("audit WHERE detail LIKE '%hunter2%'").await, 0);
         if let Ok(bytes) = std::fs::read(home.folder.path().join("aloft.db")) {
             let plain = bytes.windows(7).any(|window| window == b"hunter2");
-            assert!(!plain, "an address stands in the database as it is");
+            assert!(!plain, "an address is unencrypted in the database");
         }
         home.store.pages().delete(home.workspace, page, at(1)).await.unwrap();
         assert_eq!(home.count("subscribers").await, 0);
@@ -335,7 +335,7 @@ async fn subscribers_go_with_their_page_and_no_address_stands_in_the_files_as_it
     .await;
 }
 
-/// One less than a page may have.
+/// Inserts one subscriber less than the maximum.
 fn almost_full(engine: Engine) -> &'static str {
     match engine {
         Engine::Sqlite => {
@@ -353,7 +353,7 @@ fn almost_full(engine: Engine) -> &'static str {
 }
 
 #[tokio::test]
-async fn a_page_takes_so_many_subscribers_and_no_more() {
+async fn subscriber_beyond_the_limit_is_rejected() {
     for_each_engine(async |home| {
         let shown = a_page(home, 1).await;
         let page = shown.id;

@@ -1,4 +1,4 @@
-//! From one engine to the other and back: nothing is lost, nothing is added to.
+//! Transfers from one engine to the other and back: no row is lost, added or changed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::harness::{
 };
 use crate::{certificates, channels, components, maintenances, outbox, reports, subscribers};
 
-/// What each database keeps of itself.
+/// Tables that are not transferred.
 const OWN_TABLES: [&str; 2] = ["migrations", "owner"];
 const HOUR: i64 = 3_600_000;
 
@@ -54,7 +54,7 @@ async fn carried(home: &Home, from: Database, to: Database) -> Result<Vec<String
 
 // issue 4: "verified by counts and checksums"
 #[tokio::test]
-async fn everything_goes_to_postgresql_and_back() {
+async fn round_trip_to_postgresql_keeps_everything() {
     let home = filled().await;
     let postgres = Engine::Postgres.database();
     let there = carried(&home, Database::Embedded, postgres.clone()).await.unwrap();
@@ -73,7 +73,7 @@ async fn everything_goes_to_postgresql_and_back() {
     assert_eq!(incidents.len(), 1);
     let channel = store.channels().get(home.workspace, ChannelId::from_bits(1)).await.unwrap();
     assert_eq!(channel.settings, channels::settings(&[monitor.id]));
-    // What numbers itself goes on where it was.
+    // Sequences continue where they were.
     let results = vec![with_evidence(
         a_result(monitor.id, Region::FlyAms, 900),
         Outcome::Failure,
@@ -91,7 +91,7 @@ async fn everything_goes_to_postgresql_and_back() {
 }
 
 #[tokio::test]
-async fn a_database_that_holds_something_is_not_filled() {
+async fn non_empty_target_is_rejected() {
     let (home, other) = (filled().await, Home::new(Engine::Postgres).await);
     other.store.clone().close().await.unwrap();
     let refusal = carried(&home, Database::Embedded, other.database.clone()).await.unwrap_err();
@@ -103,9 +103,9 @@ async fn a_database_that_holds_something_is_not_filled() {
     assert_eq!(store.workspaces().list().await.unwrap().len(), 1);
 }
 
-// A command that does not name PostgreSQL would change what no server reads any more.
+// A command that does not name PostgreSQL would change a database that no server reads any more.
 #[tokio::test]
-async fn the_folder_that_was_left_is_opened_by_nobody_until_its_database_has_its_name_again() {
+async fn transferred_database_opens_only_after_renaming_it_back() {
     let home = filled().await;
     let before = content(home.folder.path()).await;
     carried(&home, Database::Embedded, Engine::Postgres.database()).await.unwrap();
@@ -113,7 +113,7 @@ async fn the_folder_that_was_left_is_opened_by_nobody_until_its_database_has_its
     let refusal = Store::open(home.settings()).await.unwrap_err();
     assert!(matches!(refusal, StoreError::Moved { .. }), "{refusal}");
     assert!(refusal.to_string().contains("ALOFT_DATABASE"), "{refusal}");
-    assert!(!file("aloft.db").exists(), "no empty one is made");
+    assert!(!file("aloft.db").exists(), "no empty database is created");
     let again = carried(&home, Database::Embedded, Engine::Postgres.database()).await;
     assert!(matches!(again, Err(StoreError::Moved { .. })));
 
@@ -123,29 +123,29 @@ async fn the_folder_that_was_left_is_opened_by_nobody_until_its_database_has_its
 }
 
 #[tokio::test]
-async fn what_an_earlier_move_left_is_not_replaced() {
+async fn file_of_earlier_transfer_is_not_replaced() {
     let home = filled().await;
     let left = home.folder.path().join("aloft.db.moved");
-    std::fs::write(&left, "of before").unwrap();
+    std::fs::write(&left, "earlier").unwrap();
     let postgres = Engine::Postgres.database();
     let refusal = carried(&home, Database::Embedded, postgres).await.unwrap_err();
-    assert!(refusal.to_string().contains("put it elsewhere first"), "{refusal}");
-    assert_eq!(std::fs::read(&left).unwrap(), b"of before");
+    assert!(refusal.to_string().contains("move it elsewhere first"), "{refusal}");
+    assert_eq!(std::fs::read(&left).unwrap(), b"earlier");
     Store::open(home.settings()).await.unwrap().close().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_folder_with_a_server_or_without_a_database_is_left_alone() {
+async fn locked_or_missing_database_is_not_transferred() {
     let home = Home::new(Engine::Sqlite).await;
     let refusal = carried(&home, Database::Embedded, Engine::Postgres.database()).await;
     assert!(matches!(refusal, Err(StoreError::Locked { .. })));
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (Database::Embedded, Engine::Postgres.database());
     let refusal = transfer(folder.path(), &MasterKeySource::File, from, to).await;
-    assert!(matches!(refusal, Err(StoreError::Folder { .. })), "there is nothing to carry");
+    assert!(matches!(refusal, Err(StoreError::Folder { .. })), "there is nothing to transfer");
 }
 
-/// A database with something in every table there is.
+/// Creates a database with rows in every table.
 async fn filled_everywhere() -> Home {
     let home = Home::new(Engine::Sqlite).await;
     let key = ApiKey {
@@ -202,7 +202,8 @@ async fn filled_everywhere() -> Home {
     home
 }
 
-/// Every row of every table of the embedded database, by table: the schema says which there are.
+/// Returns every row of every table of the embedded database, by table. The tables come from the
+/// schema.
 async fn content(folder: &Path) -> BTreeMap<String, Vec<String>> {
     let options = SqliteConnectOptions::new().filename(folder.join("aloft.db"));
     let mut db = options.connect().await.unwrap();
@@ -227,9 +228,9 @@ async fn content(folder: &Path) -> BTreeMap<String, Vec<String>> {
     content
 }
 
-/// The tables that PostgreSQL has, with how many rows.
+/// Returns the tables of PostgreSQL with their numbers of rows.
 async fn counted(home: &Home, database: &Database) -> BTreeMap<String, usize> {
-    let Database::Postgres(address) = database else { panic!("this is SQLite") };
+    let Database::Postgres(address) = database else { panic!("this test needs PostgreSQL") };
     let options: sqlx::postgres::PgConnectOptions = address.expose().parse().unwrap();
     let mut db = options.options([("search_path", "aloft")]).connect().await.unwrap();
     let tables: Vec<String> =
@@ -247,14 +248,14 @@ async fn counted(home: &Home, database: &Database) -> BTreeMap<String, usize> {
     counted
 }
 
-// A table that is added later is found by the schema, and has to be filled here.
+// A table that is added later is found by the schema, and must be filled here.
 #[tokio::test]
-async fn every_table_of_both_schemas_is_carried_with_every_row() {
+async fn every_table_is_transferred_with_every_row() {
     let home = filled_everywhere().await;
     let before = content(home.folder.path()).await;
     let empty: Vec<&String> =
         before.iter().filter(|(_, rows)| rows.is_empty()).map(|(table, _)| table).collect();
-    assert!(empty.is_empty(), "nothing shows that {empty:?} is carried: fill it in this test");
+    assert!(empty.is_empty(), "this test must fill {empty:?} to cover their transfer");
 
     let postgres = Engine::Postgres.database();
     carried(&home, Database::Embedded, postgres.clone()).await.unwrap();
@@ -264,17 +265,17 @@ async fn every_table_of_both_schemas_is_carried_with_every_row() {
 
     carried(&home, postgres, Database::Embedded).await.unwrap();
     let back = content(home.folder.path()).await;
-    assert_eq!(back, before, "what comes back is what went");
+    assert_eq!(back, before, "the round trip changes nothing");
 }
 
 #[tokio::test]
-async fn a_row_that_arrives_otherwise_is_found_by_its_sum_and_nothing_is_left_behind() {
+async fn changed_row_fails_the_checksum_and_rolls_back() {
     let home = filled_everywhere().await;
     let before = content(home.folder.path()).await;
     let target = Home::new(Engine::Postgres).await;
     target.store.clone().close().await.unwrap();
     target.execute("DELETE FROM audit; DELETE FROM signing_secrets; DELETE FROM workspaces").await;
-    // The target's own doing: it writes another name than it is given.
+    // The target has a trigger that changes names.
     target
         .execute(
             "CREATE FUNCTION aloft.other() RETURNS trigger LANGUAGE plpgsql AS \
@@ -286,7 +287,7 @@ async fn a_row_that_arrives_otherwise_is_found_by_its_sum_and_nothing_is_left_be
     let refusal = carried(&home, Database::Embedded, target.database.clone()).await.unwrap_err();
     assert!(refusal.to_string().contains("table `workspaces`"), "{refusal}");
     assert_eq!(target.count("workspaces").await, 0);
-    // The source is as it was, and in its place.
+    // The source is unchanged and in its place.
     assert_eq!(content(home.folder.path()).await, before);
     Store::open(home.settings()).await.unwrap().close().await.unwrap();
 }

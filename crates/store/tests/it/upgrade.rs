@@ -1,7 +1,6 @@
-//! Databases that older programs wrote are read by today's: `upgrade/` has what the first migration of
-//! main wrote on each engine, as a dump. There is no release before this one; each release to come adds
-//! the dump of its own tag. What a later migration does to rows is tried on those that the migrations
-//! before it leave room for.
+//! Upgrades of databases that older programs wrote. `upgrade/` has a dump of each engine from the
+//! first migration of the main branch. No release exists yet; each future release adds a dump of
+//! its tag. Later migrations are tested on rows from before them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,10 +18,10 @@ use crate::harness::{Engine, Home};
 
 const FIRST_ON_SQLITE: &str = include_str!("upgrade/first.sqlite.sql");
 const FIRST_ON_POSTGRES: &str = include_str!("upgrade/first.postgres.sql");
-/// The key that the dumps were sealed with.
+/// Key that sealed the dumps.
 const KEY: [u8; 32] = [7; 32];
 
-/// A database on this engine in which these statements were run.
+/// Creates a database on this engine by running these statements.
 async fn written(engine: Engine, folder: &Path, statements: String) -> Database {
     let database = engine.database();
     let statements = AssertSqlSafe(statements);
@@ -46,7 +45,7 @@ async fn written(engine: Engine, folder: &Path, statements: String) -> Database 
     database
 }
 
-/// What a program wrote that knew no migration after this one.
+/// Returns the statements of a database whose last migration is this one.
 fn migrated_to(engine: Engine, last: u32) -> String {
     let (folder, mut statements) = match engine {
         Engine::Sqlite => {
@@ -82,7 +81,7 @@ fn migrated_to(engine: Engine, last: u32) -> String {
 
 // issue 4: "A test upgrades a database written by the release tag before"
 #[tokio::test]
-async fn a_database_of_the_first_schema_is_read_by_todays_store_on_each_engine() {
+async fn database_of_first_schema_is_readable() {
     for engine in Engine::ALL {
         let folder = tempfile::tempdir().unwrap();
         let dump = match engine {
@@ -106,16 +105,16 @@ async fn a_database_of_the_first_schema_is_read_by_todays_store_on_each_engine()
         assert_eq!(changes.len(), 1, "{engine:?}");
         assert_eq!(store.missed().since(workspace, monitor, since, 10).await.unwrap()[0].count, 2);
         assert_eq!(store.audit().newest(workspace, 10).await.unwrap().len(), 1);
-        // Made since then: every workspace signs what it sends.
+        // Created since then: every workspace has a signing secret.
         assert_eq!(store.signing_secrets().of(workspace, since).await.unwrap().len(), 1);
         store.close().await.unwrap();
-        // What was brought up to date is opened again as it is.
+        // A migrated database opens again unchanged.
         Store::open(settings).await.unwrap().close().await.unwrap();
     }
 }
 
-/// Subscribers of which one asked, one was added by an owner, and one is a webhook, before it was stored who
-/// that was.
+/// Returns subscribers from before their origin was stored: one signed up, others were added by an
+/// owner, some of them webhooks.
 fn of_all_sorts(engine: Engine) -> String {
     let (workspace, page) = (WorkspaceId::from_bits(1), PageId::from_bits(1));
     let mut rows = format!(
@@ -132,7 +131,7 @@ fn of_all_sorts(engine: Engine) -> String {
         (1, "email", "subscriber.ask"),
         (2, "email", "subscriber.add"),
         (3, "webhook", "subscriber.add"),
-        // The audit of this one is over.
+        // The audit entry of this one has expired.
         (4, "webhook", "page.update"),
     ] {
         let subscriber = SubscriberId::from_bits(number);
@@ -150,7 +149,7 @@ fn of_all_sorts(engine: Engine) -> String {
 }
 
 #[tokio::test]
-async fn whom_an_owner_added_before_that_was_stored_is_known_as_such() {
+async fn migration_restores_who_added_a_subscriber() {
     for engine in Engine::ALL {
         let folder = tempfile::tempdir().unwrap();
         let rows = migrated_to(*engine, 12) + &of_all_sorts(*engine);
@@ -165,7 +164,7 @@ async fn whom_an_owner_added_before_that_was_stored_is_known_as_such() {
 }
 
 #[tokio::test]
-async fn results_that_were_rows_of_their_own_are_those_of_a_body() {
+async fn migration_moves_result_rows_into_bodies() {
     for engine in Engine::ALL {
         let folder = tempfile::tempdir().unwrap();
         let no_phases = "NULL";
@@ -227,6 +226,6 @@ async fn results_that_were_rows_of_their_own_are_those_of_a_body() {
             ],
             "{engine:?}"
         );
-        assert_eq!(home.count("recent_results").await, 2, "one of each ten minutes");
+        assert_eq!(home.count("recent_results").await, 2, "one row for each ten minutes");
     }
 }

@@ -6,7 +6,7 @@ use store::{StoreError, WorkspaceEdit};
 use crate::harness::{a_workspace, at, for_each_engine};
 
 #[tokio::test]
-async fn a_workspace_is_found_by_its_slug() {
+async fn workspace_is_found_by_its_slug() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let found = home.store.workspaces().by_slug("team-2").await.unwrap();
@@ -19,7 +19,7 @@ async fn a_workspace_is_found_by_its_slug() {
 }
 
 #[tokio::test]
-async fn an_unknown_slug_is_not_found() {
+async fn unknown_slug_is_not_found() {
     for_each_engine(async |home| {
         let refusal = home.store.workspaces().by_slug("nobody").await.unwrap_err();
         assert_eq!(refusal.to_string(), "workspace `nobody` not found");
@@ -28,7 +28,7 @@ async fn an_unknown_slug_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_slug_is_given_once() {
+async fn repeated_slug_is_rejected() {
     for_each_engine(async |home| {
         let mut second = a_workspace(2);
         second.slug = "team-1".to_owned();
@@ -44,7 +44,7 @@ async fn a_slug_is_given_once() {
 
 // decision 0049: "a workspace keeps results for the plan's time at most"
 #[tokio::test]
-async fn retention_of_a_plan_only_shortens() {
+async fn plan_retention_only_shortens() {
     for_each_engine(async |home| {
         let store = &home.store;
         store.hold_to(Plans::parse("small retention_days=7, large retention_days=90").unwrap(), 30);

@@ -1,4 +1,4 @@
-//! The writer: work that waits together is committed together, and what fails is undone alone.
+//! Writer: waiting work is committed together, and failed work is rolled back alone.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use crate::harness::{a_workspace, at, for_each_engine, instant, key_id};
 
 #[tokio::test]
-async fn of_two_changes_that_wait_together_one_may_fail_alone() {
+async fn failed_change_does_not_affect_its_group() {
     for_each_engine(async |home| {
         let taken = Workspace { slug: "team-1".to_owned(), ..a_workspace(2) };
         let workspaces = home.store.workspaces();
@@ -25,7 +25,7 @@ async fn of_two_changes_that_wait_together_one_may_fail_alone() {
 }
 
 #[tokio::test]
-async fn of_many_changes_at_once_exactly_the_good_ones_are_stored() {
+async fn concurrent_valid_changes_are_all_stored() {
     for_each_engine(async |home| {
         let mut changes = JoinSet::new();
         for number in 1..=300_u64 {
@@ -39,7 +39,7 @@ async fn of_many_changes_at_once_exactly_the_good_ones_are_stored() {
                 last_used_at: None,
                 revoked_at: None,
             };
-            // Each third has the hash of its predecessor, which is unique.
+            // Each third key has the hash of its predecessor, which must be unique.
             let hash = KeyHash::of(&(number - u64::from(number % 3 == 0)).to_string());
             let store = home.store.clone();
             changes.spawn(async move { (number, store.keys().create(key, hash, at(1)).await) });
@@ -59,7 +59,7 @@ async fn of_many_changes_at_once_exactly_the_good_ones_are_stored() {
 }
 
 #[tokio::test]
-async fn a_change_whose_caller_went_away_is_stored_all_the_same() {
+async fn change_of_cancelled_caller_is_stored() {
     for_each_engine(async |home| {
         let workspaces = home.store.workspaces();
         let mut change: Pin<Box<dyn Future<Output = _>>> =
@@ -67,7 +67,7 @@ async fn a_change_whose_caller_went_away_is_stored_all_the_same() {
         let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(change.as_mut().poll(cx)));
         assert!(polled.await.is_pending());
         drop(change);
-        // What is asked for later is done later: when this is answered, the first is stored too.
+        // Later work is done later, so the first change is stored when this one returns.
         home.store.workspaces().create(a_workspace(3), at(2)).await.unwrap();
         assert_eq!(home.store.workspaces().list().await.unwrap().len(), 3);
     })
@@ -75,7 +75,7 @@ async fn a_change_whose_caller_went_away_is_stored_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_closed_store_says_so() {
+async fn closed_store_rejects_work() {
     for_each_engine(async |home| {
         home.store.clone().close().await.unwrap();
         let written = home.store.workspaces().create(a_workspace(2), at(1)).await;

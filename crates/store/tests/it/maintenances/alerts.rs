@@ -1,5 +1,5 @@
-//! What maintenance means for alerts: an opening waits for its end and is told then; when that moves, so
-//! does the alert; what recovers is told.
+//! Effect of maintenance on alerts: an opening waits for the end of the maintenance, and moves with
+//! it. A recovery cancels it.
 
 use rules::ChannelId;
 use store::{Batch, DeliveryFilter};
@@ -8,7 +8,7 @@ use super::*;
 use crate::channels;
 use crate::commit::{closed, opened};
 
-/// The monitor goes down at this time.
+/// Commits that the monitor goes down at this time.
 async fn goes_down(home: &Home, monitor: MonitorId, now: i64) {
     let batch = Batch { transitions: vec![(monitor, opened(1, now))], ..Batch::default() };
     home.commit(batch).await.unwrap();
@@ -19,7 +19,7 @@ async fn recovers(home: &Home, monitor: MonitorId, now: i64) {
     home.commit(batch).await.unwrap();
 }
 
-/// What is to be told at this time, and when to ask again, in hours.
+/// Returns the number of due deliveries, and the next due time in hours.
 async fn due(home: &Home, now: i64) -> (usize, Option<i64>) {
     let queue = home.store.outbox().due(ChannelId::from_bits(1), instant(now), 10).await.unwrap();
     let next_at = queue.next_at.map(|at| (at.as_millis() - instant(0).as_millis()) / HOUR);
@@ -33,7 +33,7 @@ async fn a_told_monitor(home: &Home) -> MonitorId {
 }
 
 #[tokio::test]
-async fn what_is_still_broken_when_a_maintenance_ends_is_told_then() {
+async fn outage_outlasting_maintenance_is_notified_at_its_end() {
     // issue 6 point 5, design: §5 "Still `error` when a maintenance ends: an alert then"
     for_each_engine(async |home| {
         let monitor = a_told_monitor(home).await;
@@ -47,7 +47,7 @@ async fn what_is_still_broken_when_a_maintenance_ends_is_told_then() {
 }
 
 #[tokio::test]
-async fn what_recovers_within_a_maintenance_is_not_told() {
+async fn outage_within_maintenance_is_not_notified() {
     for_each_engine(async |home| {
         let monitor = a_told_monitor(home).await;
         create(home, 1, from(0, monitor)).await.unwrap();
@@ -59,7 +59,7 @@ async fn what_recovers_within_a_maintenance_is_not_told() {
 }
 
 #[tokio::test]
-async fn the_recovery_of_what_was_told_is_told_within_a_maintenance_too() {
+async fn recovery_of_notified_outage_is_not_held() {
     for_each_engine(async |home| {
         let monitor = a_told_monitor(home).await;
         create(home, 1, from(HOUR, monitor)).await.unwrap();
@@ -76,7 +76,7 @@ async fn the_recovery_of_what_was_told_is_told_within_a_maintenance_too() {
 }
 
 #[tokio::test]
-async fn windows_of_several_that_touch_are_one() {
+async fn adjacent_windows_hold_alerts_until_the_last() {
     for_each_engine(async |home| {
         let monitor = a_told_monitor(home).await;
         let component = components::a_full_page_with_one(home, monitor).await.id;
@@ -92,7 +92,7 @@ async fn windows_of_several_that_touch_are_one() {
 }
 
 #[tokio::test]
-async fn an_alert_that_waits_moves_with_the_end_of_the_maintenance() {
+async fn held_alert_moves_with_the_maintenance_end() {
     for_each_engine(async |home| {
         let monitor = a_told_monitor(home).await;
         let seen = create(home, 1, from(0, monitor)).await.unwrap().maintenance;
@@ -122,7 +122,7 @@ async fn an_alert_that_waits_moves_with_the_end_of_the_maintenance() {
 }
 
 #[tokio::test]
-async fn an_alert_that_waits_is_told_when_the_maintenance_is_ended_or_deleted() {
+async fn ending_or_deleting_maintenance_releases_held_alerts() {
     for deletes in [false, true] {
         for_each_engine(async |home| {
             let monitor = a_told_monitor(home).await;
@@ -144,7 +144,7 @@ async fn an_alert_that_waits_is_told_when_the_maintenance_is_ended_or_deleted() 
 }
 
 #[tokio::test]
-async fn an_alert_that_waits_is_told_when_its_component_shows_something_else() {
+async fn changing_a_component_monitor_releases_held_alerts() {
     for_each_engine(async |home| {
         let monitor = a_told_monitor(home).await;
         let other = home.monitor(2).await.id;

@@ -1,10 +1,10 @@
-//! Windows as time goes by: written further ahead, and taken away when nobody asks for them any more.
+//! Windows over time: extended ahead, and deleted after their retention.
 
 use super::*;
 
 const DAY: i64 = 24 * HOUR;
 
-/// All that housekeeping has to do at this time.
+/// Runs all housekeeping that is due at this time.
 async fn keep(home: &Home, now: i64) {
     while home.store.maintenances().extend(instant(now)).await.unwrap() {}
     while home.store.maintenances().prune(instant(now)).await.unwrap() {}
@@ -15,7 +15,7 @@ async fn windows(home: &Home) -> i64 {
 }
 
 #[tokio::test]
-async fn windows_are_written_ahead_and_further_as_time_goes_by() {
+async fn windows_are_extended_as_time_passes() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let recurring = |rule: &str| {
@@ -28,12 +28,12 @@ async fn windows_are_written_ahead_and_further_as_time_goes_by() {
         create(home, 1, recurring("FREQ=DAILY")).await.unwrap();
         assert_eq!(windows(home).await, 400);
         keep(home, 20 * DAY).await;
-        assert_eq!(windows(home).await, 400, "there is enough ahead");
+        assert_eq!(windows(home).await, 400, "enough windows are ahead");
         keep(home, 40 * DAY).await;
         assert_eq!(windows(home).await, 440);
         let next = read(home, 1, 439 * DAY).await.unwrap().next.unwrap();
         assert_eq!(next, span(439 * DAY + HOUR, 439 * DAY + 2 * HOUR));
-        // A server that was away for long goes on.
+        // A server catches up after a long downtime.
         keep(home, 600 * DAY).await;
         let seen = read(home, 1, 600 * DAY + HOUR).await.unwrap();
         assert_eq!(seen.current, Some(span(600 * DAY + HOUR, 600 * DAY + 2 * HOUR)));
@@ -43,7 +43,7 @@ async fn windows_are_written_ahead_and_further_as_time_goes_by() {
 }
 
 #[tokio::test]
-async fn windows_without_a_gap_go_on_as_one() {
+async fn adjacent_windows_are_extended_as_one() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let always = with(HOUR, |draft| {
@@ -61,7 +61,7 @@ async fn windows_without_a_gap_go_on_as_one() {
 }
 
 #[tokio::test]
-async fn dense_windows_are_bounded_and_go_on_when_they_are_needed() {
+async fn dense_windows_are_bounded_and_extended_when_needed() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let dense = with(HOUR, |draft| {
@@ -72,7 +72,7 @@ async fn dense_windows_are_bounded_and_go_on_when_they_are_needed() {
         create(home, 1, dense).await.unwrap();
         assert_eq!(windows(home).await, 1_000);
         keep(home, 0).await;
-        assert_eq!(windows(home).await, 1_000, "half of them are enough");
+        assert_eq!(windows(home).await, 1_000, "half of them is enough");
         keep(home, 600 * HOUR).await;
         assert_eq!(windows(home).await, 2_000);
     })
@@ -80,7 +80,7 @@ async fn dense_windows_are_bounded_and_go_on_when_they_are_needed() {
 }
 
 #[tokio::test]
-async fn what_nobody_asks_for_is_taken_away() {
+async fn expired_windows_are_deleted() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         create(home, 1, from(HOUR, monitor)).await.unwrap();
@@ -94,7 +94,7 @@ async fn what_nobody_asks_for_is_taken_away() {
         assert_eq!(windows(home).await, 2);
         keep(home, 400 * DAY + 4 * HOUR).await;
         assert_eq!(windows(home).await, 0);
-        assert_eq!(home.count("maintenances").await, 1, "one that was not deleted stays");
+        assert_eq!(home.count("maintenances").await, 1, "existing maintenance stays");
         assert_eq!(home.count("maintenance_covers").await, 1);
         assert_eq!(read(home, 1, 500 * DAY).await.unwrap().course(), Course::Over);
     })

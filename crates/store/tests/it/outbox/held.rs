@@ -1,5 +1,5 @@
-//! What waits for its time: degradations and reminders until they have lasted, maintenance and quiet
-//! hours until they are over. What is over before is never told.
+//! Held deliveries: degradations and reminders wait for their minimum duration, others for the end
+//! of maintenance or quiet hours. Events that are over before are cancelled.
 
 use rules::notification::{Held, QuietHours, Wishes};
 use rules::{Interval, TimeOfDay, TimeZone};
@@ -8,7 +8,8 @@ use store::DeliveryState;
 use super::*;
 use crate::harness::for_each_engine;
 
-/// Quiet from half past eight in the morning until noon; the tests begin at eight.
+/// Returns preferences with quiet hours from half past eight in the morning until noon. The tests
+/// start at eight.
 fn quiet(held: Held) -> Wishes {
     let time = |text| TimeOfDay::parse(text).unwrap();
     let time_zone = TimeZone::parse("Europe/Berlin").unwrap();
@@ -22,7 +23,7 @@ fn reminded() -> Wishes {
 
 // design: §5 "`degraded` that lasts two periods"
 #[tokio::test]
-async fn a_degradation_is_told_when_it_has_lasted_two_periods() {
+async fn degradation_of_two_periods_is_notified() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -37,7 +38,7 @@ async fn a_degradation_is_told_when_it_has_lasted_two_periods() {
 }
 
 #[tokio::test]
-async fn a_degradation_that_is_over_before_is_told_nobody() {
+async fn shorter_degradation_is_cancelled() {
     for_each_engine(async |home| {
         let monitors =
             [home.monitor(1).await.id, home.monitor(2).await.id, home.monitor(3).await.id];
@@ -60,9 +61,9 @@ async fn a_degradation_that_is_over_before_is_told_nobody() {
     .await;
 }
 
-// issue 16, point 11: an event has the time of the outage, its delivery that of storing
+// Issue 16, point 11: an event has the time of the outage, and its delivery that of storing.
 #[tokio::test]
-async fn event_stored_late_waits_by_the_present() {
+async fn event_stored_late_is_held_by_storage_time() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = wishing(home, 1, &[monitor], quiet(Held::All)).await;
@@ -70,7 +71,7 @@ async fn event_stored_late_waits_by_the_present() {
         let stored_late = Batch { transitions, at: instant(HOUR), ..Batch::default() };
         home.commit(stored_late).await.unwrap();
         let shown = shown(home, channel, HOUR).await;
-        assert!(shown.is_empty(), "quiet hours have begun since: {shown:?}");
+        assert!(shown.is_empty(), "quiet hours have started since: {shown:?}");
         let queue = due(home, channel, 4 * HOUR).await;
         let [first] = &queue.due[..] else { panic!("{queue:?}") };
         assert_eq!((alert(first).at, alert(first).began_at), {
@@ -82,7 +83,7 @@ async fn event_stored_late_waits_by_the_present() {
 }
 
 #[tokio::test]
-async fn what_comes_in_quiet_hours_is_told_when_they_end() {
+async fn alert_in_quiet_hours_waits_for_their_end() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (all, but_errors) = (quiet(Held::All), quiet(Held::AllButErrors));
@@ -99,7 +100,7 @@ async fn what_comes_in_quiet_hours_is_told_when_they_end() {
 }
 
 #[tokio::test]
-async fn a_channel_that_is_quiet_no_more_hears_at_once() {
+async fn removing_quiet_hours_releases_held_alerts() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = wishing(home, 1, &[monitor], quiet(Held::All)).await;
@@ -115,7 +116,7 @@ async fn a_channel_that_is_quiet_no_more_hears_at_once() {
 }
 
 #[tokio::test]
-async fn an_outage_is_told_again_while_it_lasts_and_nobody_took_it_up() {
+async fn unacknowledged_outage_is_reminded() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = wishing(home, 1, &[monitor], reminded()).await;
@@ -133,7 +134,7 @@ async fn an_outage_is_told_again_while_it_lasts_and_nobody_took_it_up() {
         );
         assert_eq!(reminders[0].key, "inc_0000000000001-chn_0000000000001-error-1");
         deliver(home, channel, HOUR).await;
-        // A server that was away in between leaves out those that others have followed since.
+        // After a downtime, the server skips the reminders before the latest one.
         assert_eq!(deliver(home, channel, 5 * HOUR).await.len(), 2);
         assert_eq!(home.count("events WHERE reminder IN (1, 2, 5)").await, 3);
         assert_eq!(due(home, channel, 5 * HOUR).await.next_at, Some(instant(6 * HOUR)));
@@ -146,7 +147,7 @@ async fn an_outage_is_told_again_while_it_lasts_and_nobody_took_it_up() {
 }
 
 #[tokio::test]
-async fn who_took_an_incident_up_is_not_reminded() {
+async fn acknowledged_incident_is_not_reminded() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let channel = wishing(home, 1, &monitors, reminded()).await;

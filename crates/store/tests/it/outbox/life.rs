@@ -1,4 +1,5 @@
-//! From the verdict to the receiver: written with it, once, and there after a restart.
+//! From the verdict to the receiver: deliveries are written with the verdict, once, and survive a
+//! restart.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::harness::{
 
 // design: §5 "To `error`: an incident opens. `error` to `active` …: it closes"
 #[tokio::test]
-async fn an_outage_is_told_with_its_grounds_and_its_end_with_how_long_it_lasted() {
+async fn outage_alert_has_cause_and_recovery_has_duration() {
     for_each_engine(async |home| {
         let check = check_with_secret("hunter2");
         let monitor = home.monitor_with(1, MonitorSettings { check, ..settings() }).await.id;
@@ -53,7 +54,7 @@ async fn an_outage_is_told_with_its_grounds_and_its_end_with_how_long_it_lasted(
 }
 
 #[tokio::test]
-async fn every_channel_of_the_monitor_hears_and_no_other() {
+async fn only_channels_of_the_monitor_are_notified() {
     for_each_engine(async |home| {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let (first, second) =
@@ -63,13 +64,13 @@ async fn every_channel_of_the_monitor_hears_and_no_other() {
         for (channel, expected) in [(first, 1), (second, 1), (third, 0)] {
             assert_eq!(due(home, channel, 0).await.due.len(), expected, "{channel}");
         }
-        assert_eq!(home.count("events").await, 1, "what many hear is kept once");
+        assert_eq!(home.count("events").await, 1, "an event with many recipients is stored once");
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_batch_that_is_tried_again_tells_nothing_twice() {
+async fn retried_batch_notifies_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -92,9 +93,10 @@ async fn a_batch_that_is_tried_again_tells_nothing_twice() {
     .await;
 }
 
-// Two turns to the same status in one millisecond are one row of `status_changes`, and two alerts.
+// Two changes to the same status in one millisecond are one row of `status_changes`, and two
+// alerts.
 #[tokio::test]
-async fn turns_of_one_instant_are_told_each() {
+async fn changes_at_the_same_time_are_all_notified() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = opsgenie(home, 1, &[monitor]).await;
@@ -108,7 +110,7 @@ async fn turns_of_one_instant_are_told_each() {
 }
 
 #[tokio::test]
-async fn a_verdict_that_cannot_be_told_is_not_stored() {
+async fn verdict_rolls_back_if_deliveries_cannot_be_written() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -119,7 +121,7 @@ async fn a_verdict_that_cannot_be_told_is_not_stored() {
         home.store.commit(Arc::clone(&batch)).await.unwrap_err();
         home.execute("ALTER TABLE elsewhere RENAME TO deliveries").await;
         assert_eq!(home.store.incidents().open(home.workspace).await.unwrap(), []);
-        assert!(news.try_recv().is_err(), "nothing is due of what was not stored");
+        assert!(news.try_recv().is_err(), "a rolled-back event is not due");
         home.store.commit(batch).await.unwrap();
         let due_at = instant(10);
         assert_eq!(news.try_recv(), Ok(Woken { addressee: channel.into(), due_at }));
@@ -129,7 +131,7 @@ async fn a_verdict_that_cannot_be_told_is_not_stored() {
 
 // design: §5 "Pausing or deleting closes it under that name, and tells every channel that heard"
 #[tokio::test]
-async fn a_pause_and_a_deletion_are_told_to_who_heard() {
+async fn pause_and_deletion_notify_alerted_channels() {
     for_each_engine(async |home| {
         let (paused, deleted) = (home.monitor(1).await, home.monitor(2).await);
         let fine = home.monitor(3).await;
@@ -152,9 +154,9 @@ async fn a_pause_and_a_deletion_are_told_to_who_heard() {
         let over = |number, how| (format!("recovered {number}"), Some(how));
         assert_eq!(ended, [over(1, Ended::Paused), over(2, Ended::Deleted)]);
         assert_eq!(alert(&queue.due[1]).monitor.target, "example.com:443");
-        assert_eq!(shown(home, late, HOUR).await, [""; 0], "who heard nothing hears no end");
+        assert_eq!(shown(home, late, HOUR).await, [""; 0], "a channel without an opening gets no end");
 
-        // The judge says it too, later.
+        // The judge records it too, later.
         let judged = Transition {
             from: MonitorStatus::Error,
             to: MonitorStatus::Unknown,
@@ -170,10 +172,10 @@ async fn a_pause_and_a_deletion_are_told_to_who_heard() {
     .await;
 }
 
-// A process that is killed before its judge hears of the pause leaves nothing open that nobody closes, and
-// nothing behind that keeps the next outage silent.
+// If the process is killed before its judge learns of the pause, no incident stays open, and the
+// next outage is notified.
 #[tokio::test]
-async fn what_is_judged_of_a_monitor_that_was_just_paused_is_not_so() {
+async fn verdict_on_paused_monitor_is_dropped() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await;
         let (id, channel) = (monitor.id, slack(home, 1, &[monitor.id]).await);
@@ -198,7 +200,7 @@ async fn what_is_judged_of_a_monitor_that_was_just_paused_is_not_so() {
 }
 
 #[tokio::test]
-async fn what_somebody_resolved_is_told_once() {
+async fn resolved_incident_is_notified_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -220,7 +222,7 @@ async fn what_somebody_resolved_is_told_once() {
 
 // issue 6: "nothing is lost by a crash"
 #[tokio::test]
-async fn what_waits_is_there_after_a_restart_with_the_same_keys() {
+async fn waiting_deliveries_survive_restart_with_their_keys() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let channel = slack(home, 1, &monitors).await;
@@ -239,7 +241,7 @@ async fn what_waits_is_there_after_a_restart_with_the_same_keys() {
 }
 
 #[tokio::test]
-async fn news_come_after_the_commit_and_only_the_last_who_listens_hears() {
+async fn wake_ups_reach_the_latest_listener_after_commit() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let channel = slack(home, 1, &monitors).await;
@@ -251,20 +253,20 @@ async fn news_come_after_the_commit_and_only_the_last_who_listens_hears() {
         assert_eq!(
             woken,
             Woken { addressee: channel.into(), due_at: instant(10) },
-            "the earliest says it all"
+            "one wake-up has the earliest time"
         );
         assert!(second.try_recv().is_err() && first.try_recv().is_err());
         drop(second);
         turn(home, monitors[1], up(1, 20)).await;
         let mut third = home.store.outbox().listen();
         turn(home, monitor_id(9), down(2, 30)).await;
-        assert!(third.try_recv().is_err(), "nobody is told of a monitor that is not there");
+        assert!(third.try_recv().is_err(), "an unknown monitor wakes no recipient");
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_deleted_channel_is_told_nothing_more() {
+async fn deleted_channel_gets_no_more_deliveries() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (channel, other) = (slack(home, 1, &[monitor]).await, slack(home, 2, &[monitor]).await);
@@ -272,7 +274,7 @@ async fn a_deleted_channel_is_told_nothing_more() {
         let in_flight = due(home, channel, 10).await.due[0].id;
         home.store.channels().delete(home.workspace, channel, at(20)).await.unwrap();
         assert_eq!(due(home, channel, 20).await, Queue::default());
-        // What was being sent meanwhile arrived all the same.
+        // A delivery that was in flight is recorded nevertheless.
         answer(home, in_flight, 15, Then::Accepted).await;
         turn(home, monitor, up(1, 30)).await;
         let filter = DeliveryFilter { channel: Some(channel), ..DeliveryFilter::default() };

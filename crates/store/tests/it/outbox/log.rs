@@ -1,4 +1,4 @@
-//! The delivery log: what it lists, how full it is, and how long it is kept.
+//! Delivery log: listings, counts and retention.
 
 use domain::notify::{Event, EventKind};
 use rules::{ProviderType, limits};
@@ -18,7 +18,7 @@ const fn first(limit: u32) -> Page<DeliveryId> {
 }
 
 #[tokio::test]
-async fn the_log_says_what_was_sent_and_what_came_of_it() {
+async fn log_lists_deliveries_with_attempts() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -45,7 +45,7 @@ async fn the_log_says_what_was_sent_and_what_came_of_it() {
 }
 
 #[tokio::test]
-async fn the_log_is_listed_newest_first_by_channel_monitor_and_state() {
+async fn log_filters_by_channel_monitor_and_state() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(0)).await.unwrap();
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
@@ -93,7 +93,7 @@ async fn the_log_is_listed_newest_first_by_channel_monitor_and_state() {
 }
 
 #[tokio::test]
-async fn a_test_of_a_channel_stands_beside_what_was_delivered() {
+async fn channel_tests_are_listed_in_the_log() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -122,7 +122,7 @@ async fn a_test_of_a_channel_stands_beside_what_was_delivered() {
             .collect();
         let test = |state| (EventKind::Test, state, None, 1);
         assert_eq!(shown, [test(DeliveryState::Dead), test(DeliveryState::Accepted)]);
-        // It holds nothing up, and can be told again like any other.
+        // It does not block other deliveries, and can be replayed like any other.
         home.store.outbox().replay(home.workspace, tests[0].id, at(40)).await.unwrap();
         let told: Vec<_> =
             due(home, channel, 40).await.due.iter().map(|it| alert(it).kind).collect();
@@ -132,7 +132,7 @@ async fn a_test_of_a_channel_stands_beside_what_was_delivered() {
 }
 
 #[tokio::test]
-async fn what_waits_and_what_is_dead_is_counted() {
+async fn waiting_and_dead_deliveries_are_counted() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let channel = slack(home, 1, &monitors).await;
@@ -151,7 +151,7 @@ async fn what_waits_and_what_is_dead_is_counted() {
 }
 
 #[tokio::test]
-async fn deliveries_go_when_their_time_is_over_and_never_what_waits_or_is_open() {
+async fn only_completed_closed_deliveries_expire() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let (channel, other) =
@@ -164,7 +164,7 @@ async fn deliveries_go_when_their_time_is_over_and_never_what_waits_or_is_open()
         let kept = instant(61) + limits::DELIVERIES_KEPT;
         assert_eq!(pruned(kept - Duration::from_millis(1)).await.deliveries, 0);
         let gone = pruned(kept).await;
-        assert_eq!((gone.deliveries, gone.events), (2, 0), "what others still have to hear stays");
+        assert_eq!((gone.deliveries, gone.events), (2, 0), "waiting deliveries stay");
         assert_eq!(home.count("delivery_attempts").await, 1);
         assert_eq!(deliver(home, other, 90 * 24 * HOUR).await, ["error 1", "recovered 1"]);
         turn(home, monitors[1], up(2, 91 * 24 * HOUR)).await;

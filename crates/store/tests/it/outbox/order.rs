@@ -1,5 +1,5 @@
-//! Order: of one monitor on one channel nothing overtakes what is being tried; everything else goes its
-//! own way.
+//! Order: deliveries of one monitor on one channel wait for earlier ones. All others are
+//! independent.
 
 use rules::notification::Wishes;
 use store::{DeliveryState, Then};
@@ -9,7 +9,7 @@ use crate::harness::for_each_engine;
 
 // design: §5 "in order per channel and monitor"
 #[tokio::test]
-async fn nothing_of_a_monitor_is_tried_while_an_earlier_one_waits() {
+async fn later_delivery_of_monitor_waits_for_earlier_one() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let (channel, other) =
@@ -33,7 +33,7 @@ async fn nothing_of_a_monitor_is_tried_while_an_earlier_one_waits() {
 }
 
 #[tokio::test]
-async fn what_follows_a_dead_letter_goes_on() {
+async fn dead_letter_does_not_block_later_deliveries() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -47,7 +47,7 @@ async fn what_follows_a_dead_letter_goes_on() {
 }
 
 #[tokio::test]
-async fn the_end_of_what_was_dead_by_then_is_not_told() {
+async fn end_of_a_dead_opening_is_not_notified() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -61,7 +61,7 @@ async fn the_end_of_what_was_dead_by_then_is_not_told() {
 }
 
 #[tokio::test]
-async fn a_try_that_is_told_twice_is_one() {
+async fn attempt_recorded_twice_counts_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -85,7 +85,7 @@ async fn a_try_that_is_told_twice_is_one() {
 }
 
 #[tokio::test]
-async fn a_slow_channel_holds_up_no_other_and_asks_for_a_few_at_a_time() {
+async fn slow_channel_does_not_block_others() {
     for_each_engine(async |home| {
         let mut monitors = Vec::new();
         for number in 1..=9 {
@@ -109,7 +109,7 @@ async fn a_slow_channel_holds_up_no_other_and_asks_for_a_few_at_a_time() {
 }
 
 #[tokio::test]
-async fn an_unlinked_channel_hears_the_end_of_what_it_heard() {
+async fn unlinked_channel_gets_the_end_of_its_alerts() {
     for_each_engine(async |home| {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let channel = wishing(home, 1, &[monitor], Wishes::default()).await;

@@ -1,11 +1,11 @@
-//! Dead letters told again.
+//! Replays of dead letters.
 
 use store::{DeliveryState, StoreError, Then, Woken};
 
 use super::*;
 use crate::harness::{a_workspace, for_each_engine, workspace_id};
 
-/// An opening that its receiver refused.
+/// Creates a dead letter: an opening that its receiver rejected.
 async fn a_dead_letter(home: &Home, channel: ChannelId, monitor: MonitorId) -> DeliveryId {
     turn(home, monitor, down(1, 10)).await;
     let id = due(home, channel, 10).await.due[0].id;
@@ -15,7 +15,7 @@ async fn a_dead_letter(home: &Home, channel: ChannelId, monitor: MonitorId) -> D
 
 // design: §5 "then stands in a dead-letter list with a replay button"
 #[tokio::test]
-async fn a_dead_letter_is_told_again_for_as_long_as_a_new_one() {
+async fn replayed_dead_letter_gets_all_attempts_again() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -25,7 +25,7 @@ async fn a_dead_letter_is_told_again_for_as_long_as_a_new_one() {
         let replayed = outbox.replay(home.workspace, id, at(HOUR)).await.unwrap();
         assert_eq!((replayed.state, replayed.tries), (DeliveryState::Waiting, 0));
         assert_eq!((replayed.due_at, replayed.done_at), (instant(HOUR), None));
-        assert_eq!(replayed.attempts.len(), 1, "what was tried stays to be read");
+        assert_eq!(replayed.attempts.len(), 1, "earlier attempts stay in the log");
         assert_eq!(news.try_recv(), Ok(Woken { addressee: channel.into(), due_at: instant(HOUR) }));
         let again = &due(home, channel, HOUR).await.due[0];
         assert_eq!((again.tries, again.first_try_at), (0, None));
@@ -42,9 +42,9 @@ async fn a_dead_letter_is_told_again_for_as_long_as_a_new_one() {
     .await;
 }
 
-// A clock may stand still: two tries of one instant are two.
+// The clock may stand still, so two attempts may have the same time.
 #[tokio::test]
-async fn a_dead_letter_that_is_told_again_at_the_instant_of_its_end_is_written_down() {
+async fn replay_at_the_time_of_death_is_recorded() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -62,9 +62,9 @@ async fn a_dead_letter_that_is_told_again_at_the_instant_of_its_end_is_written_d
     .await;
 }
 
-// Where alerts are kept, an opening that comes late would stay open for good.
+// At a receiver that tracks alert states, a late opening would stay open for good.
 #[tokio::test]
-async fn an_opening_of_what_is_over_is_followed_by_its_end() {
+async fn replayed_opening_of_closed_incident_sends_its_end() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = opsgenie(home, 1, &[monitor]).await;
@@ -78,7 +78,7 @@ async fn an_opening_of_what_is_over_is_followed_by_its_end() {
         let end = due(home, channel, HOUR).await.due;
         assert_eq!(alert(&end[0]).lasted(), Duration::from_secs(70));
         assert_eq!(deliver(home, channel, HOUR).await, ["recovered 1"]);
-        // And once more, with what was told already.
+        // Again, after the end was delivered.
         home.store.outbox().replay(home.workspace, id, at(2 * HOUR)).await.unwrap();
         assert_eq!(deliver(home, channel, 2 * HOUR).await, ["error 1", "recovered 1"]);
         assert_eq!(home.count("deliveries").await, 2);
@@ -86,9 +86,9 @@ async fn an_opening_of_what_is_over_is_followed_by_its_end() {
     .await;
 }
 
-// It may have arrived there without our knowing.
+// The receiver may have accepted it although we do not know.
 #[tokio::test]
-async fn an_end_that_was_tried_in_a_storm_stays_in_it() {
+async fn end_attempted_in_a_digest_stays_in_it() {
     for_each_engine(async |home| {
         let mut monitors = Vec::new();
         for number in 1..=4 {
@@ -124,7 +124,7 @@ async fn an_end_that_was_tried_in_a_storm_stays_in_it() {
 }
 
 #[tokio::test]
-async fn a_degradation_that_is_over_is_followed_by_its_end() {
+async fn replayed_degradation_that_is_over_sends_its_end() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
@@ -139,7 +139,7 @@ async fn a_degradation_that_is_over_is_followed_by_its_end() {
 }
 
 #[tokio::test]
-async fn only_dead_letters_of_the_workspace_and_of_channels_that_are_there_are_told_again() {
+async fn replay_rejects_other_deliveries() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(0)).await.unwrap();
         let monitor = home.monitor(1).await.id;

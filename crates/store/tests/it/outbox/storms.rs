@@ -1,5 +1,5 @@
-//! Storms: the first three of a minute on one channel go at once, the rest in one message; never where
-//! the vendor groups by itself.
+//! Digests: the first three deliveries of a minute on one channel are sent at once, the rest in one
+//! message. Receivers that track alert states get no digests.
 
 use domain::notify::Holds;
 use store::Then;
@@ -15,7 +15,7 @@ async fn monitors(home: &Home, count: u64) -> Vec<MonitorId> {
     monitors
 }
 
-/// Each of them goes down, a second after the other.
+/// Commits that each monitor goes down, one second apart.
 async fn break_all(home: &Home, monitors: &[MonitorId]) {
     for (number, monitor) in (1..).zip(monitors) {
         turn(home, *monitor, down(number, (number as i64 - 1) * SECOND)).await;
@@ -24,7 +24,7 @@ async fn break_all(home: &Home, monitors: &[MonitorId]) {
 
 // issue 6: "the first three of a minute on one channel go at once, the rest in one message"
 #[tokio::test]
-async fn the_first_three_of_a_minute_go_at_once_and_the_rest_in_one_message() {
+async fn fourth_alert_of_a_minute_starts_a_digest() {
     for_each_engine(async |home| {
         let monitors = monitors(home, 6).await;
         let (channel, keeps) =
@@ -35,13 +35,13 @@ async fn the_first_three_of_a_minute_go_at_once_and_the_rest_in_one_message() {
         assert_eq!(due(home, channel, MINUTE - 1).await.due, []);
         let storm = ["error 4 + error 5 + error 6 + recovered 5"];
         assert_eq!(deliver(home, channel, MINUTE).await, storm);
-        assert_eq!(deliver(home, keeps, 10 * SECOND).await.len(), 7, "never where alerts are kept");
+        assert_eq!(deliver(home, keeps, 10 * SECOND).await.len(), 7, "stateful receivers get no digests");
     })
     .await;
 }
 
 #[tokio::test]
-async fn one_that_is_left_alone_is_told_as_one() {
+async fn digest_of_one_is_sent_singly() {
     for_each_engine(async |home| {
         let monitors = monitors(home, 4).await;
         let channel = slack(home, 1, &monitors).await;
@@ -50,8 +50,8 @@ async fn one_that_is_left_alone_is_told_as_one() {
         let alone = due(home, channel, MINUTE).await.due;
         assert_eq!((alone.len(), alone[0].holds), (1, Some(Holds::Storm)));
         let id = alone[0].id;
-        assert!(home.store.outbox().begin_alone(id).await.unwrap(), "it is to be told");
-        assert!(!home.store.outbox().begin_alone(id).await.unwrap(), "it waits for none any more");
+        assert!(home.store.outbox().begin_alone(id).await.unwrap(), "it may be sent");
+        assert!(!home.store.outbox().begin_alone(id).await.unwrap(), "it is not in a digest any more");
         let begun = &due(home, channel, MINUTE).await.due[0];
         assert_eq!((begun.id, begun.holds, begun.storm.as_deref()), (id, None, None));
         answer(home, alone[0].id, MINUTE, Then::Again(instant(2 * MINUTE))).await;
@@ -62,7 +62,7 @@ async fn one_that_is_left_alone_is_told_as_one() {
 }
 
 #[tokio::test]
-async fn one_that_was_begun_alone_goes_with_no_storm() {
+async fn single_delivery_joins_no_digest() {
     for_each_engine(async |home| {
         let monitors = monitors(home, 6).await;
         let channel = slack(home, 1, &monitors).await;
@@ -71,7 +71,7 @@ async fn one_that_was_begun_alone_goes_with_no_storm() {
         let outbox = home.store.outbox();
         let alone = due(home, channel, MINUTE).await.due.remove(0);
         assert!(outbox.begin_alone(alone.id).await.unwrap());
-        // What comes next goes together, without it.
+        // The next deliveries form a digest without it.
         turn(home, monitors[4], down(5, 59 * SECOND)).await;
         turn(home, monitors[5], down(6, 59 * SECOND)).await;
         let queue = due(home, channel, MINUTE).await.due;
@@ -81,14 +81,14 @@ async fn one_that_was_begun_alone_goes_with_no_storm() {
         assert_eq!(queue[0].key, alone.key);
         let ids: Vec<_> = queue.iter().map(|it| it.id).collect();
         let fixed = outbox.begin_storm(&ids, "storm-3".to_owned()).await.unwrap();
-        assert_eq!(fixed, ids[1..], "it goes with no storm any more");
+        assert_eq!(fixed, ids[1..], "it joins no digest any more");
     })
     .await;
 }
 
-// Its channel may have become one whose vendor groups by itself.
+// The channel may have changed to a kind that gets no digests.
 #[tokio::test]
-async fn one_of_a_storm_that_is_begun_alone_leaves_it_for_good() {
+async fn delivery_sent_singly_leaves_its_digest() {
     for_each_engine(async |home| {
         let monitors = monitors(home, 6).await;
         let channel = slack(home, 1, &monitors).await;
@@ -109,7 +109,7 @@ async fn one_of_a_storm_that_is_begun_alone_leaves_it_for_good() {
 }
 
 #[tokio::test]
-async fn dead_letters_of_a_storm_are_told_again_one_by_one() {
+async fn dead_letters_of_a_digest_are_replayed_singly() {
     for_each_engine(async |home| {
         let monitors = monitors(home, 5).await;
         let channel = slack(home, 1, &monitors).await;
@@ -132,7 +132,7 @@ async fn dead_letters_of_a_storm_are_told_again_one_by_one() {
 }
 
 #[tokio::test]
-async fn a_storm_that_was_tried_keeps_its_set_and_its_key() {
+async fn attempted_digest_keeps_its_set_and_key() {
     for_each_engine(async |home| {
         let monitors = monitors(home, 7).await;
         let channel = slack(home, 1, &monitors).await;
@@ -142,7 +142,7 @@ async fn a_storm_that_was_tried_keeps_its_set_and_its_key() {
         let outbox = home.store.outbox();
         for _ in 0..2 {
             let fixed = outbox.begin_storm(&storm, "storm-2".to_owned()).await.unwrap();
-            assert_eq!(fixed, storm, "the same again changes nothing");
+            assert_eq!(fixed, storm, "a repeated call changes nothing");
         }
         let (again, later) = (instant(2 * MINUTE), 2 * MINUTE);
         let failed = storm.iter().map(|id| tried((*id, 1), MINUTE, Then::Again(again))).collect();
@@ -161,7 +161,7 @@ async fn a_storm_that_was_tried_keeps_its_set_and_its_key() {
 }
 
 #[tokio::test]
-async fn a_storm_leaves_out_what_was_cancelled_and_what_has_to_wait() {
+async fn digest_excludes_cancelled_and_blocked_deliveries() {
     for_each_engine(async |home| {
         let monitors = monitors(home, 5).await;
         let channel = slack(home, 1, &monitors).await;
@@ -169,7 +169,7 @@ async fn a_storm_leaves_out_what_was_cancelled_and_what_has_to_wait() {
         let first = due(home, channel, 0).await.due[0].id;
         answer(home, first, 0, Then::Again(instant(HOUR))).await;
         break_all(home, &monitors).await;
-        // The end of the first waits behind its opening, which is tried again in an hour.
+        // The end of the first outage waits for its opening, whose next attempt is in an hour.
         turn(home, monitors[0], up(1, 9 * SECOND)).await;
         let storm: Vec<_> = shown(home, channel, MINUTE).await;
         assert_eq!(storm, ["error 2", "error 3", "error 4", "error 5"]);
@@ -178,13 +178,13 @@ async fn a_storm_leaves_out_what_was_cancelled_and_what_has_to_wait() {
         assert_eq!(loose.len(), 2);
         home.store.channels().delete(home.workspace, channel, at(2 * MINUTE)).await.unwrap();
         let fixed = home.store.outbox().begin_storm(&loose, "storm".to_owned()).await.unwrap();
-        assert_eq!(fixed, [], "the channel is gone");
+        assert_eq!(fixed, [], "the channel is deleted");
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_morning_after_quiet_hours_is_a_storm_too() {
+async fn alerts_after_quiet_hours_form_a_digest() {
     use rules::notification::{Held, QuietHours};
     use rules::{TimeOfDay, TimeZone};
     for_each_engine(async |home| {

@@ -1,16 +1,17 @@
-//! Events that cannot be read any more: dead letters with the reason, which hold up nobody.
+//! Unreadable events: their deliveries become dead letters with the reason, and do not block
+//! others.
 
 use store::Delivery;
 
 use super::*;
 use crate::harness::for_each_engine;
 
-/// Writes what is sealed of the last event over that of the first.
+/// Overwrites the sealed data of the first event with that of the last.
 const CHANGED: &str = "UPDATE events SET sealed = (SELECT l.sealed FROM events l \
     WHERE l.number = (SELECT MAX(number) FROM events)) \
     WHERE number = (SELECT MIN(number) FROM events)";
 
-/// The dead letter, which is the only one.
+/// Returns the only dead letter.
 async fn dead(home: &Home) -> Delivery {
     let state = Some(DeliveryState::Dead);
     let filter = DeliveryFilter { state, ..DeliveryFilter::default() };
@@ -21,7 +22,7 @@ async fn dead(home: &Home) -> Delivery {
 }
 
 #[tokio::test]
-async fn an_event_that_cannot_be_read_is_a_dead_letter_and_its_channel_goes_on() {
+async fn unreadable_event_does_not_block_its_channel() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let channel = slack(home, 1, &monitors).await;
@@ -33,11 +34,11 @@ async fn an_event_that_cannot_be_read_is_a_dead_letter_and_its_channel_goes_on()
         assert_eq!((letter.channel, letter.monitor), (channel, Some(monitors[0])));
         assert_eq!(letter.event.incident, Some(IncidentId::from_bits(1)));
         assert_eq!((letter.event.kind, letter.done_at), (EventKind::Error, Some(instant(30))));
-        let [attempt] = letter.attempts.as_slice() else { panic!("it is said once: {letter:?}") };
+        let [attempt] = letter.attempts.as_slice() else { panic!("one attempt is recorded: {letter:?}") };
         let why = "unreadable event: events.sealed of `inc_0000000000001-error` in the database \
             cannot be read: it was altered, or belongs to another row";
         assert_eq!((attempt.answer.as_str(), attempt.status), (why, None));
-        // Who tells it again is told the same, and no more waits behind it than before.
+        // A replay gives the same result, and does not block later deliveries either.
         home.store.outbox().replay(home.workspace, letter.id, at(40)).await.unwrap();
         turn(home, monitors[1], up(2, 50)).await;
         assert_eq!(deliver(home, channel, 60).await, ["recovered 2"]);
@@ -47,7 +48,7 @@ async fn an_event_that_cannot_be_read_is_a_dead_letter_and_its_channel_goes_on()
 }
 
 #[tokio::test]
-async fn what_waited_for_its_time_and_cannot_be_read_is_a_dead_letter_too() {
+async fn unreadable_held_event_becomes_a_dead_letter() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let channel = slack(home, 1, &monitors).await;

@@ -1,4 +1,5 @@
-//! Templates of reports: what was written is what is read, one edit at a time, within a workspace.
+//! Templates of reports: stored values read back equal, concurrent edits conflict, workspaces are
+//! isolated.
 
 use rules::report::{ImpactDraft, ReportTemplate, TemplateDraft, TemplateSettings};
 use rules::{ComponentId, TemplateId};
@@ -31,13 +32,13 @@ async fn create(
     home.store.report_templates().create(new, at(10)).await.map(Created::into_inner)
 }
 
-/// One that speaks of this component.
+/// Creates a template about this component.
 pub(super) async fn a_full_one(home: &Home, component: ComponentId) {
     create(home, 1, settings(&[down(component)])).await.unwrap();
 }
 
 #[tokio::test]
-async fn templates_read_back_and_are_edited_by_who_saw_the_last_edit() {
+async fn template_reads_back_and_stale_edit_conflicts() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let page = a_page(home, 1).await.id;
@@ -62,7 +63,7 @@ async fn templates_read_back_and_are_edited_by_who_saw_the_last_edit() {
 }
 
 #[tokio::test]
-async fn what_a_template_names_must_be_there_and_leaves_it_when_it_goes() {
+async fn template_components_must_exist_and_follow_deletions() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let (first, second) = (a_component(home, 1, page).await, a_component(home, 2, page).await);

@@ -1,5 +1,6 @@
-//! Who may not look at a page does not hear of it: neither who subscribed before it was closed, nor who is
-//! no member, and what waits for them is told nobody. Which of them may is decided by `domain::page`.
+//! Access: people who may not view a page get no events of it, and their waiting deliveries are
+//! cancelled. This applies to subscribers from before a page was restricted, and to addresses
+//! outside its domains. `domain::page` decides who may view it.
 
 use rules::MonitorId;
 use rules::status_page::{NotTold, PageDraft, PageSettings};
@@ -9,12 +10,12 @@ use super::*;
 use crate::commit::{closed, opened};
 use crate::pages::page_settings;
 
-/// Who hears of all incidents.
+/// Returns settings for all incidents.
 fn all_of(page: PageId, email: &str) -> SubscriberSettings {
     wants(page, email, |draft| draft.topics = vec!["incidents".to_owned()])
 }
 
-/// A page that shows a monitor, and the monitor.
+/// Creates a page that shows a monitor, and returns both.
 async fn a_page_of_a_monitor(home: &Home) -> (StatusPage, MonitorId) {
     let page = a_page(home, 1).await;
     let monitor = home.monitor(1).await.id;
@@ -33,7 +34,7 @@ fn for_members(draft: &mut PageDraft) {
     draft.auth_email_domains = vec!["acme.com".to_owned()];
 }
 
-/// The page with other access from now on.
+/// Changes the access of the page.
 async fn becomes(
     home: &Home,
     page: &StatusPage,
@@ -44,7 +45,7 @@ async fn becomes(
     home.store.pages().update(seen, settings, at(1)).await.unwrap()
 }
 
-/// The monitor is down and well again, and the page passes that on.
+/// Commits an outage of the monitor, and fans it out.
 async fn breaks(home: &Home, page: PageId, monitor: MonitorId, number: u64) {
     let now = 10 * number as i64;
     for transition in [opened(number, now), closed(number, now + 1)] {
@@ -54,7 +55,7 @@ async fn breaks(home: &Home, page: PageId, monitor: MonitorId, number: u64) {
     }
 }
 
-/// How many beginnings a subscriber was told.
+/// Counts the openings that were sent to a subscriber.
 async fn letters(home: &Home, subscriber: u64) -> i64 {
     let of_it = format!(
         "deliveries d JOIN events e ON e.number = d.event WHERE d.channel = '{}' \
@@ -64,14 +65,14 @@ async fn letters(home: &Home, subscriber: u64) -> i64 {
     home.count(&of_it).await
 }
 
-/// Why each of the subscribers is told nothing, in the order of their numbers.
+/// Returns the reasons why subscribers are suppressed, in the order of their numbers.
 async fn reasons(home: &Home) -> Vec<Option<NotTold>> {
     let (store, all) = (home.store.subscribers(), SubscriberFilter::default());
     let listed = store.list(home.workspace, all, ALL).await;
     listed.unwrap().rows.iter().map(|row: &Receiving| row.not_told).collect()
 }
 
-/// Asks at a page as it is, and confirms.
+/// Signs up at the page in its current state, and confirms.
 async fn subscribes(home: &Home, page: &StatusPage, number: u64, email: &str) {
     assert_eq!(asks(home, page, number, all_of(page.id, email), 0).await, Asked::New);
     let confirmed = home.store.subscribers().confirm(subscriber_id(number), None, instant(1)).await;
@@ -81,7 +82,7 @@ async fn subscribes(home: &Home, page: &StatusPage, number: u64, email: &str) {
 
 // issue 7: "`email-domain` (…, domains matched exactly)"
 #[tokio::test]
-async fn of_a_page_for_members_only_they_hear_and_all_of_them_when_it_opens_again() {
+async fn members_page_notifies_member_domains_only() {
     for_each_engine(async |home| {
         let (page, monitor) = a_page_of_a_monitor(home).await;
         for (number, email) in [(1, "ann@acme.com"), (2, "eve@evil.example")] {
@@ -107,7 +108,7 @@ async fn of_a_page_for_members_only_they_hear_and_all_of_them_when_it_opens_agai
         assert!(matches!(refused, Err(StoreError::Refused(it)) if it.field == "email"));
 
         becomes(home, &page, |_| {}).await;
-        assert_eq!(reasons(home).await, [None; 4], "they were kept");
+        assert_eq!(reasons(home).await, [None; 4], "suppressed subscribers are kept");
         breaks(home, page.id, monitor, 2).await;
         for (subscriber, told) in [(1, 2), (2, 1), (3, 1), (4, 2)] {
             assert_eq!(letters(home, subscriber).await, told, "{subscriber}");
@@ -117,7 +118,7 @@ async fn of_a_page_for_members_only_they_hear_and_all_of_them_when_it_opens_agai
 }
 
 #[tokio::test]
-async fn of_a_page_with_a_password_those_hear_who_were_let_in_by_it_and_whom_the_owner_added() {
+async fn password_page_notifies_admitted_and_added_subscribers() {
     for_each_engine(async |home| {
         let (page, monitor) = a_page_of_a_monitor(home).await;
         subscribes(home, &page, 1, "before@example.com").await;
@@ -131,8 +132,8 @@ async fn of_a_page_with_a_password_those_hear_who_were_let_in_by_it_and_whom_the
             assert_eq!(letters(home, subscriber).await, told, "{subscriber}");
         }
         let changed = becomes(home, &page, |draft| with_password(draft, "second")).await;
-        assert_eq!(reasons(home).await, [outside, None, outside], "sessions end so, too");
-        // Whoever comes in again hears again: by asking, or by choosing.
+        assert_eq!(reasons(home).await, [outside, None, outside], "sessions end, too");
+        // People who are admitted again receive events again: after a sign-up, or a choice.
         let again = all_of(page.id, "before@example.com");
         assert_eq!(asks(home, &changed, 9, again, 3).await, Asked::Known);
         let wanted = Wanted { scope: Components::All, topics: vec![Topic::Incidents] };
@@ -143,9 +144,9 @@ async fn of_a_page_with_a_password_those_hear_who_were_let_in_by_it_and_whom_the
     .await;
 }
 
-// design: a verdict waits for no step
+// Design: no step delays a verdict.
 #[tokio::test]
-async fn who_may_not_hear_is_passed_over_in_steps_and_looked_at_once() {
+async fn fan_out_skips_suppressed_subscribers_in_steps() {
     for_each_engine(async |home| {
         let (page, monitor) = a_page_of_a_monitor(home).await;
         for number in 1..=501 {
@@ -158,7 +159,7 @@ async fn who_may_not_hear_is_passed_over_in_steps_and_looked_at_once() {
         let outbox = home.store.outbox();
         for told in [0, 1] {
             assert_eq!(outbox.spread(page.id, instant(10)).await.unwrap(), Spread::More);
-            assert_eq!(letters(home, 502).await, told, "no step looks at all of them");
+            assert_eq!(letters(home, 502).await, told, "a step does not check all subscribers");
         }
         assert_eq!(outbox.spread(page.id, instant(10)).await.unwrap(), Spread::Done);
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 1);
@@ -168,7 +169,7 @@ async fn who_may_not_hear_is_passed_over_in_steps_and_looked_at_once() {
 }
 
 #[tokio::test]
-async fn a_step_that_is_undone_is_made_again() {
+async fn rolled_back_step_is_repeated() {
     for_each_engine(async |home| {
         let (page, monitor) = a_page_of_a_monitor(home).await;
         for number in 1..=501 {
@@ -186,7 +187,7 @@ async fn a_step_that_is_undone_is_made_again() {
 }
 
 #[tokio::test]
-async fn what_waits_for_who_may_not_hear_any_more_is_told_nobody() {
+async fn deliveries_of_suppressed_subscriber_are_cancelled() {
     for_each_engine(async |home| {
         let (page, monitor) = a_page_of_a_monitor(home).await;
         add(home, 1, all_of(page.id, "eve@evil.example")).await.unwrap();
@@ -194,7 +195,7 @@ async fn what_waits_for_who_may_not_hear_any_more_is_told_nobody() {
         assert_ne!(due(home, 1, 11).await, []);
         let left = home.store.outbox().leave(subscriber_id(1), instant(12)).await.unwrap();
         assert_eq!(left, Left::Hears);
-        assert_ne!(due(home, 1, 12).await, [], "the page was opened again meanwhile");
+        assert_ne!(due(home, 1, 12).await, [], "the page is open again");
         becomes(home, &page, for_members).await;
         let left = home.store.outbox().leave(subscriber_id(1), instant(13)).await.unwrap();
         assert_eq!(left, Left::Cancelled);

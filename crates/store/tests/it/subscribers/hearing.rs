@@ -1,4 +1,5 @@
-//! Whom what happens on a page reaches: once, in order, whatever happens to the process in between.
+//! Fan-out: page events reach the right subscribers, once and in order, even if the process stops
+//! in between.
 
 use domain::judge::Transition;
 use domain::notify::News;
@@ -12,7 +13,7 @@ use crate::maintenances;
 
 const HOUR: i64 = 3_600_000;
 
-/// Passes on all that is due.
+/// Fans out everything that is due.
 pub(super) async fn pass_on(home: &Home, page: PageId, now: i64) -> Spread {
     loop {
         match home.store.outbox().spread(page, instant(now)).await.unwrap() {
@@ -22,7 +23,7 @@ pub(super) async fn pass_on(home: &Home, page: PageId, now: i64) -> Spread {
     }
 }
 
-/// What a subscriber was told until now and was not handed over yet, as words.
+/// Delivers everything that is due to a subscriber. Returns the names of the events.
 async fn told(home: &Home, page: PageId, subscriber: u64, now: i64) -> Vec<&'static str> {
     pass_on(home, page, now).await;
     let mut words = Vec::new();
@@ -39,7 +40,7 @@ async fn turns(home: &Home, monitor: MonitorId, transition: Transition) {
     home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
 }
 
-/// A page with two components: of a monitor, and of none.
+/// Creates a page with two components: one of a monitor, and a static one.
 async fn a_page_of(home: &Home, monitor: MonitorId) -> (PageId, [ComponentId; 2]) {
     let page = a_page(home, 1).await.id;
     let shown = components::settings(page, Some(monitor), |_| {});
@@ -49,7 +50,7 @@ async fn a_page_of(home: &Home, monitor: MonitorId) -> (PageId, [ComponentId; 2]
     (page, [shown, still])
 }
 
-/// Who hears everything, of these components.
+/// Returns settings for all topics of these components.
 fn of(page: PageId, email: &str, components: &[ComponentId]) -> SubscriberSettings {
     wants(page, email, |draft| {
         draft.component_ids = components.iter().map(ToString::to_string).collect();
@@ -59,7 +60,7 @@ fn of(page: PageId, email: &str, components: &[ComponentId]) -> SubscriberSettin
 
 // issue 7: "per component"
 #[tokio::test]
-async fn an_incident_is_told_to_who_wants_that_of_its_component_and_its_end_to_who_heard_of_it() {
+async fn incident_reaches_subscribers_of_its_component() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, [shown, still]) = a_page_of(home, monitor).await;
@@ -85,7 +86,7 @@ async fn an_incident_is_told_to_who_wants_that_of_its_component_and_its_end_to_w
 
 // design: §5 "Maintenance mutes alerts"
 #[tokio::test]
-async fn an_incident_within_a_maintenance_waits_for_its_end_and_is_not_told_when_it_is_over_then() {
+async fn incident_within_maintenance_waits_or_is_dropped() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, _) = a_page_of(home, monitor).await;
@@ -113,7 +114,7 @@ async fn an_incident_within_a_maintenance_waits_for_its_end_and_is_not_told_when
 }
 
 #[tokio::test]
-async fn a_maintenance_is_announced_begins_and_is_over_once_each() {
+async fn each_maintenance_phase_is_announced_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, [shown, still]) = a_page_of(home, monitor).await;
@@ -144,7 +145,7 @@ async fn a_maintenance_is_announced_begins_and_is_over_once_each() {
 
 // issue 7: "upcoming maintenance"
 #[tokio::test]
-async fn each_window_of_a_rule_is_announced_a_day_ahead_unless_one_comes_each_day() {
+async fn recurring_windows_are_announced_unless_daily() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, [shown, _]) = a_page_of(home, monitor).await;
@@ -162,18 +163,18 @@ async fn each_window_of_a_rule_is_announced_a_day_ahead_unless_one_comes_each_da
             let told = told(home, page, 1, now).await;
             told.iter().filter(|word| **word == "page.maintenance.announced").count()
         };
-        assert_eq!(announced(0).await, 2, "when they are planned");
+        assert_eq!(announced(0).await, 2, "both are announced when planned");
         let week = 7 * 24 * HOUR;
         assert_eq!(announced(week - 24 * HOUR).await, 0);
-        assert_eq!(announced(week - 23 * HOUR).await, 1, "a day ahead of the second of the week");
-        assert_eq!(announced(week).await, 0, "which is told once");
+        assert_eq!(announced(week - 23 * HOUR).await, 1, "the second weekly window is announced a day ahead");
+        assert_eq!(announced(week).await, 0, "it is announced once");
         assert_eq!(announced(2 * week - 23 * HOUR).await, 1);
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_maintenance_that_is_ended_or_deleted_is_over_at_once_and_once() {
+async fn deleted_maintenance_announces_its_end_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, [_, still]) = a_page_of(home, monitor).await;
@@ -196,7 +197,7 @@ async fn a_maintenance_that_is_ended_or_deleted_is_over_at_once_and_once() {
 
 // issue 7: "a step that is done again writes nothing twice"
 #[tokio::test]
-async fn a_page_of_many_is_told_in_steps_and_each_of_them_once() {
+async fn fan_out_in_steps_reaches_each_subscriber_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, _) = a_page_of(home, monitor).await;
@@ -206,7 +207,7 @@ async fn a_page_of_many_is_told_in_steps_and_each_of_them_once() {
         turns(home, monitor, opened(1, 10)).await;
         assert_eq!(home.store.outbox().spread(page, instant(10)).await.unwrap(), Spread::More);
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 500);
-        // What was told before a step that was cut off is not told again.
+        // Deliveries from before an interrupted step are not repeated.
         home.execute("UPDATE deliveries SET state = 'accepted' WHERE kind = 'email'").await;
         pass_on(home, page, 10).await;
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 501);
@@ -217,7 +218,7 @@ async fn a_page_of_many_is_told_in_steps_and_each_of_them_once() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_hidden_tells_nobody_what_waits_nor_what_comes() {
+async fn hidden_page_sends_no_events() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, _) = a_page_of(home, monitor).await;
@@ -235,7 +236,7 @@ async fn a_page_that_is_hidden_tells_nobody_what_waits_nor_what_comes() {
 }
 
 #[tokio::test]
-async fn many_incidents_of_a_minute_are_told_together_from_the_fourth_on() {
+async fn fourth_incident_of_a_minute_starts_a_digest() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let mut monitors = Vec::new();
@@ -260,7 +261,7 @@ async fn many_incidents_of_a_minute_are_told_together_from_the_fourth_on() {
 
 // issue 7: "opened, each update with notify, resolved"
 #[tokio::test]
-async fn updates_of_a_report_are_told_in_order_to_who_wants_them_of_its_components() {
+async fn report_updates_reach_subscribers_in_order() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, [shown, still]) = a_page_of(home, monitor).await;

@@ -1,4 +1,4 @@
-//! What subscribers were told, as the owners of a page read it, and dead letters that are told again.
+//! Delivery log of subscribers, for the owners of a page, and replays of dead letters.
 
 use domain::judge::Transition;
 use rules::DeliveryId;
@@ -17,7 +17,7 @@ async fn turns(home: &Home, page: PageId, transition: Transition, now: i64) {
     hearing::pass_on(home, page, now).await;
 }
 
-/// The first letter that is due is taken by nobody.
+/// Marks the first due delivery as a dead letter.
 async fn dies(home: &Home, subscriber: u64, now: i64) -> DeliveryId {
     let first = due(home, subscriber, now).await.remove(0);
     let tried = Tried {
@@ -46,7 +46,7 @@ async fn refused(home: &Home, letter: DeliveryId) -> bool {
 }
 
 #[tokio::test]
-async fn dead_letters_are_listed_with_their_reason_and_told_again_while_they_tell_something() {
+async fn dead_letters_are_listed_and_replayed_while_relevant() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         let other = a_page(home, 2).await.id;
@@ -63,7 +63,7 @@ async fn dead_letters_are_listed_with_their_reason_and_told_again_while_they_tel
         let letter = dies(home, 1, 10).await;
 
         let all = LetterFilter::default();
-        let [listed] = &dead(home, all).await[..] else { panic!("one is dead") };
+        let [listed] = &dead(home, all).await[..] else { panic!("one dead letter is listed") };
         assert_eq!(
             (listed.id, listed.subscriber, listed.page),
             (letter, subscriber_id(1), page.id)
@@ -77,7 +77,7 @@ async fn dead_letters_are_listed_with_their_reason_and_told_again_while_they_tel
         assert_eq!(dead(home, at_page(other)).await.len(), 0);
         let (outbox, channels) = (home.store.outbox(), DeliveryFilter::default());
         let channels = outbox.list(home.workspace, channels, NEWEST).await.unwrap();
-        assert_eq!(channels.total, 0, "channels were told nothing");
+        assert_eq!(channels.total, 0, "channels got no deliveries");
         let theirs = home.store.outbox().letter(workspace_id(2), letter).await;
         assert!(matches!(theirs, Err(StoreError::NotFound { .. })), "{theirs:?}");
 
@@ -90,19 +90,19 @@ async fn dead_letters_are_listed_with_their_reason_and_told_again_while_they_tel
             draft.auth_email_domains = vec!["acme.com".to_owned()];
         });
         let closed_page = home.store.pages().update(page.clone(), members, at(21)).await.unwrap();
-        assert!(refused(home, letter).await, "who may not look does not hear");
+        assert!(refused(home, letter).await, "the subscriber is suppressed");
         let open = page.settings.clone();
         home.store.pages().update(closed_page, open, at(22)).await.unwrap();
         turns(home, page.id, closed(1, 30), 30).await;
-        assert!(refused(home, letter).await, "nobody needs to hear that it began");
+        assert!(refused(home, letter).await, "the incident is closed");
         home.store.subscribers().end(subscriber_id(1), instant(40)).await.unwrap();
-        assert_eq!(dead(home, all).await, [], "who ended is forgotten");
+        assert_eq!(dead(home, all).await, [], "an ended subscription is not listed");
     })
     .await;
 }
 
 #[tokio::test]
-async fn who_confirmed_is_not_asked_again_by_a_letter_that_died() {
+async fn replay_of_answered_confirmation_is_rejected() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         for number in 1..=2 {
@@ -111,7 +111,7 @@ async fn who_confirmed_is_not_asked_again_by_a_letter_that_died() {
         }
         let (first, second) = (dies(home, 1, 10).await, dies(home, 2, 10).await);
         home.store.subscribers().confirm(subscriber_id(1), None, instant(20)).await.unwrap();
-        assert!(refused(home, first).await, "there is nothing to confirm");
+        assert!(refused(home, first).await, "the subscriber has confirmed");
         let replayed = home.store.outbox().replay_letter(home.workspace, second, at(30)).await;
         assert_eq!(replayed.unwrap().state, DeliveryState::Waiting);
     })

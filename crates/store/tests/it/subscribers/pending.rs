@@ -1,12 +1,11 @@
-//! Addresses that visitors ask for and nobody confirms: they take nobody's place, and one network takes
-//! the room of no other.
+//! Unconfirmed addresses: they do not count as subscribers, and one network cannot block others.
 
 use super::*;
 
 const NETWORK: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
-/// As many addresses as may wait for an answer at a page: half of them from one network, the others from
-/// one network each, and all of these before.
+/// Inserts the maximum number of unconfirmed addresses at a page. The first half has one network
+/// each. The rest, all later, share one network.
 fn many_asked(engine: Engine) -> &'static str {
     match engine {
         Engine::Sqlite => {
@@ -26,7 +25,7 @@ fn many_asked(engine: Engine) -> &'static str {
 }
 
 #[tokio::test]
-async fn whoever_asks_for_many_addresses_keeps_nobody_out() {
+async fn requesting_many_addresses_does_not_block_others() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         home.execute(many_asked(home.engine)).await;
@@ -36,7 +35,7 @@ async fn whoever_asks_for_many_addresses_keeps_nobody_out() {
         assert_eq!(asks(home, &page, 9_000, settings, 5_000).await, Asked::New);
         assert_eq!(home.count("subscribers").await, most);
         let oldest_of_many = "subscribers WHERE id = 'sub_0000000001000'";
-        assert_eq!(home.count(oldest_of_many).await, 0, "the network with most of them gives way");
+        assert_eq!(home.count(oldest_of_many).await, 0, "the network with most addresses loses one");
         let store = home.store.subscribers();
         let confirmed = store.confirm(subscriber_id(9_000), None, instant(5_001)).await;
         assert!(confirmed.unwrap().is_some());
@@ -44,9 +43,9 @@ async fn whoever_asks_for_many_addresses_keeps_nobody_out() {
     .await;
 }
 
-// Their networks are kept since migration 13.
+// Networks are stored since migration 13.
 #[tokio::test]
-async fn those_of_before_networks_were_kept_give_way_as_of_one_and_whom_an_owner_added_stays() {
+async fn addresses_without_network_count_as_one_network() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         home.execute(many_asked(home.engine)).await;
@@ -65,7 +64,7 @@ async fn those_of_before_networks_were_kept_give_way_as_of_one_and_whom_an_owner
 }
 
 #[tokio::test]
-async fn one_network_asks_for_so_many_addresses_until_one_is_confirmed() {
+async fn unconfirmed_addresses_per_network_are_limited() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         let most = u64::from(limits::SUBSCRIBERS_PENDING_PER_NETWORK);
@@ -77,7 +76,7 @@ async fn one_network_asks_for_so_many_addresses_until_one_is_confirmed() {
             assert_eq!(ask(number).await, Asked::New);
         }
         assert_eq!(ask(most + 1).await, Asked::TooMany);
-        assert_eq!(ask(1).await, Asked::Again, "an address that was asked is asked again");
+        assert_eq!(ask(1).await, Asked::Again, "a known address may be requested again");
         let elsewhere = wants(page.id, "elsewhere@example.com", |_| {});
         assert_eq!(asks(home, &page, 99, elsewhere, 50).await, Asked::New);
         home.store.subscribers().confirm(subscriber_id(1), None, instant(60)).await.unwrap();
