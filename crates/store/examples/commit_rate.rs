@@ -1,7 +1,9 @@
 //! Measures the rate of durable commits: batches of results of 10,000 monitors in the order of
 //! their slots, one commit at a time. One result of each batch is degraded, so that every commit is
 //! synced before the reply. Prints rows/s, CPU µs and bytes per row, and the time to open the
-//! store. Run with `cargo run --release -p aloft-store --example commit_rate`.
+//! store. Run with:
+//!
+//! `cargo run --release -p aloft-store --example commit_rate`
 
 #![expect(clippy::print_stdout, reason = "an example prints to its user")]
 

@@ -1,8 +1,11 @@
 //! Measures the cost and read speed of the history: 10,000 monitors in three regions every 30
 //! seconds. The default is one hour (3.6 million results); an argument gives another number of
-//! hours. Prints the time to commit and compact each result, its bytes on disk, and the read times
-//! of the newest 25 logs, a rare filter and summaries. Run with `cargo run --release -p aloft-store
-//! --example history_cost -- 14` (50 million results).
+//! hours.
+//!
+//! Prints the time to commit and compact each result, and its bytes on disk. Also prints the read
+//! times of the newest 25 logs, a rare filter and summaries. For 50 million results, run:
+//!
+//! `cargo run --release -p aloft-store --example history_cost -- 14`
 
 #![expect(clippy::print_stdout, reason = "an example prints to its user")]
 
@@ -66,7 +69,11 @@ async fn main() -> Result<(), StoreError> {
     println!("commit, {BATCH} at a time: {committed}");
     println!("compact: {gathered}; slowest ten minutes {slowest:?}");
     let end = START + hours * 3_600_000;
-    println!("results in total {}, not compacted {}", committed.rows, store.results().count().await?);
+    println!(
+        "results in total {}, not compacted {}",
+        committed.rows,
+        store.results().count().await?
+    );
     read(&store, Timestamp::from_millis(end)).await?;
     println!("memory at the end: {} KiB", memory_kib());
     store.close().await?;
@@ -137,9 +144,7 @@ async fn commit(store: &Store, from: i64) -> Result<Spent, StoreError> {
 async fn read(store: &Store, now: Timestamp) -> Result<(), StoreError> {
     let all = LogFilter::default();
     let failures = LogFilter { outcomes: vec![Outcome::Failure], ..LogFilter::default() };
-    for (what, filter) in
-        [("newest 25 logs", &all), ("25 failures, none stored", &failures)]
-    {
+    for (what, filter) in [("newest 25 logs", &all), ("25 failures, none stored", &failures)] {
         timed(what, async |monitor| {
             store.logs().list(WORKSPACE, monitor, filter, None, 25).await.map(drop)
         })

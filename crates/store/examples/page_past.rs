@@ -1,6 +1,8 @@
 //! Generates a history of 90 days for every monitor of a workspace, each with its own outages.
 //! `cargo xtask bench pages` shows it on status pages. The server of the data folder must be
-//! stopped: `cargo run --release -p aloft-store --example page_past -- FOLDER WORKSPACE`.
+//! stopped. Run with:
+//!
+//! `cargo run --release -p aloft-store --example page_past -- FOLDER WORKSPACE`
 
 #![expect(clippy::print_stdout, reason = "an example prints to its user")]
 #![expect(clippy::disallowed_methods, reason = "the history ends now")]

@@ -1,5 +1,5 @@
-//! Access versions of status pages: they count the changes of who may view a page. A cached page
-//! must not be served after such a change, even while the database cannot be read. A change is
+//! Access versions of status pages: they count changes of the people who may view a page. A cached
+//! page must not be served after such a change, even while the database cannot be read. A change is
 //! counted before its caller gets the response.
 
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ impl Accesses {
         Access { all: counted.all, own: counted.own.get(&page).copied().unwrap_or_default() }
     }
 
-    /// Counts a change of who may view the page, or of its address, or its removal.
+    /// Counts a change of the people who may view the page, of its address, or its removal.
     pub(crate) fn changed(&self, page: PageId) {
         let mut counted = self.lock();
         if counted.own.len() >= PAGES_MAX && !counted.own.contains_key(&page) {

@@ -156,7 +156,8 @@ pub(crate) fn wishes(json: Option<String>, id: ChannelId) -> Result<Wishes, Stor
 
 /// Encodes the preferences. Null means no preferences.
 fn wishes_json(wishes: &Wishes) -> Option<String> {
-    (!wishes.is_empty()).then(|| serde_json::to_string(wishes).expect("preferences serialize to JSON"))
+    (!wishes.is_empty())
+        .then(|| serde_json::to_string(wishes).expect("preferences serialize to JSON"))
 }
 
 /// Returns the location for which the provider of a channel is sealed.

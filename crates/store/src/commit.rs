@@ -130,8 +130,8 @@ async fn apply(
         if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
             let (owner, paused) = judge_states::owner(&mut session.db, number).await?;
             session.touches(owner);
-            // A pause is stored before the judge learns of it, and closes the open incident. Of
-            // verdicts on the earlier revision, only the final `Unknown` may follow.
+            // A pause is stored before the judge learns of it, and closes the open incident.
+            // Verdicts on the earlier revision are dropped, except for the final `Unknown`.
             let mut histories = batch.histories.iter().filter(|(of, _)| of == monitor);
             let judged = histories.next_back().map(|(_, history)| history.revision);
             let is_past = paused.zip(judged).is_some_and(|(paused, judged)| judged < paused);

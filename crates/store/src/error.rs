@@ -78,9 +78,7 @@ pub enum StoreError {
     #[error(
         "migration {version} of the database differs from this program's; use the program that created the database"
     )]
-    ChangedMigration {
-        version: i64,
-    },
+    ChangedMigration { version: i64 },
     /// Another server uses the data folder.
     #[error(
         "the data folder `{}` is in use by {holder}; stop that server or choose another folder", .folder.display()
@@ -127,24 +125,17 @@ pub enum StoreError {
     #[error(
         "the data folder `{0}` has held workspaces, and its database is missing or empty; put the database back, restore a backup with `aloft restore --data '{0}' FILE`, or start with nothing by `aloft serve --fresh`", .folder.display()
     )]
-    Emptied {
-        folder: PathBuf,
-    },
+    Emptied { folder: PathBuf },
     /// An empty database was requested, and the existing one has workspaces.
     #[error(
         "`--fresh` starts with an empty database, and the one of `{}` has {count} workspaces; leave `--fresh` out, or name another folder", .folder.display()
     )]
-    NotFresh {
-        folder: PathBuf,
-        count: u64,
-    },
+    NotFresh { folder: PathBuf, count: u64 },
     /// The database was transferred to another one, which is in use now.
     #[error(
         "the database of the data folder `{}` was transferred to PostgreSQL: name that one with ALOFT_DATABASE or `--database`; or, to go back to how it was then, rename `aloft.db.moved` in the folder to `aloft.db`", .folder.display()
     )]
-    Moved {
-        folder: PathBuf,
-    },
+    Moved { folder: PathBuf },
     /// The operation needs the embedded database.
     #[error("the database is PostgreSQL; back it up with pg_dump and restore it with pg_restore")]
     NotEmbedded,

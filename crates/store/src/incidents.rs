@@ -199,7 +199,8 @@ impl IncidentFilter {
             ("i.workspace_id = $1".to_owned(), vec![workspace.to_string().into()]);
         let mut add = |condition: &str, value: Value| {
             values.push(value);
-            write!(which, " AND {condition} ${}", values.len()).expect("writing to a String never fails");
+            write!(which, " AND {condition} ${}", values.len())
+                .expect("writing to a String never fails");
         };
         if let Some(monitor) = self.monitor {
             add("m.id =", monitor.to_string().into());

@@ -27,9 +27,8 @@ pub(crate) fn chunks<R>(rows: &[R]) -> impl Iterator<Item = Chunk<impl Iterator<
     })
 }
 
-/// Returns the index of the smallest size that fits `count` rows. If padding to that size costs
-/// more than a second statement, or no size fits, returns the index of the largest size that the
-/// rows fill.
+/// Returns the index of the smallest size that fits `count` rows. Returns the index of the largest
+/// size that the rows fill if no size fits, or if padding costs more than a second statement.
 fn place(count: usize) -> usize {
     let roomy = SIZES.iter().rposition(|size| *size >= count);
     let is_worth_it = |place: &usize| SIZES[*place] - count <= FILLING_MAX.min(count);

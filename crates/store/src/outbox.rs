@@ -1,7 +1,7 @@
 //! Outbox: deliveries and their attempts. Rows are written in the transaction of their event
-//! (`telling`), handed to the delivery workers in order (`queue`), attempted (`attempts`), and kept
-//! as a log (`log`). A corrupt event does not block later ones (`unreadable`). `domain::notify`
-//! decides who is notified and when, and the server sends.
+//! (`telling`) and handed to the delivery workers in order (`queue`). Attempts are recorded
+//! (`attempts`) and kept as a log (`log`). A corrupt event does not block later ones
+//! (`unreadable`). `domain::notify` decides who is notified and when, and the server sends.
 
 mod addressee;
 mod announce;

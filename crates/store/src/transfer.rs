@@ -240,7 +240,10 @@ async fn columns(
         .map(|(name, source)| {
             let found = theirs.iter().find(|(theirs, _)| *theirs == name);
             let (_, target) = found.ok_or_else(|| {
-                StoreError::corrupt(format!("table `{table}`"), format!("only one side has `{name}`"))
+                StoreError::corrupt(
+                    format!("table `{table}`"),
+                    format!("only one side has `{name}`"),
+                )
             })?;
             Ok(Column { name, source, target: *target })
         })

@@ -195,7 +195,9 @@ async fn look_after(shared: &Shared, folding: &mut Folding) -> Option<Option<Ins
         } else if due.fold
             && let Err(why) = folding.fold(&log)
         {
-            tracing::warn!("failed to checkpoint the database's write-ahead log, which grows: {why}");
+            tracing::warn!(
+                "failed to checkpoint the database's write-ahead log, which grows: {why}"
+            );
         }
     }
 }

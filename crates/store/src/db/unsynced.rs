@@ -18,7 +18,8 @@ pub(super) fn is_one(code: i32) -> bool {
 
 /// Exits the process.
 pub(crate) fn end(why: &dyn Display) -> ! {
-    let said = "failed to sync the database to disk; exiting, because a retry could not detect lost data";
+    let said =
+        "failed to sync the database to disk; exiting, because a retry could not detect lost data";
     if tracing::dispatcher::has_been_set() {
         tracing::error!("{said}: {why}");
     } else {

@@ -1,5 +1,5 @@
-//! Writes the evidence of a batch, with different statements for each engine. Of a region's
-//! successes, only the latest is stored.
+//! Writes the evidence of a batch, with different statements for each engine. Stores only the
+//! latest success of each region.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -46,8 +46,7 @@ struct Sealed {
 type Kept<'r> = (&'r ResultRow<'r>, &'r Evidence);
 
 /// Builds the upsert: a later success replaces an earlier one in its row, so that few pages change.
-/// A row with an existing key changes nothing. That happens if the clock was set back and a slot
-/// repeats.
+/// A row with an existing key changes nothing. Keys repeat if the clock was set back.
 fn upsert_statement(rows: usize) -> String {
     let mut statement = "INSERT INTO evidence \
          (monitor, slot, region, trigger, revision, outcome, sealed) VALUES "

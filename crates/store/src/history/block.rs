@@ -3,11 +3,11 @@
 //! are omitted.
 //!
 //! A result consists of:
-//! - two bytes: outcome (2 bits), trigger (2 bits), whether revision, status, attempts and probe
-//!   equal those of the previous result (1 bit), region (5 bits), and which phases are present (5
-//!   bits)
+//! - two bytes: outcome (2 bits), trigger (2 bits), equality (1 bit), region (5 bits), and which
+//!   phases are present (5 bits)
 //! - the milliseconds since the previous slot
-//! - revision, status, attempts and probe, if they differ
+//! - revision, status, attempts and probe, unless equality says that they are those of the previous
+//!   result
 //! - the phases
 //! - the latency minus the sum of the phases
 //! - the time from slot to completion minus the latency

@@ -120,8 +120,8 @@ fn add(keys: &mut Vec<i64>, key: i64) {
     }
 }
 
-/// Returns the uncompacted results of a monitor. Of two with one key, the earlier stored one is
-/// first.
+/// Returns the uncompacted results of a monitor. If two have the same key, the one stored first
+/// comes first.
 pub(super) async fn rows(
     tail: &Tail,
     db: &mut Connection,

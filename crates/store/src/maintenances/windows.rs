@@ -89,8 +89,8 @@ impl Due {
         Ok(Self { id: row.try_get(0)?, schedule, until: instant(row, 5)? })
     }
 
-    /// Extends the windows, unless the maintenance was changed since it was read. That change wrote
-    /// them.
+    /// Extends the windows, unless the maintenance was changed since it was read, because such a
+    /// change writes them itself.
     async fn extend(&self, db: &mut Connection, more: &Ahead) -> Result<(), StoreError> {
         let still = query(
             "UPDATE maintenances SET windows_until = $1 \

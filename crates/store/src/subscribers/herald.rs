@@ -26,8 +26,8 @@ const AHEAD: Duration = Duration::from_hours(24);
 const APART: Duration = Duration::from_hours(36);
 
 /// Windows that started or ended after `$1` and until `$2`, and windows that start after `$5` and
-/// until `$6`, unless an earlier window of the same maintenance is closer than `$7`. Deleted
-/// maintenance does not start.
+/// until `$6`. The latter are excluded if an earlier window of the same maintenance is closer than
+/// `$7`. Deleted maintenance does not start.
 const TURNED: &str = "SELECT m.id, m.title, m.description, w.from_at, w.until_at \
     FROM maintenance_windows w JOIN maintenances m ON m.id = w.maintenance \
     WHERE (w.from_at > $1 AND w.from_at <= $2 AND w.until_at > $2 AND m.deleted_at IS NULL) \

@@ -187,7 +187,11 @@ async fn panic_on_calling_thread_rolls_back_only_itself() {
     };
     once(panics).await;
     writer.write_here(SOON, |session| run(session, ADD)).await.unwrap();
-    assert_eq!(words(&store).await, ["one"], "work with a reply is committed without the failed work");
+    assert_eq!(
+        words(&store).await,
+        ["one"],
+        "work with a reply is committed without the failed work"
+    );
     writer.write(AT_ONCE, |session| run(session, ADD)).await.unwrap();
     assert_eq!(words(&store).await, ["one", "one"]);
 }

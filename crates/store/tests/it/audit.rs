@@ -4,7 +4,7 @@ use store::{Actor, ApiKey, Change, KeyHash};
 
 use crate::harness::{a_workspace, at, for_each_engine, instant, key_id};
 
-// design: §6 "Every change of a resource writes an audit row in its own transaction"
+// design: §6 "Every change of a resource writes an audit row in the same transaction"
 #[tokio::test]
 async fn every_change_is_audited_with_its_actor() {
     for_each_engine(async |home| {

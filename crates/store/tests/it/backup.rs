@@ -23,10 +23,7 @@ async fn backup_restores_everything_committed_before_it() {
     assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
     workspaces.create(a_workspace(3), at(2)).await.unwrap();
     let again = home.store.back_up(&copy).await;
-    assert!(
-        matches!(again, Err(StoreError::Folder { .. })),
-        "an existing file is not replaced"
-    );
+    assert!(matches!(again, Err(StoreError::Folder { .. })), "an existing file is not replaced");
 
     let held = restore(&home.settings(), &copy).await;
     assert!(matches!(held, Err(StoreError::Locked { .. })));

@@ -30,7 +30,7 @@ pub(crate) fn closed(incident: u64, at: i64) -> Transition {
     }
 }
 
-// design: §2 "written in one transaction"
+// design: §2 "One transaction writes result, region state, monitor status, incident"
 #[tokio::test]
 async fn batch_with_failing_incident_stores_nothing() {
     for_each_engine(async |home| {
@@ -161,13 +161,17 @@ async fn latest_judge_state_is_stored() {
         let votes = vec![(monitor, a_history(MonitorStatus::Degraded, 3))];
         home.commit(Batch { votes, ..Batch::default() }).await.unwrap();
         let history = home.store.judge_states().history(monitor).await.unwrap();
-        assert_eq!(history, Some(a_history(MonitorStatus::Degraded, 3)), "deferred states count too");
+        assert_eq!(
+            history,
+            Some(a_history(MonitorStatus::Degraded, 3)),
+            "deferred states count too"
+        );
         assert_eq!(home.store.judge_states().history(monitor_id(9)).await.unwrap(), None);
     })
     .await;
 }
 
-// design: §5 "a slot nobody ran as missed: never silently lost"
+// design: §5 "No slot is silently lost"
 #[tokio::test]
 async fn repeated_missed_range_is_counted_once() {
     for_each_engine(async |home| {

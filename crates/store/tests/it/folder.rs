@@ -70,7 +70,7 @@ async fn deleted_monitor_settings_are_wiped() {
     .await;
 }
 
-// design: §6 "the data folder is locked by its server"
+// design: §6 "A server locks its data directory"
 #[tokio::test]
 async fn second_server_is_rejected_with_the_holder() {
     for_each_engine(async |home| {

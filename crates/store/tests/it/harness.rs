@@ -136,7 +136,9 @@ impl Home {
 
     /// Opens a second connection to PostgreSQL.
     pub(crate) async fn beside(&self) -> PgConnection {
-        let Database::Postgres(address) = &self.database else { panic!("this test needs PostgreSQL") };
+        let Database::Postgres(address) = &self.database else {
+            panic!("this test needs PostgreSQL")
+        };
         let options: PgConnectOptions = address.expose().parse().unwrap();
         options.options([("search_path", "aloft")]).connect().await.unwrap()
     }

@@ -126,7 +126,7 @@ async fn summary_during_compaction_counts_results_once() {
     .await;
 }
 
-// design: §5 "the second of one identity is dropped"
+// design: §5 "The second result of one identity is dropped"
 #[tokio::test]
 async fn repeated_or_late_result_is_counted_once() {
     for_each_engine(async |home| {
@@ -156,7 +156,7 @@ async fn repeated_or_late_result_is_counted_once() {
     .await;
 }
 
-// design: §5 "the second of one identity is dropped"
+// design: §5 "The second result of one identity is dropped"
 #[tokio::test]
 async fn first_of_duplicate_results_is_compacted() {
     for_each_engine(async |home| {

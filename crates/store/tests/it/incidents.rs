@@ -56,7 +56,7 @@ async fn open_incident_closes_when_the_next_opens() {
     .await;
 }
 
-// design: §5 "Pausing or deleting closes it under that name"
+// design: §5 "Pausing or deleting the monitor closes the incident"
 #[tokio::test]
 async fn pausing_a_monitor_closes_its_incident() {
     for_each_engine(async |home| {
@@ -108,7 +108,7 @@ async fn pause_ends_monitor_status_without_the_judge() {
     .await;
 }
 
-// design: §5 "Pausing or deleting closes it under that name"
+// design: §5 "Pausing or deleting the monitor closes the incident"
 #[tokio::test]
 async fn deleting_a_monitor_closes_and_keeps_its_incident() {
     for_each_engine(async |home| {

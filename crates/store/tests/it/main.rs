@@ -5,16 +5,10 @@
 extern crate aloft_store as store;
 
 mod harness;
-#[expect(
-    unreachable_pub,
-    reason = "shared with the testkit, which cannot be a dependency here"
-)]
+#[expect(unreachable_pub, reason = "shared with the testkit, which cannot be a dependency here")]
 #[path = "../../../testkit/src/line.rs"]
 mod line;
-#[expect(
-    unreachable_pub,
-    reason = "shared with the testkit, which cannot be a dependency here"
-)]
+#[expect(unreachable_pub, reason = "shared with the testkit, which cannot be a dependency here")]
 #[path = "../../../testkit/src/postgres.rs"]
 mod server;
 

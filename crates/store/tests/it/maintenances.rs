@@ -167,9 +167,13 @@ async fn repeated_create_returns_maintenance_until_deleted() {
             };
             maintenances.create(new, at(now))
         };
-        let Created::Now(first) = call(1, 0).await.unwrap() else { panic!("the create is not repeated") };
+        let Created::Now(first) = call(1, 0).await.unwrap() else {
+            panic!("the create is not repeated")
+        };
         // A retry succeeds even if the create would be rejected now.
-        let Created::Before(again) = call(2, 9 * HOUR).await.unwrap() else { panic!("the create is repeated") };
+        let Created::Before(again) = call(2, 9 * HOUR).await.unwrap() else {
+            panic!("the create is repeated")
+        };
         assert_eq!(again.maintenance, first.maintenance);
         home.store.maintenances().delete(home.workspace, maintenance_id(1), at(1)).await.unwrap();
         assert!(matches!(call(3, 2).await, Err(StoreError::Gone { .. })));
@@ -303,7 +307,11 @@ async fn ending_a_window_keeps_the_next_one() {
         let maintenances = home.store.maintenances();
         let end = |now| maintenances.end(home.workspace, maintenance_id(1), at(now));
         let before = end(0).await.unwrap();
-        assert_eq!(before, read(home, 1, 0).await.unwrap(), "nothing changes without an active window");
+        assert_eq!(
+            before,
+            read(home, 1, 0).await.unwrap(),
+            "nothing changes without an active window"
+        );
         let ended = end(2 * HOUR).await.unwrap();
         assert_eq!((ended.current, ended.next), (None, Some(span(25 * HOUR, 27 * HOUR))));
         assert_eq!(end(2 * HOUR).await.unwrap(), ended, "ending it again changes nothing");

@@ -256,7 +256,9 @@ async fn idempotency_key_creates_a_page_once() {
             let new = NewPage { id, workspace, settings, idempotency: Some(call) };
             home.store.pages().create(new, at(0)).await
         };
-        let Created::Now(first) = create(1, "a").await.unwrap() else { panic!("the create is not repeated") };
+        let Created::Now(first) = create(1, "a").await.unwrap() else {
+            panic!("the create is not repeated")
+        };
         assert_eq!(create(2, "a").await.unwrap(), Created::Before(first.clone()));
         assert!(matches!(create(3, "b").await.unwrap(), Created::Now(_)));
         home.store.pages().delete(home.workspace, first.id, at(1)).await.unwrap();

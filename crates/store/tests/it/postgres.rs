@@ -106,10 +106,7 @@ async fn address_error_omits_the_password() {
         Store::open(settings_of(&folder, &database)).await.unwrap_err().to_string()
     };
     let unread = open("postgres://aloft:hunter2@localhost:port/aloft").await;
-    assert_eq!(
-        unread,
-        "invalid database address: error with configuration: invalid port number"
-    );
+    assert_eq!(unread, "invalid database address: error with configuration: invalid port number");
     let unreached = open("postgres:///aloft?host=/nowhere&user=aloft&password=hunter2").await;
     assert!(unreached.starts_with("the database failed: "), "{unreached}");
     assert!(!unreached.contains("hunter2"), "{unreached}");

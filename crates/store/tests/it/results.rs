@@ -67,7 +67,7 @@ async fn newest_results_come_first_within_limits() {
     .await;
 }
 
-// design: §5 "the second of one identity is dropped"
+// design: §5 "The second result of one identity is dropped"
 #[tokio::test]
 async fn second_result_of_a_key_is_dropped() {
     for_each_engine(async |home| {

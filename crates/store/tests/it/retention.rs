@@ -152,7 +152,11 @@ async fn expired_records_are_deleted_current_ones_stay() {
         let changes = home.store.judge_states();
         let left = changes.changes(home.workspace, kept, instant(0), 10).await.unwrap();
         assert_eq!(left.iter().map(|change| change.to).collect::<Vec<_>>(), [Active]);
-        assert_eq!(home.count("incident_entries").await, 0, "the timeline expires with its incident");
+        assert_eq!(
+            home.count("incident_entries").await,
+            0,
+            "the timeline expires with its incident"
+        );
         let again = home.store.retention().records(now).await.unwrap();
         assert_eq!(again, PrunedRecords::default());
     })

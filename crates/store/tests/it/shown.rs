@@ -158,7 +158,7 @@ async fn archive_is_read_by_range_with_its_start() {
     .await;
 }
 
-// design: §4 "Deleting a monitor leaves page components that show it … shown as unknown with its history"
+// design: §4 "Deleting a monitor keeps its page components"
 #[tokio::test]
 async fn component_keeps_history_of_its_deleted_monitor() {
     for_each_engine(async |home| {

@@ -216,7 +216,9 @@ async fn unconfirmed_address_gets_only_confirmation_requests() {
         let [first] = &due(home, 1, 10).await[..] else { panic!("one delivery is due") };
         assert!(matches!(first.content.news().unwrap().about, About::Asked(_)));
         assert_eq!(ask(2, 20).await, Asked::Again);
-        let [again] = &due(home, 1, 20).await[..] else { panic!("the first delivery is cancelled") };
+        let [again] = &due(home, 1, 20).await[..] else {
+            panic!("the first delivery is cancelled")
+        };
         assert_ne!(again.key, first.key);
 
         let confirmed = store.confirm(subscriber_id(1), None, instant(30)).await.unwrap().unwrap();
@@ -279,7 +281,11 @@ async fn expiry_spares_addresses_that_were_requested_again() {
         assert_eq!(store.expire(instant(251 + day)).await.unwrap(), 250);
         assert_eq!(ids(home, SubscriberFilter::default()).await, [251]);
         assert_eq!(home.count("deliveries WHERE state = 'waiting'").await, 1);
-        assert_eq!(due(home, 251, 251 + day).await.len(), 1, "its confirmation request still waits");
+        assert_eq!(
+            due(home, 251, 251 + day).await.len(),
+            1,
+            "its confirmation request still waits"
+        );
     })
     .await;
 }

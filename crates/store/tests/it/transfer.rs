@@ -73,7 +73,7 @@ async fn round_trip_to_postgresql_keeps_everything() {
     assert_eq!(incidents.len(), 1);
     let channel = store.channels().get(home.workspace, ChannelId::from_bits(1)).await.unwrap();
     assert_eq!(channel.settings, channels::settings(&[monitor.id]));
-    // Sequences continue where they were.
+    // Sequences continue after the transferred rows.
     let results = vec![with_evidence(
         a_result(monitor.id, Region::FlyAms, 900),
         Outcome::Failure,

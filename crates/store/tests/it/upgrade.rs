@@ -149,7 +149,7 @@ fn of_all_sorts(engine: Engine) -> String {
 }
 
 #[tokio::test]
-async fn migration_restores_who_added_a_subscriber() {
+async fn migration_restores_the_origin_of_subscribers() {
     for engine in Engine::ALL {
         let folder = tempfile::tempdir().unwrap();
         let rows = migrated_to(*engine, 12) + &of_all_sorts(*engine);

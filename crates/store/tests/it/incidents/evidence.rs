@@ -33,7 +33,7 @@ async fn commit(home: &Home, results: Vec<CheckResult>, then: Option<domain::jud
     home.commit(Batch { results, transitions, ..Batch::default() }).await.unwrap();
 }
 
-// design: §5 "Incidents keep evidence: per region"
+// design: §5 "Incidents keep evidence per region"
 #[tokio::test]
 async fn incident_keeps_first_evidence_of_failing_regions() {
     for_each_engine(async |home| {

@@ -34,7 +34,7 @@ async fn a_told_monitor(home: &Home) -> MonitorId {
 
 #[tokio::test]
 async fn outage_outlasting_maintenance_is_notified_at_its_end() {
-    // issue 6 point 5, design: §5 "Still `error` when a maintenance ends: an alert then"
+    // issue 6 point 5, design: §5 "still `error` when a maintenance ends"
     for_each_engine(async |home| {
         let monitor = a_told_monitor(home).await;
         create(home, 1, from(0, monitor)).await.unwrap();

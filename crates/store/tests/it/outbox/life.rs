@@ -14,7 +14,7 @@ use crate::harness::{
     a_history, check_with_secret, for_each_engine, monitor_id, open, settings, until,
 };
 
-// design: §5 "To `error`: an incident opens. `error` to `active` …: it closes"
+// design: §5 "To `error`: an incident opens"
 #[tokio::test]
 async fn outage_alert_has_cause_and_recovery_has_duration() {
     for_each_engine(async |home| {
@@ -129,7 +129,7 @@ async fn verdict_rolls_back_if_deliveries_cannot_be_written() {
     .await;
 }
 
-// design: §5 "Pausing or deleting closes it under that name, and tells every channel that heard"
+// design: §5 "Every channel that received the opening is notified"
 #[tokio::test]
 async fn pause_and_deletion_notify_alerted_channels() {
     for_each_engine(async |home| {
@@ -154,7 +154,11 @@ async fn pause_and_deletion_notify_alerted_channels() {
         let over = |number, how| (format!("recovered {number}"), Some(how));
         assert_eq!(ended, [over(1, Ended::Paused), over(2, Ended::Deleted)]);
         assert_eq!(alert(&queue.due[1]).monitor.target, "example.com:443");
-        assert_eq!(shown(home, late, HOUR).await, [""; 0], "a channel without an opening gets no end");
+        assert_eq!(
+            shown(home, late, HOUR).await,
+            [""; 0],
+            "a channel without an opening gets no end"
+        );
 
         // The judge records it too, later.
         let judged = Transition {

@@ -13,7 +13,7 @@ async fn a_dead_letter(home: &Home, channel: ChannelId, monitor: MonitorId) -> D
     id
 }
 
-// design: §5 "then stands in a dead-letter list with a replay button"
+// design: §5 "the delivery goes to a dead-letter list with a replay button"
 #[tokio::test]
 async fn replayed_dead_letter_gets_all_attempts_again() {
     for_each_engine(async |home| {

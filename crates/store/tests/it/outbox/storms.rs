@@ -35,7 +35,11 @@ async fn fourth_alert_of_a_minute_starts_a_digest() {
         assert_eq!(due(home, channel, MINUTE - 1).await.due, []);
         let storm = ["error 4 + error 5 + error 6 + recovered 5"];
         assert_eq!(deliver(home, channel, MINUTE).await, storm);
-        assert_eq!(deliver(home, keeps, 10 * SECOND).await.len(), 7, "stateful receivers get no digests");
+        assert_eq!(
+            deliver(home, keeps, 10 * SECOND).await.len(),
+            7,
+            "stateful receivers get no digests"
+        );
     })
     .await;
 }
@@ -51,7 +55,10 @@ async fn digest_of_one_is_sent_singly() {
         assert_eq!((alone.len(), alone[0].holds), (1, Some(Holds::Storm)));
         let id = alone[0].id;
         assert!(home.store.outbox().begin_alone(id).await.unwrap(), "it may be sent");
-        assert!(!home.store.outbox().begin_alone(id).await.unwrap(), "it is not in a digest any more");
+        assert!(
+            !home.store.outbox().begin_alone(id).await.unwrap(),
+            "it is not in a digest any more"
+        );
         let begun = &due(home, channel, MINUTE).await.due[0];
         assert_eq!((begun.id, begun.holds, begun.storm.as_deref()), (id, None, None));
         answer(home, alone[0].id, MINUTE, Then::Again(instant(2 * MINUTE))).await;

@@ -34,7 +34,9 @@ async fn unreadable_event_does_not_block_its_channel() {
         assert_eq!((letter.channel, letter.monitor), (channel, Some(monitors[0])));
         assert_eq!(letter.event.incident, Some(IncidentId::from_bits(1)));
         assert_eq!((letter.event.kind, letter.done_at), (EventKind::Error, Some(instant(30))));
-        let [attempt] = letter.attempts.as_slice() else { panic!("one attempt is recorded: {letter:?}") };
+        let [attempt] = letter.attempts.as_slice() else {
+            panic!("one attempt is recorded: {letter:?}")
+        };
         let why = "unreadable event: events.sealed of `inc_0000000000001-error` in the database \
             cannot be read: it was altered, or belongs to another row";
         assert_eq!((attempt.answer.as_str(), attempt.status), (why, None));

@@ -166,7 +166,11 @@ async fn recurring_windows_are_announced_unless_daily() {
         assert_eq!(announced(0).await, 2, "both are announced when planned");
         let week = 7 * 24 * HOUR;
         assert_eq!(announced(week - 24 * HOUR).await, 0);
-        assert_eq!(announced(week - 23 * HOUR).await, 1, "the second weekly window is announced a day ahead");
+        assert_eq!(
+            announced(week - 23 * HOUR).await,
+            1,
+            "the second weekly window is announced a day ahead"
+        );
         assert_eq!(announced(week).await, 0, "it is announced once");
         assert_eq!(announced(2 * week - 23 * HOUR).await, 1);
     })

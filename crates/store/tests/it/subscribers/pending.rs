@@ -35,7 +35,11 @@ async fn requesting_many_addresses_does_not_block_others() {
         assert_eq!(asks(home, &page, 9_000, settings, 5_000).await, Asked::New);
         assert_eq!(home.count("subscribers").await, most);
         let oldest_of_many = "subscribers WHERE id = 'sub_0000000001000'";
-        assert_eq!(home.count(oldest_of_many).await, 0, "the network with most addresses loses one");
+        assert_eq!(
+            home.count(oldest_of_many).await,
+            0,
+            "the network with most addresses loses one"
+        );
         let store = home.store.subscribers();
         let confirmed = store.confirm(subscriber_id(9_000), None, instant(5_001)).await;
         assert!(confirmed.unwrap().is_some());
