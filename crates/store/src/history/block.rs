@@ -3,8 +3,8 @@
 //! are omitted.
 //!
 //! A result consists of:
-//! - two bytes: outcome (2 bits), trigger (2 bits), equality (1 bit), region (5 bits), and which
-//!   phases are present (5 bits)
+//! - two bytes: outcome (2 bits), trigger (2), equality (1), region (5), phases that are present
+//!   (5)
 //! - the milliseconds since the previous slot
 //! - revision, status, attempts and probe, unless equality says that they are those of the previous
 //!   result
