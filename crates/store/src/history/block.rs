@@ -4,13 +4,13 @@
 //!
 //! A result consists of:
 //! - two bytes: outcome (2 bits), trigger (2), equality (1), region (5), phases that are present
-//!   (5)
-//! - the milliseconds since the previous slot
+//!   (5).
+//! - the milliseconds since the previous slot.
 //! - revision, status, attempts and probe, unless equality says that they are those of the previous
-//!   result
-//! - the phases
-//! - the latency minus the sum of the phases
-//! - the time from slot to completion minus the latency
+//!   result.
+//! - the phases.
+//! - the latency minus the sum of the phases.
+//! - the time from slot to completion minus the latency.
 
 use domain::check::Phases;
 use domain::history::{Unreadable, varint};
