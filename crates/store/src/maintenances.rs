@@ -48,7 +48,7 @@ pub struct MaintenanceFilter {
     pub monitor: Option<MonitorId>,
 }
 
-/// Selects maintenance for [`read`] at time `$1`: a row for each maintenance, and one for each of
+/// Selects maintenance for [`assemble`] at time `$1`: a row for each maintenance, and one for each of
 /// its monitors and components. It is one statement, so that all rows are from one snapshot. The
 /// argument is a subquery of identifiers.
 macro_rules! select {

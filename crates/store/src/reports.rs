@@ -41,9 +41,9 @@ pub struct ReportFilter {
     pub state: Option<ReportState>,
 }
 
-/// Selects reports for [`read`]: a row for each report, one for each of its updates `u` that match
-/// a condition, and one for each component of such an update. It is one statement, so that all rows
-/// are from one snapshot. The last argument is a subquery of identifiers.
+/// Selects reports for [`assemble`]: a row for each report, one for each of its updates `u` that
+/// match a condition, and one for each component of such an update. It is one statement, so that
+/// all rows are from one snapshot. The last argument is a subquery of identifiers.
 macro_rules! select {
     ($updates:literal, $($which:tt)*) => {
         concat!(

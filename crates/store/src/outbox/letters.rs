@@ -47,7 +47,7 @@ pub struct Letter {
     pub tries: u32,
     /// Time of completion.
     pub done_at: Option<Timestamp>,
-    /// Latest attempts, oldest first, at most [`Delivery::ATTEMPTS_SHOWN`].
+    /// Latest attempts, oldest first, at most [`super::Delivery::ATTEMPTS_SHOWN`].
     pub attempts: Vec<DeliveryAttempt>,
     /// Ordering key.
     thread: String,
