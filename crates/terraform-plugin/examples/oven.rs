@@ -1,6 +1,7 @@
-//! A provider whose work takes long: what it does when Terraform says stop (a person pressed Ctrl-C).
-//! What only reads is given up by the framework. What makes something looks at the context itself,
-//! and returns what it has made so far, so that nothing is left behind unknown.
+//! A provider with slow operations. It shows what happens when Terraform asks it to stop, because a
+//! person pressed Ctrl-C. The framework cancels operations that only read. An operation that
+//! creates something must watch the context itself and return what it has created so far, so that
+//! Terraform knows about it.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -32,7 +33,7 @@ impl Provider for Oven {
     }
 }
 
-/// A cake that takes as long as one says.
+/// A cake that takes as long to bake as the configuration says.
 struct Cake;
 
 impl Resource for Cake {
@@ -50,10 +51,10 @@ impl Resource for Cake {
         let baked = tokio::time::sleep(Duration::from_secs(minutes.saturating_mul(60)));
         let done = ctx.cancelled().run_until_cancelled(baked).await.is_some();
         if !done {
-            let detail = "The cake is in the oven as it is; the next apply bakes another one.";
+            let detail = "The unfinished cake is in the oven. The next apply bakes another one.";
             ctx.report(Diagnostic::error("Baking was stopped", detail));
         }
-        // With an error beside it, Terraform keeps it as tainted.
+        // Together with an error, Terraform records the object as tainted.
         Ok(State::new(create.planned.with("done", done)))
     }
 
@@ -70,7 +71,7 @@ impl Resource for Cake {
     }
 }
 
-/// The smell of a cake, for which one waits for ever.
+/// The smell of a cake. Reading it never finishes.
 struct Smell;
 
 impl DataSource for Smell {

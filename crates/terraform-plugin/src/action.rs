@@ -1,4 +1,4 @@
-//! Actions: what a configuration may have done, apart from any resource.
+//! Actions: operations that a configuration can trigger apart from any resource.
 
 use std::future::{Future, ready};
 
@@ -10,7 +10,7 @@ use crate::schema::Schema;
 use crate::value::Object;
 use crate::{Context, Outcome};
 
-/// Something that can be done.
+/// An operation that configurations can trigger.
 ///
 /// ```
 /// use terraform_plugin::action::{Action, Progress};
@@ -33,13 +33,13 @@ use crate::{Context, Outcome};
 /// }
 /// ```
 pub trait Action: Send + Sync + 'static {
-    /// What the provider's configuration makes: [`crate::Provider::Client`].
+    /// Client built by the provider's configuration: [`crate::Provider::Client`].
     type Client: Send + Sync + 'static;
 
-    /// Its attributes and blocks, none of which is computed. Asked once.
+    /// Returns its attributes and blocks, none of which may be computed. Called once.
     fn schema(&self) -> Schema;
 
-    /// Checks a configuration beyond the schema's rules. Parts of it may be unknown.
+    /// Validates a configuration beyond the schema's rules. Parts of it may be unknown.
     fn validate(
         &self,
         ctx: &Context<Self::Client>,
@@ -49,7 +49,7 @@ pub trait Action: Send + Sync + 'static {
         ready(Ok(()))
     }
 
-    /// Checks while planning whether it can be done. Parts of `config` may be unknown.
+    /// Checks during planning whether the action can run. Parts of `config` may be unknown.
     fn plan(
         &self,
         ctx: &Context<Self::Client>,
@@ -59,7 +59,7 @@ pub trait Action: Send + Sync + 'static {
         ready(Ok(()))
     }
 
-    /// Does it. `config` is wholly known and has defaults filled in.
+    /// Runs the action. `config` is wholly known and has its defaults.
     fn invoke(
         &self,
         ctx: &Context<Self::Client>,
@@ -68,19 +68,19 @@ pub trait Action: Send + Sync + 'static {
     ) -> impl Future<Output = Outcome<()>> + Send;
 }
 
-/// Where an action says how far it is.
+/// Sender of progress messages.
 #[derive(Debug)]
 pub struct Progress(pub(crate) Sender<String>);
 
 impl Progress {
-    /// Shows a line to the person at Terraform.
+    /// Shows a line to the person who runs Terraform.
     pub async fn say(&self, message: impl Into<String>) {
-        // Nobody listens any more once Terraform has gone; the action itself goes on.
+        // The receiver is gone once Terraform has disconnected. The action itself continues.
         drop(self.0.send(message.into()).await);
     }
 }
 
-/// [`Action`] with boxed futures.
+/// Object-safe form of [`Action`], with boxed futures.
 pub(crate) trait ErasedAction<C>: Send + Sync {
     fn schema(&self) -> Schema;
     fn validate<'a>(

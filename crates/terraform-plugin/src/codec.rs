@@ -1,5 +1,5 @@
-//! Values as bytes: msgpack on the wire, JSON in states. Both are read by a type, never guess, and
-//! answer broken, deep or enormous input with an error.
+//! Encodes and decodes values: msgpack on the wire, JSON in states. Both decoders are driven by a
+//! type and never guess. They return an error for malformed, deeply nested or oversized input.
 
 mod json;
 mod msgpack;
@@ -12,49 +12,41 @@ use std::fmt;
 
 use crate::value::{Type, Value};
 
-/// How deep values may be nested.
+/// Maximum nesting depth of a value.
 pub(crate) const MAX_DEPTH: usize = 128;
-/// The longest encoded value that is read: four times what a gRPC message of Terraform may hold.
+/// Maximum length of an encoded value in bytes: four times the maximum gRPC message of Terraform.
 pub(crate) const MAX_BYTES: usize = 1 << 28;
 
-/// Bytes that are no value of the type, or a value that is not of the type.
+/// An encoded value that does not fit its type, or a value that cannot be encoded as its type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
-    /// The bytes end too early.
-    #[error("the value ends too early")]
+    #[error("unexpected end of the value")]
     Short,
-    /// There are bytes after the value.
-    #[error("there are {0} bytes after the value")]
+    #[error("{0} unexpected bytes after the value")]
     Trailing(usize),
-    /// The value is nested too deep.
     #[error("the value is nested more than {MAX_DEPTH} levels deep")]
     Deep,
-    /// The value is too long.
     #[error("the value is longer than {MAX_BYTES} bytes")]
     Long,
-    /// The value is not of its type.
     #[error("expected {expected}, found {found}")]
     Mismatch {
-        /// The type of the schema.
+        /// Type in the schema.
         expected: String,
-        /// What stands there.
+        /// Kind of the value found.
         found: String,
     },
-    /// The object has an attribute that its type does not have.
+    /// The object has an attribute that its type lacks.
     #[error("unknown attribute `{0}`")]
     UnknownAttribute(String),
-    /// JSON that is none.
-    #[error("broken JSON at byte {0}")]
+    #[error("invalid JSON at byte {0}")]
     Json(usize),
-    /// A value that is not known has no JSON.
-    #[error("an unknown value cannot be written as JSON")]
+    #[error("an unknown value cannot be encoded as JSON")]
     Unknown,
-    /// Below an attribute or element.
+    /// An error in an attribute or element.
     #[error("{step}: {source}")]
     Within {
-        /// The attribute or element.
+        /// Path step to the attribute or element.
         step: String,
-        /// What is wrong there.
         source: Box<CodecError>,
     },
 }
@@ -69,7 +61,7 @@ impl CodecError {
     }
 }
 
-/// The type of a value by itself: how a value without a schema travels as dynamic.
+/// Returns the type of a value that has no schema, as needed to encode it as dynamic.
 pub(crate) fn type_of(value: &Value) -> Type {
     match value {
         Value::Null | Value::Unknown(_) => Type::Dynamic,
@@ -86,7 +78,7 @@ pub(crate) fn type_of(value: &Value) -> Type {
     }
 }
 
-/// The one type that all elements have, or dynamic.
+/// Returns the type that all elements share, or dynamic.
 fn common<'a>(elements: impl Iterator<Item = &'a Value>) -> Type {
     let mut types = elements.map(type_of);
     let Some(first) = types.next() else { return Type::Dynamic };

@@ -1,5 +1,4 @@
-//! What a handler gets besides its request: the provider's client, cancellation, and a place for
-//! warnings.
+//! The context of a call: the provider's client, cancellation, and a collector of warnings.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Diagnostic, Diagnostics};
 
-/// The surroundings of one call of Terraform. `C` is what the provider's configuration made.
+/// Context of one call. `C` is the client that the provider's configuration made.
 pub struct Context<C> {
     client: Option<Arc<C>>,
     cancelled: CancellationToken,
@@ -21,48 +20,49 @@ impl<C> Context<C> {
         Self { client, cancelled, found: Arc::default(), terraform: None }
     }
 
-    /// The same for a call in which Terraform says its version.
+    /// Returns this context with the version of Terraform.
     pub(crate) fn of_terraform(self, version: &str) -> Self {
         let terraform = (!version.is_empty()).then(|| version.to_owned());
         Self { terraform, ..self }
     }
 
-    /// A context outside of Terraform: for tests of resources.
+    /// Returns a context that needs no Terraform, for tests of resources.
     pub fn detached(client: C) -> Self {
         Self::new(Some(Arc::new(client)), CancellationToken::new())
     }
 
-    /// What [`crate::Provider::configure`] made.
+    /// Returns the client made by [`crate::Provider::configure`].
     ///
     /// # Errors
-    /// When Terraform did not configure the provider: for checks of configurations, and where the
-    /// provider's own configuration is not known yet.
+    /// Fails if Terraform has not configured the provider. This happens during validation, and
+    /// while the provider's own configuration is unknown.
     pub fn client(&self) -> Result<&C, Diagnostic> {
         self.client.as_deref().ok_or_else(|| {
-            let detail = "Terraform asked for this before it configured the provider.";
+            let detail = "Terraform made this call before it configured the provider.";
             Diagnostic::error("Provider is not configured", detail)
         })
     }
 
-    /// The version of Terraform, as `1.11.4`, while the provider is configured: for the name by which
-    /// a client introduces itself. No other call has it.
+    /// Returns the version of Terraform, such as `1.11.4`. Only available while the provider is
+    /// configured, so that a client can send it in its user agent.
     pub fn terraform_version(&self) -> Option<&str> {
         self.terraform.as_deref()
     }
 
-    /// Fires when Terraform wants the provider to stop: a person pressed Ctrl-C. What reads, plans
-    /// or checks is given up by the framework then. What changes something in the world is not: it
-    /// should come to an end soon, and say what it made.
+    /// Returns a token that is cancelled when Terraform asks the provider to stop, because a person
+    /// pressed Ctrl-C. The framework itself cancels calls that read, plan or validate. It does not
+    /// cancel calls that change something: they should finish soon and return what they have
+    /// changed.
     pub fn cancelled(&self) -> &CancellationToken {
         &self.cancelled
     }
 
-    /// Adds a warning, or an error beside a result that is kept.
+    /// Adds a warning, or an error next to a result that Terraform records.
     pub fn report(&self, diagnostic: Diagnostic) {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).push(diagnostic);
     }
 
-    /// All that was reported, taken out.
+    /// Returns and removes everything that was reported.
     pub fn take_reported(&self) -> Diagnostics {
         std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! Data sources: what a configuration may look up.
+//! Data sources: objects that a configuration can look up.
 
 use std::future::{Future, ready};
 
@@ -9,7 +9,7 @@ use crate::schema::Schema;
 use crate::value::Object;
 use crate::{Context, Outcome};
 
-/// A kind of thing that configurations read.
+/// A kind of object that configurations can read.
 ///
 /// ```
 /// use terraform_plugin::data_source::DataSource;
@@ -34,13 +34,13 @@ use crate::{Context, Outcome};
 /// }
 /// ```
 pub trait DataSource: Send + Sync + 'static {
-    /// What the provider's configuration makes: [`crate::Provider::Client`].
+    /// Client built by the provider's configuration: [`crate::Provider::Client`].
     type Client: Send + Sync + 'static;
 
-    /// Its attributes and blocks. Asked once.
+    /// Returns its attributes and blocks. Called once.
     fn schema(&self) -> Schema;
 
-    /// Checks a configuration beyond the schema's rules. Parts of it may be unknown.
+    /// Validates a configuration beyond the schema's rules. Parts of it may be unknown.
     fn validate(
         &self,
         ctx: &Context<Self::Client>,
@@ -50,8 +50,8 @@ pub trait DataSource: Send + Sync + 'static {
         ready(Ok(()))
     }
 
-    /// Reads it. `config` is wholly known and has defaults filled in; the answer is the
-    /// configuration with the computed attributes.
+    /// Reads the object. `config` is wholly known and has its defaults. Returns the configuration
+    /// with the computed attributes.
     fn read(
         &self,
         ctx: &Context<Self::Client>,
@@ -59,7 +59,7 @@ pub trait DataSource: Send + Sync + 'static {
     ) -> impl Future<Output = Outcome<Object>> + Send;
 }
 
-/// [`DataSource`] with boxed futures.
+/// Object-safe form of [`DataSource`], with boxed futures.
 pub(crate) trait ErasedDataSource<C>: Send + Sync {
     fn schema(&self) -> Schema;
     fn validate<'a>(

@@ -1,4 +1,4 @@
-//! Errors and warnings, as a person at Terraform reads them.
+//! Errors and warnings, as Terraform shows them to people.
 
 use crate::Path;
 
@@ -12,50 +12,50 @@ use crate::Path;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Whether it stops the operation.
     pub severity: Severity,
-    /// The headline, without a full stop.
+    /// Headline, without a full stop.
     pub summary: String,
-    /// What is wrong, what is allowed, and what to do.
+    /// The problem, the allowed values, and the fix.
     pub detail: String,
-    /// The attribute it is about.
+    /// Attribute that caused it.
     pub path: Option<Path>,
 }
 
-/// Whether a diagnostic stops the operation.
+/// Effect of a diagnostic on the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// It does.
+    /// Stops the operation.
     Error,
-    /// It does not.
+    /// Does not stop the operation.
     Warning,
 }
 
 impl Diagnostic {
-    /// An error of the whole.
+    /// Creates an error that belongs to no attribute.
     pub fn error(summary: impl Into<String>, detail: impl Into<String>) -> Self {
         let (summary, detail) = (summary.into(), detail.into());
         Self { severity: Severity::Error, summary, detail, path: None }
     }
 
-    /// A warning of the whole.
+    /// Creates a warning that belongs to no attribute.
     pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(summary, detail) }
     }
 
-    /// The same, about an attribute.
+    /// Returns this diagnostic, attached to an attribute.
     #[must_use]
     pub fn at(mut self, path: impl Into<Path>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// Whether this is an error.
+    /// Returns whether this is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// The same, where it happened below `parent`: to carry a nested object's diagnostic upwards.
+    /// Returns this diagnostic with its path below `parent`, to report a nested object's diagnostic
+    /// from its parent.
     #[must_use]
     pub fn under(mut self, parent: &Path) -> Self {
         let below = self.path.take().unwrap_or_default();
@@ -65,32 +65,32 @@ impl Diagnostic {
     }
 }
 
-/// Errors and warnings in the order they were found.
+/// Errors and warnings in the order in which they occurred.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
-    /// None yet.
+    /// Creates an empty list.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Adds one.
+    /// Appends a diagnostic.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.0.push(diagnostic);
     }
 
-    /// Whether one of them is an error.
+    /// Returns whether the list contains an error.
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(Diagnostic::is_error)
     }
 
-    /// Whether there are none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// In order.
+    /// Iterates over the diagnostics in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.0.iter()
     }

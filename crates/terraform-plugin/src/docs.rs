@@ -1,5 +1,5 @@
-//! A provider's documentation in the registry's layout: Markdown pages made of its schemas and of the
-//! examples beside them. Guides are written by hand, and left alone.
+//! Generates a provider's documentation in the registry's layout: Markdown pages made of its
+//! schemas and examples. Guides are written by hand and not touched.
 //! Layout: <https://developer.hashicorp.com/terraform/registry/providers/docs>
 //!
 //! ```no_run
@@ -34,19 +34,19 @@ use shelf::Shelf;
 
 use crate::Provider;
 
-/// The page of the provider itself.
+/// Path of the page of the provider itself.
 const INDEX: &str = "index.md";
 
-/// Texts by their paths below a folder, with `/`.
+/// Texts by path below a folder, with `/` as separator.
 pub type Files = BTreeMap<String, String>;
 
 /// The documentation of a provider.
 #[derive(Clone, Debug, Default)]
 pub struct Documentation {
-    /// Every page by its path below the folder of documentation, such as `resources/disk.md`.
+    /// All pages by path below the documentation's folder, such as `resources/disk.md`.
     pub pages: Files,
-    /// Paths of examples that should be there: one for the provider and for each thing it offers, and
-    /// an import by identity for each resource that has one.
+    /// Paths of missing examples. The provider and each thing it offers need one. Each resource
+    /// with an identity also needs an example of an import by identity.
     pub missing: Vec<String>,
     /// Paths of examples that no page shows.
     pub unused: Vec<String>,
@@ -64,16 +64,17 @@ enum Kind {
 }
 
 impl Documentation {
-    /// The pages of a provider by the name that its resources begin with.
+    /// Generates the pages of a provider. The names of its resources begin with `name`.
     ///
-    /// Examples lie as the registry's own tool expects them: `provider/provider.tf`;
-    /// `resources/<name>/resource.tf` and beside it `import.sh`, `import-by-string-id.tf` and
+    /// Examples have the paths that the registry's own tool expects: `provider/provider.tf`;
+    /// `resources/<name>/resource.tf` with `import.sh`, `import-by-string-id.tf` and
     /// `import-by-identity.tf`; `data-sources/<name>/data-source.tf`;
     /// `functions/<name>/function.tf`; `list-resources/<name>/list-resource.tfquery.hcl`;
     /// `ephemeral-resources/<name>/ephemeral-resource.tf`; `actions/<name>/action.tf`.
     ///
-    /// Beside its description an attribute has what its validators say, its default unless the
-    /// description has the words "by default", and whether a change replaces the resource.
+    /// Each attribute shows its description, the rules of its validators, and whether a change
+    /// replaces the resource. It also shows its default, unless the description contains "by
+    /// default".
     pub fn of(name: &str, provider: &impl Provider, examples: &Files) -> Self {
         let mut shelf = Shelf::new(name, examples);
         shelf.provider(&provider.schema());
@@ -97,11 +98,11 @@ impl Documentation {
         shelf.finish()
     }
 
-    /// Writes what differs into a folder, and removes pages of what is no longer offered. Returns the
-    /// paths of both.
+    /// Writes changed pages to a folder and removes pages of things that are no longer offered.
+    /// Returns the paths of both.
     ///
     /// # Errors
-    /// When the folder cannot be read or written.
+    /// Fails if the folder cannot be read or written.
     pub fn write(&self, folder: &Path) -> io::Result<Vec<String>> {
         let outdated = self.outdated(folder)?;
         for name in &outdated {
@@ -118,10 +119,10 @@ impl Documentation {
         Ok(outdated)
     }
 
-    /// Paths of the pages that are not in a folder as they should be, or should not be there.
+    /// Returns the paths of pages in a folder that are missing, outdated or superfluous.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// Fails if the folder cannot be read.
     pub fn outdated(&self, folder: &Path) -> io::Result<Vec<String>> {
         let mut present = Files::new();
         for kind in Kind::ALL {
@@ -146,7 +147,7 @@ impl Kind {
         Self::Action,
     ];
 
-    /// The folder of its pages and examples.
+    /// Returns the folder of its pages and examples.
     const fn folder(self) -> &'static str {
         match self {
             Self::Resource => "resources",
@@ -158,7 +159,7 @@ impl Kind {
         }
     }
 
-    /// The file of its example.
+    /// Returns the file name of its example.
     const fn example(self) -> &'static str {
         match self {
             Self::Resource => "resource.tf",
@@ -170,7 +171,7 @@ impl Kind {
         }
     }
 
-    /// What headlines call it.
+    /// Returns its name in headlines.
     const fn word(self) -> &'static str {
         match self {
             Self::Resource => "Resource",
@@ -183,17 +184,17 @@ impl Kind {
     }
 }
 
-/// All examples in a folder and below.
+/// Reads all examples below a folder. A missing folder has none.
 ///
 /// # Errors
-/// When it cannot be read; a folder that is not there has none.
+/// Fails if a file or folder cannot be read.
 pub fn examples(folder: &Path) -> io::Result<Files> {
     let mut found = Files::new();
     read(folder, "", &mut found)?;
     Ok(found)
 }
 
-/// Reads all texts of a folder and below, under their paths from `above` on.
+/// Reads all texts below a folder. `above` is the prefix of their paths.
 fn read(folder: &Path, above: &str, found: &mut Files) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -213,7 +214,7 @@ fn read(folder: &Path, above: &str, found: &mut Files) -> io::Result<()> {
     Ok(())
 }
 
-/// The text of a file, if it is there; lines end as on every system.
+/// Returns the text of a file with `\n` line ends, if the file exists.
 fn text_of(path: &Path) -> io::Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text.replace("\r\n", "\n"))),

@@ -1,4 +1,4 @@
-//! Ephemeral resources: values for the time of one run, kept in no state.
+//! Ephemeral resources: values for one run, stored in no state.
 
 use std::future::{Future, ready};
 use std::time::SystemTime;
@@ -10,7 +10,7 @@ use crate::schema::Schema;
 use crate::value::Object;
 use crate::{Context, Outcome, Private};
 
-/// A kind of value that is opened, perhaps renewed, and closed.
+/// A kind of value that is opened, optionally renewed, and closed.
 ///
 /// ```
 /// use terraform_plugin::ephemeral::{EphemeralResource, Opened};
@@ -33,13 +33,13 @@ use crate::{Context, Outcome, Private};
 /// }
 /// ```
 pub trait EphemeralResource: Send + Sync + 'static {
-    /// What the provider's configuration makes: [`crate::Provider::Client`].
+    /// Client built by the provider's configuration: [`crate::Provider::Client`].
     type Client: Send + Sync + 'static;
 
-    /// Its attributes and blocks. Asked once.
+    /// Returns its attributes and blocks. Called once.
     fn schema(&self) -> Schema;
 
-    /// Checks a configuration beyond the schema's rules. Parts of it may be unknown.
+    /// Validates a configuration beyond the schema's rules. Parts of it may be unknown.
     fn validate(
         &self,
         ctx: &Context<Self::Client>,
@@ -49,14 +49,14 @@ pub trait EphemeralResource: Send + Sync + 'static {
         ready(Ok(()))
     }
 
-    /// Makes the value; `config` has defaults filled in.
+    /// Opens the value. `config` has its defaults.
     fn open(
         &self,
         ctx: &Context<Self::Client>,
         config: Object,
     ) -> impl Future<Output = Outcome<Opened>> + Send;
 
-    /// Makes it last longer. Called at the time that [`Opened`] says.
+    /// Extends the value's lifetime. Called at the time that [`Opened`] names.
     fn renew(
         &self,
         ctx: &Context<Self::Client>,
@@ -66,7 +66,7 @@ pub trait EphemeralResource: Send + Sync + 'static {
         ready(Ok(Renewed { private, renew_at: None }))
     }
 
-    /// Gives it back.
+    /// Closes the value.
     fn close(
         &self,
         ctx: &Context<Self::Client>,
@@ -80,31 +80,31 @@ pub trait EphemeralResource: Send + Sync + 'static {
 /// A value that was opened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opened {
-    /// The configuration with the computed attributes.
+    /// Configuration with the computed attributes.
     pub values: Object,
-    /// What renewing and closing need.
+    /// Data for renewing and closing.
     pub private: Private,
-    /// When it must be renewed, if it must.
+    /// Time at which it must be renewed.
     pub renew_at: Option<SystemTime>,
 }
 
-/// A value that was made to last longer.
+/// A value that was renewed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Renewed {
-    /// What the next renewing and closing need.
+    /// Data for the next renewing and closing.
     pub private: Private,
-    /// When it must be renewed again, if it must.
+    /// Time at which it must be renewed again.
     pub renew_at: Option<SystemTime>,
 }
 
 impl Opened {
-    /// A value that lasts for the run.
+    /// Creates a value that lasts for the whole run.
     pub fn new(values: Object) -> Self {
         Self { values, private: Private::default(), renew_at: None }
     }
 }
 
-/// [`EphemeralResource`] with boxed futures.
+/// Object-safe form of [`EphemeralResource`], with boxed futures.
 pub(crate) trait ErasedEphemeral<C>: Send + Sync {
     fn schema(&self) -> Schema;
     fn validate<'a>(

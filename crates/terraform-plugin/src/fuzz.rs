@@ -1,5 +1,5 @@
-//! Entry of the fuzz target: whatever bytes stand where the wire has values, a call ends as an answer.
-//! The target lies outside of the crate; its inputs are replayed here.
+//! Entry point of the fuzz target: no bytes in place of values make a call panic. The target itself
+//! is outside of the crate. The tests here replay its inputs.
 
 pub(crate) mod everything;
 
@@ -24,26 +24,27 @@ use crate::serve::Stop;
 use crate::server::Server;
 use everything::{Everything, NAME};
 
-/// What an answer says when the provider panicked; no input may lead there, nor be taken for it: quotes
-/// of its own are escaped.
+/// Text of a response after the provider panicked. It cannot occur otherwise, because quotes in a
+/// message are escaped.
 const PANICKED: [&str; 2] = ["summary: \"Provider panicked\"", "text: \"the function panicked"];
 
-/// Calls a method with `input` in the places of its values: the first byte chooses the method, the
-/// second how the rest is shared out.
+/// Calls a method with `input` in place of its values. The first byte selects the method, and the
+/// second how to split the rest.
 ///
 /// # Panics
-/// At a panic of the call, which is what this looks for.
+/// Panics if the call panics or reports a panic. The fuzz target looks for this.
 pub fn wire(input: &[u8]) {
     static PROVIDER: OnceLock<(Runtime, Server<Everything>)> = OnceLock::new();
     let (runtime, server) = PROVIDER.get_or_init(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.expect("a test may have threads");
+        let runtime = runtime.expect("a runtime for the current thread can be built");
         let config = Parts::of(b"\x02\x81\xa5token\xc0").value(0);
         let server = Server::new(Everything, Stop::default());
         let request =
             configure_provider::Request { config, ..configure_provider::Request::default() };
         let configured = runtime.block_on(server.configure_provider(Request::new(request)));
-        let said = configured.expect("every call has an answer").into_inner().diagnostics;
+        let said =
+            configured.expect("configuring always returns a response").into_inner().diagnostics;
         assert!(said.is_empty(), "{said:?}");
         (runtime, server)
     });
@@ -52,16 +53,16 @@ pub fn wire(input: &[u8]) {
     assert!(!PANICKED.iter().any(|words| answer.contains(words)), "{answer}");
 }
 
-/// The bytes of an input, as values of a request.
+/// The bytes of an input, split into values of a request.
 struct Parts<'a> {
     parts: [&'a [u8]; 3],
     json: bool,
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "as requests have their values")]
+#[expect(clippy::unnecessary_wraps, reason = "requests have optional values")]
 impl<'a> Parts<'a> {
-    /// Bits of the first byte say that values are JSON (4), and that all are the same (2); otherwise
-    /// the lengths of the first two follow.
+    /// Splits an input. Bits of the first byte select JSON values (4) and equal values (2). Unless
+    /// all values are equal, the next two bytes are the lengths of the first two values.
     fn of(input: &'a [u8]) -> Self {
         let Some((how, rest)) = input.split_first() else {
             return Self { parts: [&[]; 3], json: false };
@@ -101,7 +102,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Makes one call, and shows its answer.
+/// Makes one call and returns its formatted response.
 async fn call(server: &Server<Everything>, method: u8, parts: &Parts<'_>) -> String {
     if method % METHODS < OF_RESOURCES {
         call_resource(server, method, parts).await
@@ -110,7 +111,7 @@ async fn call(server: &Server<Everything>, method: u8, parts: &Parts<'_>) -> Str
     }
 }
 
-/// A call of a method with these fields; the others are as they are when left out.
+/// Calls a method with these fields. All other fields have their defaults.
 macro_rules! asked {
     ($server:ident, $method:ident { $($field:ident : $value:expr),* $(,)? }) => {{
         let mut request = $method::Request::default();
@@ -119,7 +120,7 @@ macro_rules! asked {
     }};
 }
 
-/// Calls of the provider, of resources and of data sources.
+/// Calls a method of the provider, of resources or of data sources.
 async fn call_resource(server: &Server<Everything>, method: u8, parts: &Parts<'_>) -> String {
     let type_name = NAME.to_owned();
     let version = i64::from(method / METHODS);
@@ -181,7 +182,7 @@ async fn call_resource(server: &Server<Everything>, method: u8, parts: &Parts<'_
     }
 }
 
-/// Calls of what is neither.
+/// Calls any other method.
 async fn call_other(server: &Server<Everything>, method: u8, parts: &Parts<'_>) -> String {
     let (type_name, config) = (NAME.to_owned(), parts.value(0));
     macro_rules! call {
@@ -217,7 +218,7 @@ async fn call_other(server: &Server<Everything>, method: u8, parts: &Parts<'_>) 
     }
 }
 
-/// All that a stream says.
+/// Returns all formatted messages of a stream.
 async fn streamed<T: std::fmt::Debug>(asked: Result<Response<BoxStream<T>>, Status>) -> String {
     match asked {
         Ok(stream) => format!("{:?}", stream.into_inner().collect::<Vec<_>>().await),
@@ -225,9 +226,9 @@ async fn streamed<T: std::fmt::Debug>(asked: Result<Response<BoxStream<T>>, Stat
     }
 }
 
-/// How many ways there are to call the provider, resources and data sources.
+/// Number of methods of the provider, resources and data sources.
 const OF_RESOURCES: u8 = 13;
-/// How many ways to call there are in all.
+/// Number of all methods.
 const METHODS: u8 = OF_RESOURCES + 10;
 
 #[cfg(test)]

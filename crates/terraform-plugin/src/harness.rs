@@ -1,6 +1,6 @@
-//! Drives the real `terraform`, or OpenTofu's `tofu`, against a provider, for tests: a folder with a
-//! configuration, commands run in it, and their results as types. A program that is missing is an error
-//! and never a reason to skip. What a provider should answer belongs to the tests.
+//! Runs the real `terraform`, or OpenTofu's `tofu`, against a provider, for tests. It provides a
+//! folder with a configuration, runs commands in it, and returns typed results. A missing program
+//! is an error and never a reason to skip. The assertions belong to the tests.
 //!
 //! ```no_run
 //! use terraform_plugin::harness::{Action, Provider, Terraform};
@@ -44,35 +44,35 @@ pub use process::Output;
 pub use results::{Action, Applied, Change, Plan, State};
 pub use shown::{Place, Shown};
 
-/// The name of the configuration that [`Terraform::configure`] writes.
+/// File name of the configuration that [`Terraform::configure`] writes.
 const MAIN: &str = "main.tf";
-/// The name of the state, of the local backend.
+/// File name of the local backend's state.
 const STATE: &str = "terraform.tfstate";
-/// Where a plan is kept between making and reading it.
+/// File name of a plan between its creation and its reading.
 const PLAN: &str = "made.tfplan";
-/// The exit code of a plan that changes something.
+/// Exit code of a plan with changes.
 const CHANGES: i32 = 2;
 
-/// The registries of Terraform and of OpenTofu, which are where each looks if a source names none.
+/// The default registries of Terraform and of OpenTofu, used for sources without a host.
 const REGISTRIES: [&str; 2] = ["registry.terraform.io", "registry.opentofu.org"];
 
-/// A provider to use in place of one that is installed.
+/// A provider under test, used in place of an installed one.
 #[derive(Debug, Clone)]
 pub struct Provider {
-    /// Its source with the registry, as `registry.terraform.io/acme/cloud`.
+    /// Source address with the registry, such as `registry.terraform.io/acme/cloud`.
     pub source: String,
-    /// The program.
+    /// Path of the provider's program.
     pub program: PathBuf,
 }
 
 impl Provider {
-    /// A program that stands for a source.
+    /// Creates an override of a source by a program.
     pub fn new(source: impl Into<String>, program: impl Into<PathBuf>) -> Self {
         Self { source: source.into(), program: program.into() }
     }
 }
 
-/// A folder in which `terraform` runs, removed with this value.
+/// A temporary folder in which `terraform` runs. Dropping this value removes it.
 #[derive(Debug)]
 pub struct Terraform {
     folder: TempDir,
@@ -81,7 +81,7 @@ pub struct Terraform {
 }
 
 impl Terraform {
-    /// A new folder, where `providers` are used from their programs and nothing is downloaded.
+    /// Creates a folder. `providers` run from their programs, and nothing is downloaded.
     pub fn new(providers: &[Provider]) -> Result<Self, Error> {
         let folder = tempfile::tempdir().map_err(Error::Folder)?;
         let made = Self { folder, program: "terraform".into(), variables: BTreeMap::new() };
@@ -95,7 +95,8 @@ impl Terraform {
         Ok(made)
     }
 
-    /// A line of the overrides. They name folders, in which programs have the names of providers.
+    /// Returns a line of the development overrides. An override names a folder in which the program
+    /// has the name of the provider.
     fn stand_in(&self, provider: &Provider) -> Result<String, Error> {
         let name = provider.source.rsplit('/').next().unwrap_or(&provider.source);
         let program = provider
@@ -116,14 +117,14 @@ impl Terraform {
         Ok(lines.collect::<Vec<_>>().concat())
     }
 
-    /// Runs this program from now on: another version of `terraform`, or `tofu`. Without it, the
-    /// `terraform` of the `PATH` runs.
+    /// Uses another program from now on: another version of `terraform`, or `tofu`. The default is
+    /// the `terraform` of the `PATH`.
     pub fn run_by(&mut self, program: impl Into<PathBuf>) -> &mut Self {
         self.program = program.into();
         self
     }
 
-    /// The folder of the configuration and its state.
+    /// Returns the folder of the configuration and its state.
     pub fn folder(&self) -> PathBuf {
         self.folder.path().join("configuration")
     }
@@ -132,18 +133,18 @@ impl Terraform {
         self.folder.path().join("terraform.rc")
     }
 
-    /// Sets a variable of the environment for the commands that follow.
+    /// Sets an environment variable for all later commands.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) -> &mut Self {
         self.variables.insert(name.into(), value.into());
         self
     }
 
-    /// Writes the configuration, in place of the one before.
+    /// Writes the configuration and replaces an earlier one.
     pub fn configure(&self, text: &str) -> Result<(), Error> {
         self.write(MAIN, text)
     }
 
-    /// Writes a file into the folder, or into a folder within, as `module/main.tf`.
+    /// Writes a file below the folder, such as `module/main.tf`.
     pub fn write(&self, name: &str, text: &str) -> Result<(), Error> {
         let file = self.folder().join(name);
         let folder = file.parent().unwrap_or(&file);
@@ -151,7 +152,7 @@ impl Terraform {
         fs::write(&file, text).map_err(Error::Folder)
     }
 
-    /// Removes the state, as if nothing had been applied. What was made stays in the world.
+    /// Removes the state file, as if nothing had been applied. Created objects remain.
     pub fn forget(&self) -> Result<(), Error> {
         match fs::remove_file(self.folder().join(STATE)) {
             Err(why) if why.kind() != std::io::ErrorKind::NotFound => Err(Error::Folder(why)),
@@ -159,19 +160,19 @@ impl Terraform {
         }
     }
 
-    /// `terraform validate`: what it says of the configuration, also where it is not valid.
+    /// Runs `terraform validate` and returns its diagnostics, even if the configuration is invalid.
     pub async fn validate(&self) -> Result<Vec<Shown>, Error> {
         let output = self.execute(&["validate", "-json"]).await?;
         let answer: Value = output.json()?;
         Ok(shown::listed(&answer["diagnostics"]))
     }
 
-    /// `terraform plan`: what would change, after reading what there is.
+    /// Runs `terraform plan` with a refresh.
     pub async fn plan(&self) -> Result<Plan, Error> {
         self.plan_with(&[]).await
     }
 
-    /// As [`plan`](Self::plan) with further arguments, as `-refresh-only` or `-destroy`.
+    /// Runs [`plan`](Self::plan) with further arguments, such as `-refresh-only` or `-destroy`.
     pub async fn plan_with(&self, further: &[&str]) -> Result<Plan, Error> {
         let out = format!("-out={PLAN}");
         let mut arguments = vec!["plan", "-json", "-input=false", "-detailed-exitcode", &out];
@@ -186,12 +187,12 @@ impl Terraform {
         Ok(Plan::of(made.json()?, changes, shown))
     }
 
-    /// `terraform apply`, without asking.
+    /// Runs `terraform apply` without a prompt.
     pub async fn apply(&self) -> Result<Applied, Error> {
         self.apply_with(&[]).await
     }
 
-    /// As [`apply`](Self::apply) with further arguments, as `-replace=…` or `-refresh-only`.
+    /// Runs [`apply`](Self::apply) with further arguments, such as `-replace=…` or `-refresh-only`.
     pub async fn apply_with(&self, further: &[&str]) -> Result<Applied, Error> {
         let mut arguments = vec!["apply", "-json", "-input=false", "-auto-approve"];
         arguments.extend(further);
@@ -203,29 +204,30 @@ impl Terraform {
         Ok(Applied { state: self.state().await?, shown })
     }
 
-    /// `terraform destroy`, without asking.
+    /// Runs `terraform destroy` without a prompt.
     pub async fn destroy(&self) -> Result<Applied, Error> {
         self.apply_with(&["-destroy"]).await
     }
 
-    /// `terraform import`: takes what has this id into the state. The resource must be configured.
+    /// Runs `terraform import`: adds the object with this id to the state. The configuration must
+    /// contain the resource.
     pub async fn import(&self, address: &str, id: &str) -> Result<State, Error> {
         self.run(&["import", "-input=false", "-no-color", address, id]).await?;
         self.state().await
     }
 
-    /// `terraform show`: the state as it is.
+    /// Runs `terraform show` and returns the state.
     pub async fn state(&self) -> Result<State, Error> {
         Ok(State::of(self.run(&["show", "-json"]).await?.json()?))
     }
 
-    /// Any command; fails if it fails.
+    /// Runs any command, and fails if the command fails.
     pub async fn run(&self, arguments: &[&str]) -> Result<Output, Error> {
         let output = self.execute(arguments).await?;
         if output.code == Some(0) { Ok(output) } else { Err(output.failed(Vec::new())) }
     }
 
-    /// Any command, however it ends.
+    /// Runs any command, whatever its exit code.
     pub async fn execute(&self, arguments: &[&str]) -> Result<Output, Error> {
         let configuration = self.cli_configuration();
         let run = process::Run {
@@ -238,7 +240,7 @@ impl Terraform {
     }
 }
 
-/// A text in quotes, as HCL reads it.
+/// Quotes a text as an HCL string.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace("${", "$${"))
 }

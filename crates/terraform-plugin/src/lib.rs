@@ -1,21 +1,21 @@
-//! Terraform providers in Rust, over plugin protocol 6. Knows nothing of any product.
+//! Terraform providers in Rust, for plugin protocol 6. Independent of any product.
 //!
-//! A provider implements [`Provider`]; its [`Catalog`] names what it offers: each [`resource`],
-//! [`data_source`], [`function`], [`list`], [`ephemeral`] resource and [`action`] is a trait of a few
-//! methods and a [`schema`]. [`serve`] is the whole `main`.
+//! A provider implements [`Provider`]. Its [`Catalog`] names what it offers. Each [`resource`],
+//! [`data_source`], [`function`], [`list`], [`ephemeral`] resource and [`action`] is a trait of a
+//! few methods and a [`schema`]. [`serve`] is the whole `main`.
 //!
-//! What happens to a value on its way:
+//! Steps from a configuration to a state:
 //!
-//! 1. A configuration is checked by the schema's [`validate`] rules; what is unknown passes.
-//! 2. A plan is completed: defaults, values that are kept from the state, values derived from their
-//!    neighbours, and unknown ones where the provider will say. If nothing changes, the plan is the
-//!    state.
-//! 3. The handler gets [`Object`]s and reads them by Rust types: `planned.get::<Option<i64>>("size")?`.
-//! 4. What it returns is fitted to the schema and held to the plan; a difference is a diagnostic that
-//!    names the attribute.
+//! 1. The [`validate`] rules of the schema check the configuration. Unknown values pass.
+//! 2. The plan is completed with defaults, values kept from the state, values derived from other
+//!   attributes, and unknown values that the provider will set. If nothing changes, the plan equals
+//!   the state.
+//! 3. The handler gets [`Object`]s and reads typed values: `planned.get::<Option<i64>>("size")?`.
+//! 4. The result is fitted to the schema and compared with the plan. A difference is a diagnostic
+//!   that names the attribute.
 //!
-//! Handlers return [`Outcome`]: `?` takes a single [`Diagnostic`] or several. Warnings, and errors beside
-//! a result that is to be kept, go to [`Context::report`].
+//! Handlers return [`Outcome`]: `?` accepts a single [`Diagnostic`] or several. Report warnings,
+//! and errors next to a result that Terraform should record, with [`Context::report`].
 
 pub mod action;
 pub mod codec;
@@ -53,17 +53,17 @@ pub use value::{
     Type, Value,
 };
 
-/// What handlers return: errors as diagnostics. A single [`Diagnostic`] converts by `?`.
+/// Result of a handler. Its errors are diagnostics, and a single [`Diagnostic`] converts by `?`.
 pub type Outcome<T> = Result<T, Diagnostics>;
 
-/// Serves a provider until Terraform is done with it: the whole `main` of a plugin.
+/// Serves a provider until Terraform no longer needs it. This is the whole `main` of a plugin.
 ///
-/// `address` is what configurations name as the source, such as `registry.terraform.io/acme/example`.
+/// `address` is the source in configurations, such as `registry.terraform.io/acme/example`.
 pub fn serve(address: &str, provider: impl Provider) -> std::process::ExitCode {
     serve::run(address, |stop| server::Server::new(provider, stop))
 }
 
-/// The examples of the README are compiled like those of the documentation.
+/// Compiles the examples of the README as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! List resources: `terraform query` finds objects that exist, to be imported.
+//! List resources: `terraform query` finds existing objects to import.
 
 use std::future::{Future, ready};
 
@@ -10,7 +10,7 @@ use crate::schema::Schema;
 use crate::value::Object;
 use crate::{Context, Diagnostics, Outcome};
 
-/// How the objects of a resource are found. It has the name of the resource, which must have an
+/// A search for the objects of a resource. It has the name of the resource, which must have an
 /// identity.
 ///
 /// ```
@@ -38,13 +38,13 @@ use crate::{Context, Diagnostics, Outcome};
 /// }
 /// ```
 pub trait ListResource: Send + Sync + 'static {
-    /// What the provider's configuration makes: [`crate::Provider::Client`].
+    /// Client built by the provider's configuration: [`crate::Provider::Client`].
     type Client: Send + Sync + 'static;
 
-    /// What a search may say. Asked once.
+    /// Returns the arguments of a search. Called once.
     fn schema(&self) -> Schema;
 
-    /// Checks a search beyond the schema's rules. Parts of it may be unknown.
+    /// Validates a search beyond the schema's rules. Parts of it may be unknown.
     fn validate(
         &self,
         ctx: &Context<Self::Client>,
@@ -54,7 +54,7 @@ pub trait ListResource: Send + Sync + 'static {
         ready(Ok(()))
     }
 
-    /// Sends what is found, one by one, until there is no more or none is wanted.
+    /// Sends the objects found, one by one, until all are sent or Terraform wants no more.
     fn list(
         &self,
         ctx: &Context<Self::Client>,
@@ -66,35 +66,35 @@ pub trait ListResource: Send + Sync + 'static {
 /// A search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// By the schema of the search, with defaults filled in.
+    /// Arguments by the schema of the search, with defaults.
     pub config: Object,
-    /// Whether the objects themselves are wanted, and not their identities alone.
+    /// Whether to send the objects, and not only their identities.
     pub include_resource: bool,
-    /// No more than so many are wanted.
+    /// Maximum number of objects.
     pub limit: u64,
 }
 
-/// One object that was found.
+/// An object found by a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Its identity.
+    /// Identity of the object.
     pub identity: Object,
-    /// The object, by the schema of the resource, where it was asked for.
+    /// The object by the schema of the resource, if requested.
     pub resource: Option<Object>,
-    /// What is to say about it.
+    /// Warnings and errors about the object.
     pub diagnostics: Diagnostics,
 }
 
 impl Found {
-    /// An object by name and identity.
+    /// Creates a result from a name and an identity.
     pub fn new(name: impl Into<String>, identity: Object) -> Self {
         let (name, diagnostics) = (name.into(), Diagnostics::new());
         Self { name, identity, resource: None, diagnostics }
     }
 
-    /// The same with the object itself.
+    /// Adds the object itself.
     #[must_use]
     pub fn with_resource(mut self, resource: Object) -> Self {
         self.resource = Some(resource);
@@ -102,18 +102,19 @@ impl Found {
     }
 }
 
-/// Where what is found goes.
+/// Sender of the objects found.
 #[derive(Debug)]
 pub struct Listing(pub(crate) Sender<Found>);
 
 impl Listing {
-    /// Sends one, as fast as Terraform takes them, and tells whether more are wanted.
+    /// Sends an object and waits until Terraform has room for it. Returns whether Terraform wants
+    /// more.
     pub async fn send(&self, found: Found) -> bool {
         self.0.send(found).await.is_ok()
     }
 }
 
-/// [`ListResource`] with boxed futures.
+/// Object-safe form of [`ListResource`], with boxed futures.
 pub(crate) trait ErasedList<C>: Send + Sync {
     fn schema(&self) -> Schema;
     fn validate<'a>(

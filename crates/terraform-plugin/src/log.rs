@@ -1,5 +1,5 @@
-//! The log in the form in which hosts read it: one JSON object per line on stderr, as go-hclog writes
-//! them. Every `tracing` event of the provider goes there; which are worth writing is `TF_LOG`'s.
+//! Writes the log in the form that hosts read: one JSON object per line on stderr, as go-hclog
+//! writes them. Receives every `tracing` event of the provider. `TF_LOG` sets the level.
 
 mod line;
 
@@ -16,18 +16,18 @@ use tracing_subscriber::{Layer, fmt};
 
 use line::Fields;
 
-/// Libraries below us, whose own talk is of no use to people who read a provider's log.
+/// Libraries whose events do not help people who read a provider's log.
 const LIBRARIES: [&str; 7] = ["h2", "hyper", "hyper_util", "rustls", "tokio", "tonic", "tower"];
 
-/// Sends events to stderr from now on. `level` is what `TF_LOG` and its like say. Whoever has set up
-/// `tracing` before keeps what was set up.
+/// Starts to write events to stderr. `level` is the value of `TF_LOG` or a similar variable. Has no
+/// effect if the provider has installed a `tracing` subscriber before.
 pub(crate) fn start(level: Option<&str>, for_people: bool) {
     let level = if for_people { level.or(Some("INFO")) } else { level };
     let level = threshold(level);
     let libraries = LIBRARIES.map(|name| (name, level.min(LevelFilter::WARN)));
     let wanted = Targets::new().with_default(level).with_targets(libraries);
     let registry = tracing_subscriber::registry();
-    // A provider that has its own subscriber says where its events go.
+    // A subscriber installed by the provider takes precedence.
     drop(if for_people {
         registry.with(fmt::layer().with_writer(std::io::stderr).with_filter(wanted)).try_init()
     } else {
@@ -35,7 +35,7 @@ pub(crate) fn start(level: Option<&str>, for_people: bool) {
     });
 }
 
-/// What `TF_LOG` asks for. Hosts take `JSON` and words they do not know for everything, and so do we.
+/// Returns the level that `TF_LOG` requests. As in hosts, `JSON` and unknown words mean everything.
 fn threshold(level: Option<&str>) -> LevelFilter {
     let Some(level) = level else { return LevelFilter::OFF };
     let known = [
@@ -49,7 +49,7 @@ fn threshold(level: Option<&str>) -> LevelFilter {
     found.map_or(LevelFilter::TRACE, |(_, level)| level)
 }
 
-/// Writes events as lines. Fields of the spans around an event are fields of its line.
+/// Layer that writes events as lines. A line contains the fields of the enclosing spans.
 struct Lines;
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
@@ -76,12 +76,12 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
             }
         }
         let line = line::of(event, around, now());
-        // Without a stderr there is nobody to tell.
+        // If stderr is closed, nobody can read the error.
         drop(std::io::stderr().lock().write_all(line.as_bytes()));
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a line of a log says when it was written")]
+#[expect(clippy::disallowed_methods, reason = "a log line contains its time")]
 fn now() -> jiff::Timestamp {
     jiff::Timestamp::now()
 }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_those_of_hosts() {
+    fn levels_match_those_of_hosts() {
         for (level, expected) in [
             (None, LevelFilter::OFF),
             (Some("off"), LevelFilter::OFF),

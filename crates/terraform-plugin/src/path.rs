@@ -1,8 +1,8 @@
-//! Paths to attributes: where a diagnostic points, and what forces a replacement.
+//! Paths to attributes: the position of a diagnostic, or the cause of a replacement.
 
 use std::fmt;
 
-/// The way from the root of a configuration to a part of it.
+/// The path from the root of a configuration to a part of it.
 ///
 /// ```
 /// use terraform_plugin::Path;
@@ -16,48 +16,48 @@ pub struct Path(Vec<Step>);
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
-    /// Into an attribute or block.
+    /// An attribute or block.
     Name(String),
-    /// Into an element of a list or tuple, counted from zero.
+    /// An element of a list or tuple, counted from zero.
     Index(usize),
-    /// Into an element of a map.
+    /// An element of a map.
     Key(String),
-    /// Into an element of a set. The protocol cannot say which one: what reaches Terraform ends
+    /// An element of a set. The protocol cannot address it, so the path sent to Terraform ends
     /// before this step.
     Element,
 }
 
 impl Path {
-    /// The whole.
+    /// Returns the path of the whole configuration.
     pub const fn root() -> Self {
         Self(Vec::new())
     }
 
-    /// The same, then into an attribute or block.
+    /// Appends an attribute or block.
     #[must_use]
     pub fn name(&self, name: impl Into<String>) -> Self {
         self.then(Step::Name(name.into()))
     }
 
-    /// The same, then into an element of a list.
+    /// Appends an element of a list.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
         self.then(Step::Index(index))
     }
 
-    /// The same, then into an element of a map.
+    /// Appends an element of a map.
     #[must_use]
     pub fn key(&self, key: impl Into<String>) -> Self {
         self.then(Step::Key(key.into()))
     }
 
-    /// The same, then into some element of a set.
+    /// Appends an unspecified element of a set.
     #[must_use]
     pub fn element(&self) -> Self {
         self.then(Step::Element)
     }
 
-    /// The same, then `step`.
+    /// Appends a step.
     #[must_use]
     pub fn then(&self, step: Step) -> Self {
         let mut steps = self.0.clone();
@@ -65,12 +65,12 @@ impl Path {
         Self(steps)
     }
 
-    /// The steps, from the root.
+    /// Returns the steps from the root.
     pub fn steps(&self) -> &[Step] {
         &self.0
     }
 
-    /// The longest part of the path that Terraform can address.
+    /// Returns the longest part of the path that Terraform can address.
     #[must_use]
     pub fn addressable(&self) -> Self {
         let steps = self.0.iter().take_while(|step| **step != Step::Element);
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_terraform_sees_ends_before_an_element_of_a_set() {
+    fn path_for_terraform_ends_before_set_element() {
         let path = Path::from("rules").element().name("target");
         assert_eq!(path.to_string(), "rules[*].target");
         assert_eq!(path.addressable(), Path::from("rules"));

@@ -1,5 +1,5 @@
-//! Plans: what a configuration makes of a state. Pure; what Terraform calls the proposed state is
-//! worked out here again from the configuration, because defaults within sets go by value.
+//! Plans: computes the result of a configuration and a state, without side effects. Recomputes what
+//! Terraform calls the proposed state, because defaults within sets depend on values.
 
 mod agree;
 mod pair;

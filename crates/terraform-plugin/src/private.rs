@@ -1,13 +1,12 @@
-//! Private state: what a provider keeps beside a resource's state, unseen by people.
+//! Private state: data that a provider stores next to a resource's state, invisible to people.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 
-/// Values by key, kept by Terraform beside the state.
+/// Values by key that Terraform stores next to the state.
 ///
-/// One that nothing was done to says nothing: a state that is returned with it keeps what Terraform
-/// has already.
+/// A default value changes nothing: Terraform keeps the private state that it has.
 ///
 /// ```
 /// use terraform_plugin::Private;
@@ -23,24 +22,24 @@ pub struct Private {
 }
 
 impl Private {
-    /// The value at a key, if it is there and of this type.
+    /// Returns the value of a key, if it exists and has this type.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         serde_json::from_value(self.values.get(key)?.clone()).ok()
     }
 
-    /// Sets the value at a key. What has no JSON becomes null.
+    /// Sets the value of a key. A value without a JSON form becomes null.
     pub fn set(&mut self, key: impl Into<String>, value: impl Serialize) {
         self.changed = true;
         self.values.insert(key.into(), serde_json::to_value(value).unwrap_or_default());
     }
 
-    /// Takes a key out.
+    /// Removes a key.
     pub fn remove(&mut self, key: &str) {
         self.changed = true;
         self.values.remove(key);
     }
 
-    /// Broken bytes are as good as none: nothing may depend on private state.
+    /// Decodes bytes. Invalid bytes count as empty, because nothing may depend on private state.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         Self { values: serde_json::from_slice(bytes).unwrap_or_default(), changed: false }
     }
@@ -52,7 +51,7 @@ impl Private {
         Json::Object(self.values.clone()).to_string().into()
     }
 
-    /// The bytes, or those that were there before if this says nothing.
+    /// Encodes the values, or returns the earlier bytes if nothing was changed.
     pub(crate) fn over(&self, before: &[u8]) -> Vec<u8> {
         let silent = self.values.is_empty() && !self.changed;
         if silent { before.to_vec() } else { self.to_bytes() }
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_set_reads_back_and_broken_bytes_are_none() {
+    fn values_round_trip_and_invalid_bytes_are_empty() {
         let mut private = Private::default();
         assert_eq!(private.to_bytes(), b"");
         private.set("etag", 7);
@@ -74,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_says_nothing_keeps_and_one_that_was_emptied_does_not() {
+    fn untouched_state_is_kept_emptied_state_is_not() {
         let before = br#"{"etag":7}"#;
         assert_eq!(Private::default().over(before), before);
         let mut emptied = Private::from_bytes(before);

@@ -1,5 +1,5 @@
-//! What `proto/` says, in Rust: the messages and services of Terraform (`tfplugin6`) and of go-plugin
-//! (`plugin`). Written by `cargo xtask codegen`; what the methods do belongs to other modules.
+//! The messages and services of Terraform (`tfplugin6`) and of go-plugin (`plugin`), generated from
+//! `proto/` by `cargo xtask codegen`. Other modules implement the methods.
 
 #[rustfmt::skip]
 #[path = "gen/plugin.rs"]

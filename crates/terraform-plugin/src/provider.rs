@@ -1,4 +1,4 @@
-//! Providers: what a plugin offers, and the client that its configuration makes.
+//! Providers: the things that a plugin offers, and the client that its configuration builds.
 
 mod catalog;
 mod described;
@@ -12,7 +12,7 @@ use crate::schema::Schema;
 use crate::value::Object;
 use crate::{Context, Outcome};
 
-/// A provider: serve it with [`crate::serve`].
+/// A provider. Serve it with [`crate::serve`].
 ///
 /// ```
 /// use terraform_plugin::schema::{Attribute, Schema};
@@ -37,16 +37,17 @@ use crate::{Context, Outcome};
 /// }
 /// ```
 pub trait Provider: Send + Sync + 'static {
-    /// What the handlers work with: mostly a client of the provider's service.
+    /// Value that all handlers share, usually a client of the provider's service.
     type Client: Send + Sync + 'static;
 
-    /// What its configuration may say. Asked once.
+    /// Returns the schema of its configuration. Called once.
     fn schema(&self) -> Schema;
 
-    /// Resources, data sources and all else that it offers, by their full names. Asked once.
+    /// Returns its resources, data sources and everything else that it offers, by full name. Called
+    /// once.
     fn catalog(&self) -> Catalog<Self::Client>;
 
-    /// Checks a configuration beyond the schema's rules. Parts of it may be unknown.
+    /// Validates a configuration beyond the schema's rules. Parts of it may be unknown.
     fn validate(
         &self,
         ctx: &Context<Self::Client>,
@@ -56,8 +57,8 @@ pub trait Provider: Send + Sync + 'static {
         ready(Ok(()))
     }
 
-    /// Makes the client of a configuration. While planning, parts of it may be unknown: a value
-    /// that another resource will have.
+    /// Builds the client from a configuration. During planning, parts of it may be unknown, because
+    /// they depend on other resources.
     fn configure(
         &self,
         ctx: &Context<Self::Client>,

@@ -1,4 +1,4 @@
-//! Managed resources: what a provider's author writes for each.
+//! Managed resources: the traits that an author of a provider implements.
 
 mod erased;
 mod identity;
@@ -14,11 +14,11 @@ use crate::schema::Schema;
 use crate::value::Object;
 use crate::{Context, Diagnostic, Outcome};
 
-/// A kind of object that Terraform creates, keeps and destroys.
+/// A kind of object that Terraform creates, updates and deletes.
 ///
-/// The framework completes plans by the schema, refuses what contradicts them, and fits what the
-/// methods return to the schema: absent attributes become null, lists become sets where they are
-/// sets. A method that panics or is cancelled becomes an error.
+/// The framework completes plans by the schema and rejects results that contradict them. It fits
+/// the results of the methods to the schema: absent attributes become null, and lists become sets
+/// where the schema has sets. A method that panics or is cancelled becomes an error.
 ///
 /// ```
 /// use terraform_plugin::resource::{Create, Prior, Resource, State, Update};
@@ -55,25 +55,25 @@ use crate::{Context, Diagnostic, Outcome};
 /// }
 /// ```
 pub trait Resource: Send + Sync + 'static {
-    /// What the provider's configuration makes: [`crate::Provider::Client`].
+    /// Client built by the provider's configuration: [`crate::Provider::Client`].
     type Client: Send + Sync + 'static;
 
-    /// Its attributes and blocks. Asked once.
+    /// Returns its attributes and blocks. Called once.
     fn schema(&self) -> Schema;
 
-    /// What names one object of this kind for good, if it has that. Where its attributes have the
-    /// names of attributes of the schema, states need not say it again.
+    /// Returns the schema of its identity, if objects of this kind have one. Identity attributes
+    /// with the names of schema attributes are read from the state if a result has no identity.
     fn identity(&self) -> Option<Identity> {
         None
     }
 
-    /// How states of earlier schema versions become states of this one.
+    /// Returns the upgrades from states of earlier schema versions.
     fn upgrades(&self) -> Vec<Upgrade> {
         Vec::new()
     }
 
-    /// Checks a configuration beyond the schema's rules. Parts of it may be unknown; the client is
-    /// not there yet.
+    /// Validates a configuration beyond the schema's rules. Parts of it may be unknown. The client
+    /// is not available.
     fn validate(
         &self,
         ctx: &Context<Self::Client>,
@@ -83,7 +83,7 @@ pub trait Resource: Send + Sync + 'static {
         ready(Ok(()))
     }
 
-    /// Changes the plan of a creation or update beyond what the schema says.
+    /// Changes the plan of a creation or update beyond the schema's rules.
     fn plan(
         &self,
         ctx: &Context<Self::Client>,
@@ -93,7 +93,7 @@ pub trait Resource: Send + Sync + 'static {
         ready(Ok(()))
     }
 
-    /// Checks whether a destruction may be planned.
+    /// Checks whether a deletion may be planned.
     fn plan_delete(
         &self,
         ctx: &Context<Self::Client>,
@@ -103,49 +103,49 @@ pub trait Resource: Send + Sync + 'static {
         ready(Ok(()))
     }
 
-    /// Makes the object. What is known in the plan must stand in the state unchanged.
+    /// Creates the object. The state must contain the known values of the plan unchanged.
     ///
-    /// To keep a half made object in the state, return it and [`Context::report`] the error.
+    /// To record a partly created object in the state, return it and [`Context::report`] the error.
     fn create(
         &self,
         ctx: &Context<Self::Client>,
         create: Create,
     ) -> impl Future<Output = Outcome<State>> + Send;
 
-    /// Reads the object as it is now; `None` when it is gone. Secrets that cannot be read again stay
-    /// as they are in `prior`.
+    /// Reads the current object. Returns `None` if it is gone. Keep secrets that cannot be read
+    /// again as they are in `prior`.
     fn read(
         &self,
         ctx: &Context<Self::Client>,
         prior: State,
     ) -> impl Future<Output = Outcome<Option<State>>> + Send;
 
-    /// Changes the object. On an error the state stays as it was.
+    /// Changes the object. After an error the state remains as it was.
     fn update(
         &self,
         ctx: &Context<Self::Client>,
         update: Update,
     ) -> impl Future<Output = Outcome<State>> + Send;
 
-    /// Destroys the object. That it is gone already is no error.
+    /// Deletes the object. Succeeds if the object is already gone.
     fn delete(
         &self,
         ctx: &Context<Self::Client>,
         prior: State,
     ) -> impl Future<Output = Outcome<()>> + Send;
 
-    /// Finds the object of an import. What it returns may be partial: it is read right after.
+    /// Finds the object of an import. The result may be partial, because a read follows.
     fn import(
         &self,
         ctx: &Context<Self::Client>,
         import: Import,
     ) -> impl Future<Output = Outcome<State>> + Send {
         let _ = (ctx, import);
-        let detail = "Objects of this kind cannot be imported.";
-        ready(Err(Diagnostic::error("Import is not possible", detail).into()))
+        let detail = "This resource does not support import.";
+        ready(Err(Diagnostic::error("Import is not supported", detail).into()))
     }
 
-    /// Takes over the state of another resource, by a `moved` block; `None` when it cannot.
+    /// Converts the state of another resource, for a `moved` block. Returns `None` if it cannot.
     fn take_over(
         &self,
         ctx: &Context<Self::Client>,

@@ -1,5 +1,5 @@
-//! Schemas: what a configuration may say, as data. Terraform draws documentation, completion and its
-//! own checks from them; the framework plans and validates by them.
+//! Schemas: describe as data what a configuration may contain. Terraform uses them for
+//! documentation, completion and its own checks. The framework uses them to plan and validate.
 
 mod attribute;
 mod block;
@@ -32,33 +32,30 @@ use crate::value::Type;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
-    /// Raised when states of earlier versions must be upgraded.
+    /// Version of the states. Increase it if states of earlier versions need an upgrade.
     pub version: i64,
-    /// What it is for, in Markdown.
+    /// Purpose, in Markdown.
     pub description: String,
-    /// Why not to use it any more, and what to use instead.
+    /// Deprecation notice that names the replacement.
     pub deprecated: Option<String>,
-    /// Attributes and blocks.
     pub body: Body,
 }
 
-/// Attributes and blocks: of a schema, or of a block.
+/// The attributes and blocks of a schema or of a block.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
-    /// Attributes by name.
     pub attributes: BTreeMap<String, Attribute>,
-    /// Nested blocks by name.
     pub blocks: BTreeMap<String, Block>,
     /// Rules across attributes.
     pub checks: Vec<Check>,
 }
 
-/// How many of a nested thing there are, and how they are kept.
+/// Number and order of nested objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nesting {
     /// One or none.
     Single,
-    /// In order.
+    /// Ordered.
     List,
     /// Without order.
     Set,
@@ -67,54 +64,54 @@ pub enum Nesting {
 }
 
 impl Schema {
-    /// A schema without attributes; `description` in Markdown says what it is for.
+    /// Creates a schema without attributes. `description` is its purpose in Markdown.
     pub fn new(description: impl Into<String>) -> Self {
         Self { description: description.into(), ..Self::default() }
     }
 
-    /// The same in another version of its states.
+    /// Sets the version of its states.
     #[must_use]
     pub fn version(mut self, version: i64) -> Self {
         self.version = version;
         self
     }
 
-    /// The same, no longer to be used: `why` also says what to use.
+    /// Marks the schema as deprecated. `why` names the replacement.
     #[must_use]
     pub fn deprecated(mut self, why: impl Into<String>) -> Self {
         self.deprecated = Some(why.into());
         self
     }
 
-    /// The same with an attribute.
+    /// Adds an attribute.
     #[must_use]
     pub fn attribute(mut self, name: impl Into<String>, attribute: Attribute) -> Self {
         self.body.attributes.insert(name.into(), attribute);
         self
     }
 
-    /// The same with a nested block.
+    /// Adds a nested block.
     #[must_use]
     pub fn block(mut self, name: impl Into<String>, block: Block) -> Self {
         self.body.blocks.insert(name.into(), block);
         self
     }
 
-    /// The same with a rule across attributes.
+    /// Adds a rule across attributes.
     #[must_use]
     pub fn check(mut self, check: Check) -> Self {
         self.body.checks.push(check);
         self
     }
 
-    /// The type of its values.
+    /// Returns the type of its values.
     pub fn ty(&self) -> Type {
         self.body.ty()
     }
 }
 
 impl Body {
-    /// The type of its values: an object with all attributes and blocks.
+    /// Returns the type of its values: an object with all attributes and blocks.
     pub fn ty(&self) -> Type {
         let attributes = self.attributes.iter().map(|(name, attribute)| (name, attribute.ty()));
         let blocks = self.blocks.iter().map(|(name, block)| (name, block.ty()));
@@ -123,7 +120,7 @@ impl Body {
 }
 
 impl Nesting {
-    /// The type of nested values, each of which is of the type `one`.
+    /// Returns the type of nested values whose elements have the type `one`.
     pub(crate) fn around(self, one: Type) -> Type {
         match self {
             Self::Single => one,

@@ -1,6 +1,5 @@
-//! From the start of the process to its end, as Terraform expects of a plugin: who started it, where
-//! the host connects to, what it may ask, and when it is over. What the provider answers belongs to
-//! `server`.
+//! Runs the plugin's process from start to end: checks that a host started it, opens the socket,
+//! serves requests and shuts down. Leaves the responses to `server`.
 
 mod connection;
 mod debug;
@@ -36,16 +35,16 @@ use services::{Broker, Controller, Stdio};
 pub(crate) use stop::Stop;
 use tls::Tls;
 
-/// Messages are as large as those of Go's providers: states of thousands of objects fit.
+/// Maximum message size, as in providers written in Go. States of thousands of objects fit.
 const MESSAGE_BYTES_MAX: usize = 256 << 20;
-/// What is under way at the end may take this long; hosts kill after two seconds.
+/// Time for calls under way at shutdown. Hosts kill the process after two seconds.
 const GRACE: Duration = Duration::from_millis(1500);
-/// The service by which go-plugin asks whether a plugin is well.
+/// Name of the service whose health go-plugin requests.
 const HEALTH: &str = "plugin";
 
-/// Serves a provider until the host is done with it, and tells the exit code of the process.
-/// `address` is what configurations name as its source, with the registry. `service` makes the
-/// answers, and may ask whether it should stop.
+/// Serves a provider until the host no longer needs it, and returns the exit code of the process.
+/// `address` is its source with the registry. `service` creates the responder and receives the stop
+/// signal.
 pub(crate) fn run<S: Provider>(address: &str, service: impl FnOnce(Stop) -> S) -> ExitCode {
     let name = address.rsplit('/').next().unwrap_or(address);
     let environment = Environment::of_process(name);
@@ -56,20 +55,20 @@ pub(crate) fn run<S: Provider>(address: &str, service: impl FnOnce(Stop) -> S) -
     guard::report_panics();
     let runtime = match Runtime::new() {
         Ok(runtime) => runtime,
-        Err(why) => return failed(&format!("cannot start threads: {why}\n")),
+        Err(why) => return failed(&format!("failed to start threads: {why}\n")),
     };
     let served = runtime.block_on(serve(address, &environment, service));
-    // Threads that are still busy have had their time.
+    // Threads that are still busy have had their grace period.
     runtime.shutdown_background();
     match served {
         Ok(()) => ExitCode::SUCCESS,
-        Err(why) => failed(&format!("this provider cannot be served: {why}\n")),
+        Err(why) => failed(&format!("failed to serve this provider: {why}\n")),
     }
 }
 
-/// Says to a person, or to the host's log, why there is nothing to connect to.
+/// Prints to a person, or to the host's log, why the provider does not serve.
 fn failed(why: &str) -> ExitCode {
-    // Without a stderr there is nobody to tell.
+    // If stderr is closed, nobody can read the error.
     drop(std::io::stderr().write_all(why.as_bytes()));
     ExitCode::FAILURE
 }
@@ -85,7 +84,7 @@ async fn serve<S: Provider>(
     let mut listener = Listener::open(environment, tls.is_some()).await?;
     signals::watch(environment.debug, &shutdown)?;
     announce(address, environment, &listener, tls.as_ref())?;
-    // Held here and not by the task that accepts, which is given up at the end and not waited for.
+    // Owned here because the accepting task is cancelled at shutdown and not awaited.
     let folder = listener.folder.take();
 
     let stop = Stop::default();
@@ -110,16 +109,16 @@ async fn serve<S: Provider>(
     served
 }
 
-/// Ends when the time is over that calls under way were given to end by themselves.
+/// Returns when the grace period after the shutdown signal is over.
 async fn cut_off(shutdown: CancellationToken, stop: Stop) {
     shutdown.cancelled().await;
     stop.now();
     tokio::time::sleep(GRACE).await;
-    tracing::warn!("calls were still under way at the end");
+    tracing::warn!("aborted calls that were still running after the grace period");
 }
 
-/// Tells the host, or the person with the debugger, where to connect to. Stdout is the host's from
-/// then on, whatever the provider prints.
+/// Prints where to connect to, for the host or for a person with a debugger. From then on,
+/// everything that the provider prints to stdout goes to stderr.
 fn announce(
     address: &str,
     environment: &Environment,
@@ -132,7 +131,9 @@ fn announce(
         return writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(Error::Announce);
     }
     if !handshake::is_understood(environment) {
-        tracing::error!("this Terraform does not speak plugin protocol 6: it is older than 1.0");
+        tracing::error!(
+            "this Terraform does not support plugin protocol 6; use version 1.0 or newer"
+        );
     }
     let handshake = Handshake {
         network: listener.network,

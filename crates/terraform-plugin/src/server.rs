@@ -1,5 +1,5 @@
-//! The provider as Terraform calls it: decodes requests by the schema, lets the provider's code
-//! work, and encodes what comes out. Each method of the protocol is in the file of what it is about.
+//! The provider as Terraform calls it: decodes requests by the schema, calls the provider's code,
+//! and encodes the results. Each submodule contains the methods about one subject.
 
 mod action;
 mod answer;
@@ -29,7 +29,7 @@ use list::ListEntry;
 use provider::Typed;
 use resource::ResourceEntry;
 
-/// A provider with all that was asked of it once.
+/// A provider with its schemas, which are requested once.
 pub(crate) struct Server<P: Provider> {
     provider: P,
     schema: Typed,
@@ -46,7 +46,7 @@ pub(crate) struct Server<P: Provider> {
 type Entries<E> = BTreeMap<String, E>;
 
 impl<P: Provider> Server<P> {
-    /// Asks the provider for all of its schemas.
+    /// Requests all schemas from the provider.
     pub(crate) fn new(provider: P, stop: Stop) -> Self {
         let catalog = provider.catalog();
         let resources = entries(catalog.resources, |_, it| ResourceEntry::new(it));
@@ -74,7 +74,7 @@ fn entries<I, E>(given: BTreeMap<String, I>, entry: impl Fn(&str, I) -> E) -> En
     given.into_iter().map(|(name, it)| (name.clone(), entry(&name, it))).collect()
 }
 
-/// A list knows the schemas of the resource that has its name.
+/// Creates a list's entry with the schemas of the resource that has its name.
 fn list_of<C: Send + Sync + 'static>(
     name: &str,
     list: Box<dyn ErasedList<C>>,
@@ -86,13 +86,13 @@ fn list_of<C: Send + Sync + 'static>(
     ListEntry::new(list, typed, identity)
 }
 
-/// The entry that Terraform asks for.
+/// Returns the entry that Terraform names.
 fn find<'a, E>(entries: &'a Entries<E>, what: &str, name: &str) -> Outcome<&'a E> {
     entries.get(name).ok_or_else(|| unknown(what, name))
 }
 
 fn unknown(what: &str, name: &str) -> Diagnostics {
-    let detail = format!("this provider has no {what} `{name}`");
+    let detail = format!("{what} `{name}` not found in this provider");
     Diagnostic::error(format!("Unknown {what}"), detail).into()
 }
 

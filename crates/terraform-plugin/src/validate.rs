@@ -1,5 +1,5 @@
-//! Rules of values and across attributes. What is unknown passes: Terraform asks again when it is
-//! known. Types, presence and counts of blocks are Terraform's own to check.
+//! Rules for values and across attributes. Unknown values pass, because Terraform validates again
+//! when they are known. Terraform itself checks types, presence and the number of blocks.
 
 mod across;
 mod hide;

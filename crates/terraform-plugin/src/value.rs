@@ -1,5 +1,5 @@
-//! Values as Terraform has them: everything may be null, and everything may be unknown until apply.
-//! Their bytes belong to `codec`, their types to `value::types`.
+//! Values as in Terraform: each may be null, or unknown until apply. Leaves their encoding to
+//! `codec` and their types to `value::types`.
 
 mod convert;
 mod known;
@@ -18,10 +18,10 @@ pub use refinements::{Bound, Refinements};
 pub use set::Set;
 pub use types::Type;
 
-/// One value of any type. Null and unknown stand beside the kinds, because each type has them.
+/// One value of any type. Every type has null and unknown values.
 ///
-/// Equality is structural, with two exceptions that are Terraform's: numbers are equal when they
-/// are the same number, and sets when they have the same elements.
+/// Equality is structural, with two exceptions as in Terraform: numbers compare by value, and sets
+/// ignore order.
 ///
 /// ```
 /// use terraform_plugin::Value;
@@ -32,61 +32,60 @@ pub use types::Type;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Value {
-    /// Absent: an argument that is not in the configuration.
+    /// Absent, such as an argument that is not in the configuration.
     #[default]
     Null,
-    /// Not known before apply. What is known about it stands in the refinements.
+    /// Not known before apply. The refinements contain what is known about it.
     Unknown(Refinements),
-    /// `true` or `false`.
     Bool(bool),
-    /// A decimal number of any size.
+    /// Decimal number of any size.
     Number(Number),
-    /// Text.
     String(String),
-    /// Elements of one type, in order.
+    /// Ordered elements of one type.
     List(Vec<Value>),
-    /// Elements of one type without order; each known one stands once.
+    /// Elements of one type without order and without known duplicates.
     Set(Set),
     /// Elements of one type by key.
     Map(BTreeMap<String, Value>),
-    /// Attributes by name, each of its own type.
+    /// Attributes by name, each with its own type.
     Object(Object),
-    /// Elements in order, each of its own type.
+    /// Ordered elements, each with its own type.
     Tuple(Vec<Value>),
-    /// A value whose type travels with it, where the schema says [`Type::Dynamic`].
+    /// Value with its type, for [`Type::Dynamic`] in the schema.
     Dynamic(Type, Box<Value>),
 }
 
 impl Value {
-    /// Unknown, with nothing known about it.
+    /// Unknown value about which nothing is known.
     pub const UNKNOWN: Self = Self::Unknown(Refinements::NONE);
 
-    /// A list of what converts to values.
+    /// Creates a list from convertible values.
     pub fn list<T: IntoValue>(elements: impl IntoIterator<Item = T>) -> Self {
         Self::List(elements.into_iter().map(IntoValue::into_value).collect())
     }
 
-    /// A set of what converts to values.
+    /// Creates a set from convertible values.
     pub fn set<T: IntoValue>(elements: impl IntoIterator<Item = T>) -> Self {
         Self::Set(elements.into_iter().map(IntoValue::into_value).collect())
     }
 
-    /// An object of names and what converts to values.
+    /// Creates an object from names and values.
     pub fn object<N: Into<String>>(attributes: impl IntoIterator<Item = (N, Value)>) -> Self {
         Self::Object(attributes.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 
-    /// Whether this is null.
+    /// Returns whether the value is null.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// Whether this itself is unknown; parts of it may be unknown nevertheless ([`Value::has_unknown`]).
+    /// Returns whether the value itself is unknown. Its parts may be unknown in any case
+    /// ([`Value::has_unknown`]).
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown(_))
     }
 
-    /// Whether this or a part of it is unknown.
+    /// Returns whether the value or a part of it is unknown.
     pub fn has_unknown(&self) -> bool {
         match self {
             Self::Unknown(_) => true,
@@ -99,27 +98,27 @@ impl Value {
         }
     }
 
-    /// The text, if this is a known string.
+    /// Returns the text of a known string.
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
     }
 
-    /// The number, if this is a known one.
+    /// Returns the number of a known number.
     pub fn as_number(&self) -> Option<&Number> {
         if let Self::Number(number) = self { Some(number) } else { None }
     }
 
-    /// The elements by key, if this is a known map.
+    /// Returns the elements of a known map by key.
     pub fn as_map(&self) -> Option<&BTreeMap<String, Value>> {
         if let Self::Map(elements) = self { Some(elements) } else { None }
     }
 
-    /// The object, if this is a known one.
+    /// Returns the object of a known object.
     pub fn as_object(&self) -> Option<&Object> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }
 
-    /// The elements of a list, set or tuple, in their order; nothing for any other value.
+    /// Returns the elements of a list, set or tuple in order. Empty for any other value.
     pub fn elements(&self) -> &[Value] {
         match self {
             Self::List(elements) | Self::Tuple(elements) => elements,
@@ -135,7 +134,7 @@ impl Value {
         }
     }
 
-    /// How many elements a list, set, tuple or map has; nothing for any other value.
+    /// Returns the number of elements of a list, set, tuple or map. `None` for any other value.
     pub fn count(&self) -> Option<usize> {
         match self {
             Self::List(elements) | Self::Tuple(elements) => Some(elements.len()),
@@ -151,7 +150,7 @@ impl Value {
         }
     }
 
-    /// What kind of value this is, in the words of Terraform's language.
+    /// Returns the kind of the value in Terraform's terms.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -174,13 +173,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_are_equal_whatever_their_order() {
+    fn sets_are_equal_in_any_order() {
         assert_eq!(Value::set([2, 1, 2]), Value::set([1, 2]));
         assert_ne!(Value::list([2, 1]), Value::list([1, 2]));
     }
 
     #[test]
-    fn unknown_elements_of_a_set_stay_apart() {
+    fn unknown_elements_of_a_set_stay_separate() {
         let set = Value::set([Value::UNKNOWN, Value::UNKNOWN]);
         assert_eq!(set.elements().len(), 2);
         assert!(set.has_unknown());

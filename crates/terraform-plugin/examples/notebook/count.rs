@@ -1,4 +1,4 @@
-//! The data source: how many notes there are.
+//! The data source: the number of notes.
 
 use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::{Attribute, Schema};

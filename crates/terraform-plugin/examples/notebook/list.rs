@@ -1,4 +1,4 @@
-//! The list: all notes, or those whose title begins with something.
+//! The list resource: all notes, or those whose title has a given prefix.
 
 use terraform_plugin::list::{Found, ListResource, Listing, Query};
 use terraform_plugin::resource::Resource;

@@ -1,5 +1,5 @@
-//! A provider whose objects live in a JSON file: what an author writes, from end to end. The tests
-//! drive the real `terraform` with it.
+//! A complete provider whose objects are stored in a JSON file. The tests run the real `terraform`
+//! with it.
 
 mod count;
 mod list;
@@ -15,7 +15,7 @@ use store::Store;
 use terraform_plugin::schema::{Attribute, Schema};
 use terraform_plugin::{Catalog, Context, Object, Outcome, Provider, Type, serve, validate};
 
-/// What configurations name as the source.
+/// Source address of the provider in configurations.
 const ADDRESS: &str = "registry.terraform.io/example/notebook";
 
 fn main() -> ExitCode {
@@ -31,7 +31,7 @@ impl Provider for Notebook {
         let file = Attribute::required(Type::String)
             .describe("The file that holds all notes.")
             .validate(validate::not_empty());
-        Schema::new("Keeps notes in a file.").attribute("file", file)
+        Schema::new("Stores notes in a file.").attribute("file", file)
     }
 
     fn catalog(&self) -> Catalog<Store> {

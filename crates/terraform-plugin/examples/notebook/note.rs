@@ -1,4 +1,4 @@
-//! The resource: a note with most of what schemas can say.
+//! The resource: a note that uses most features of schemas.
 
 use terraform_plugin::resource::{Create, Identity, Import, Resource, State, Update};
 use terraform_plugin::schema::{Attribute, Block, Nesting, Presence, Schema};
@@ -13,7 +13,7 @@ impl Resource for Note {
 
     fn schema(&self) -> Schema {
         let length = Attribute::optional_computed(Type::Number)
-            .describe("Lines of a page; by default twice its columns.")
+            .describe("Lines of a page. By default twice its columns.")
             .derive(["columns"], |plan| {
                 plan.get::<i64>("columns").map_or(Value::UNKNOWN, |it| (it * 2).into_value())
             });
@@ -57,7 +57,9 @@ impl Resource for Note {
         let object = settled(create.planned, 1);
         let (id, object) = ctx.client()?.add(object, &self.schema().ty())?;
         if create.config.get::<Option<String>>("pass_wo")?.as_deref() == Some("weak") {
-            ctx.report(Diagnostic::warning("Weak pass", "it is kept as it is").at("pass_wo"));
+            ctx.report(
+                Diagnostic::warning("Weak pass", "the note uses it unchanged").at("pass_wo"),
+            );
         }
         Ok(State::new(object).with_identity(Object::new().with("id", id)))
     }
@@ -86,7 +88,7 @@ impl Resource for Note {
             Import::Identity(identity) => identity.get("id")?,
         };
         if ctx.client()?.find(&id, &self.schema().ty())?.is_none() {
-            let detail = format!("there is no note `{id}`");
+            let detail = format!("note `{id}` not found");
             return Err(Diagnostic::error("Unknown note", detail).into());
         }
         let identity = Object::new().with("id", &id);
@@ -105,7 +107,7 @@ fn part(block: Block, label: Attribute) -> Block {
         .attribute("label", label)
 }
 
-/// What the service makes of a plan: the revision, and labels of the parts.
+/// Fills in the values that the service sets: the revision and the labels of the parts.
 fn settled(planned: Object, revision: i64) -> Object {
     let mut object = planned.with("revision", revision);
     for name in ["line", "mark", "cover"] {

@@ -1,4 +1,4 @@
-//! What stays in no state: a key for one run, and a stamp on a note.
+//! Things without a state: an ephemeral key for one run, and an action that stamps a note.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -26,7 +26,7 @@ impl EphemeralResource for Key {
         let key = "k".repeat(config.get::<u16>("length")?.into());
         let mut opened = Opened::new(config.with("key", key));
         opened.private.set("lock", 7);
-        // Far away: a run ends before it must be renewed.
+        // Far in the future: every run ends before the key must be renewed.
         opened.renew_at = Some(UNIX_EPOCH + Duration::from_hours(9_028_800));
         Ok(opened)
     }
@@ -35,7 +35,7 @@ impl EphemeralResource for Key {
         if private.get::<u8>("lock") == Some(7) {
             return Ok(());
         }
-        Err(Diagnostic::error("Unknown lock", "this key fits no lock").into())
+        Err(Diagnostic::error("Unknown lock", "no lock accepts this key").into())
     }
 }
 
@@ -55,7 +55,7 @@ impl Action for Stamp {
         let (store, ty) = (ctx.client()?, Note.schema().ty());
         say.say(format!("looking for note {id}")).await;
         let Some(note) = store.find(&id, &ty)? else {
-            return Err(Diagnostic::error("Unknown note", "there is none").at("id").into());
+            return Err(Diagnostic::error("Unknown note", "note not found").at("id").into());
         };
         say.say(format!("stamping it with {stamp}")).await;
         Ok(store.put(&id, &note.with("text", stamp), &ty)?)

@@ -1,4 +1,4 @@
-//! The function: letters of words.
+//! The function: the letters of words.
 
 use terraform_plugin::function::{Arguments, Function, FunctionError, Parameter, Signature};
 use terraform_plugin::{IntoValue, Type, Value};

@@ -1,4 +1,4 @@
-//! The file with all objects, as a service far away would keep them.
+//! The file with all objects. It stands for a remote service.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -9,16 +9,16 @@ use serde_json::json;
 use terraform_plugin::codec::{from_json, to_json};
 use terraform_plugin::{Diagnostic, Object, Type, Value};
 
-/// Objects by id, in a file: each as its own JSON text, for numbers stay exact as text only.
+/// Objects by id in a file. Each is stored as JSON text, because only text keeps numbers exact.
 pub(crate) struct Store(Mutex<PathBuf>);
 
 impl Store {
-    /// The store of a file, which need not exist yet.
+    /// Returns the store of a file, which need not exist yet.
     pub(crate) fn open(file: PathBuf) -> Self {
         Self(Mutex::new(file))
     }
 
-    /// Keeps a new object, and tells its id.
+    /// Stores a new object and returns its id.
     pub(crate) fn add(&self, object: Object, ty: &Type) -> Result<(String, Object), Diagnostic> {
         self.change(|all| {
             let last = all.keys().filter_map(|id| id.parse::<u32>().ok()).max();
@@ -29,17 +29,17 @@ impl Store {
         })
     }
 
-    /// The object of an id, if there is one.
+    /// Returns the object with this id, if it exists.
     pub(crate) fn find(&self, id: &str, ty: &Type) -> Result<Option<Object>, Diagnostic> {
         self.change(|all| all.get(id).map(|json| decoded(json, ty)).transpose())
     }
 
-    /// All ids.
+    /// Returns all ids.
     pub(crate) fn ids(&self) -> Result<Vec<String>, Diagnostic> {
         self.change(|all| Ok(all.keys().cloned().collect()))
     }
 
-    /// Replaces an object; one that is gone is an error.
+    /// Replaces an object. Fails if the object is gone.
     pub(crate) fn put(&self, id: &str, object: &Object, ty: &Type) -> Result<(), Diagnostic> {
         self.change(|all| {
             let slot = all.get_mut(id).ok_or_else(|| wrong("the note is gone"))?;
@@ -48,7 +48,7 @@ impl Store {
         })
     }
 
-    /// Forgets an object.
+    /// Removes an object.
     pub(crate) fn remove(&self, id: &str) -> Result<(), Diagnostic> {
         self.change(|all| {
             all.remove(id);
@@ -81,7 +81,7 @@ fn encoded(object: &Object, ty: &Type) -> Result<String, Diagnostic> {
 
 fn decoded(json: &str, ty: &Type) -> Result<Object, Diagnostic> {
     let value = from_json(json.as_bytes(), ty).map_err(wrong)?;
-    value.as_object().cloned().ok_or_else(|| wrong("a note is an object"))
+    value.as_object().cloned().ok_or_else(|| wrong("a note must be an object"))
 }
 
 fn wrong(why: impl Display) -> Diagnostic {

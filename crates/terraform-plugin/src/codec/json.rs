@@ -1,4 +1,4 @@
-//! JSON as states have it: by type, exact numbers, attributes that are absent are null.
+//! JSON as in states: decoded by type, with exact numbers. Absent attributes are null.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use super::text::{Text, parse};
 use super::{CodecError, MAX_DEPTH, type_of};
 use crate::value::{Object, Type, Value};
 
-/// Reads a value of a type. Attributes that an object lacks are null, and attributes that its type
-/// does not have are left out: a state may have been written by another version of the provider.
+/// Decodes a value of a type. Attributes that an object lacks become null. Attributes that the type
+/// lacks are ignored, because another version of the provider may have written the state.
 ///
 /// # Errors
-/// When the bytes are broken, too deep, too long, or no value of the type.
+/// Fails if the bytes are malformed, too deep, too long, or do not fit the type.
 pub fn from_json(bytes: &[u8], ty: &Type) -> Result<Value, CodecError> {
     read(parse(bytes)?, ty, MAX_DEPTH)
 }
 
-/// Writes a value of a type.
+/// Encodes a value of a type.
 ///
 /// # Errors
-/// When the value is not of the type, or not known.
+/// Fails if the value is not of the type, or not wholly known.
 pub fn to_json(value: &Value, ty: &Type) -> Result<String, CodecError> {
     let mut out = String::new();
     write(&mut out, value, ty, MAX_DEPTH)?;
@@ -35,7 +35,7 @@ fn read(text: Text, ty: &Type, depth: usize) -> Result<Value, CodecError> {
         (Text::Bool(flag), Type::Bool) => Ok(Value::Bool(flag)),
         (Text::Number(number), Type::Number) => Ok(Value::Number(number)),
         (Text::String(text), Type::String) => Ok(Value::String(text)),
-        // Terraform converts between these, and so did earlier versions of states.
+        // Terraform converts between these types, and so did earlier versions of states.
         (Text::Bool(flag), Type::String) => Ok(Value::String(flag.to_string())),
         (Text::Number(number), Type::String) => Ok(Value::String(number.to_string())),
         (Text::String(text), Type::Number) => {
@@ -85,7 +85,7 @@ fn object(
     Ok(Value::Object(object))
 }
 
-/// `{"type": …, "value": …}`
+/// Decodes `{"type": …, "value": …}`.
 fn dynamic(text: Text, depth: usize) -> Result<Value, CodecError> {
     let found = text.kind();
     let wrong = || CodecError::mismatch("a value with its type", found);
@@ -103,7 +103,7 @@ fn dynamic(text: Text, depth: usize) -> Result<Value, CodecError> {
     Ok(Value::Dynamic(ty, Box::new(value)))
 }
 
-/// JSON without numbers, as types have it.
+/// Converts JSON without numbers, as used for types.
 fn plain(text: Text) -> Option<Json> {
     match text {
         Text::String(word) => Some(Json::String(word)),

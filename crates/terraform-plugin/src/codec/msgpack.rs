@@ -1,5 +1,5 @@
-//! Msgpack as Terraform writes it: unknown values are extensions, numbers are integers, floats or
-//! text, dynamic values carry their type.
+//! Msgpack as Terraform writes it. Unknown values are extensions. Numbers are integers, floats or
+//! text. Dynamic values carry their type.
 
 mod read;
 mod write;
@@ -7,9 +7,9 @@ mod write;
 pub use read::from_msgpack;
 pub use write::to_msgpack;
 
-/// The extension of a value about which nothing is known.
+/// Extension type of a value about which nothing is known.
 const UNKNOWN: i8 = 0;
-/// The extension of an unknown value with refinements.
+/// Extension type of an unknown value with refinements.
 const REFINED: i8 = 12;
 
 /// Keys of refinements.

@@ -1,9 +1,9 @@
-//! JSON text to a tree that keeps numbers exactly; `serde_json` would make floats of them.
+//! Parses JSON text into a tree with exact numbers. `serde_json` would convert them to floats.
 
 use super::{CodecError, MAX_BYTES, MAX_DEPTH};
 use crate::value::Number;
 
-/// A piece of JSON.
+/// A parsed JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Text {
     Null,
@@ -27,7 +27,7 @@ impl Text {
     }
 }
 
-/// Reads the whole of the bytes.
+/// Parses all bytes as one JSON value.
 pub(super) fn parse(bytes: &[u8]) -> Result<Text, CodecError> {
     if bytes.len() > MAX_BYTES {
         return Err(CodecError::Long);
@@ -89,7 +89,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Finds the end of the text; what stands within is `serde_json`'s to read.
+    /// Finds the end of the string and leaves its escapes to `serde_json`.
     fn string(&mut self) -> Result<String, CodecError> {
         let from = self.at;
         if self.peek() != Some(b'"') {

@@ -1,5 +1,4 @@
-//! The part of a page that says what may be given and what comes back: of a schema, an identity, a
-//! function.
+//! The part of a page that lists arguments and results of a schema, an identity or a function.
 
 use std::fmt::Write as _;
 
@@ -8,7 +7,7 @@ use crate::function::{Parameter, Signature};
 use crate::resource::Identity;
 use crate::schema::{Attribute, Block, Body, Presence, Shape};
 
-/// Who says a value, in the order of the page.
+/// Groups of attributes, in the order of the page.
 #[derive(Clone, Copy, PartialEq)]
 enum Group {
     Required,
@@ -16,18 +15,18 @@ enum Group {
     ReadOnly,
 }
 
-/// The schema: three groups, and each nested one under an anchor of its own.
+/// Renders a schema: three groups, then each nested body under its own anchor.
 pub(super) fn schema(body: &Body) -> String {
     let top = groups(body, "", |title| format!("### {title}"));
     if top.is_empty() {
-        return "## Schema\n\nIt has no arguments.".to_owned();
+        return "## Schema\n\nNo arguments.".to_owned();
     }
     let mut text = format!("## Schema\n\n{top}");
     nested(body, "", &mut text);
     text
 }
 
-/// What an import by identity names.
+/// Renders the attributes of an identity, which an import by identity uses.
 pub(super) fn identity(identity: &Identity) -> String {
     let mut groups = Vec::new();
     for (required, title) in [(true, "Required"), (false, "Optional")] {
@@ -44,7 +43,7 @@ pub(super) fn identity(identity: &Identity) -> String {
     format!("### Identity Schema\n\n{}", groups.join("\n\n"))
 }
 
-/// A function's signature and arguments.
+/// Renders the signature and the arguments of a function.
 pub(super) fn function(name: &str, signature: &Signature) -> String {
     let mut listed: Vec<_> = signature.parameters.iter().map(typed).collect();
     listed.extend(signature.variadic.as_ref().map(|it| format!("{}...", typed(it))));
@@ -74,7 +73,7 @@ fn numbered(at: usize, (parameter, mark): (&Parameter, &str)) -> String {
     format!("{}. `{}` ({mark}{ty}{null}) {said}", at + 1, parameter.name).trim_end().to_owned()
 }
 
-/// Attributes and blocks by who says them; `headline` makes the line above a group.
+/// Renders attributes and blocks by group. `headline` formats the line above a group.
 fn groups(body: &Body, path: &str, headline: impl Fn(&str) -> String) -> String {
     let mut text = Vec::new();
     for (group, title) in [
@@ -102,7 +101,7 @@ const fn of_attribute(attribute: &Attribute) -> Group {
     }
 }
 
-/// A block that only comes back is one whose every part does.
+/// Returns the group of a block. A block is read-only if all of its parts are.
 fn of_block(block: &Block) -> Group {
     if block.min_items > 0 {
         return Group::Required;
@@ -134,7 +133,7 @@ fn below(kind: &str, path: &str) -> String {
     format!("(see [below for nested schema](#{}))", anchor(kind, path))
 }
 
-/// Each nested body after the one around it.
+/// Renders nested bodies, each after its parent.
 fn nested(body: &Body, path: &str, text: &mut String) {
     let attributes = body.attributes.iter().filter_map(|(name, it)| match &it.shape {
         Shape::Plain(_) => None,

@@ -1,4 +1,4 @@
-//! Pages as they come together: each with its example, and examples that nobody took.
+//! Collects the pages with their examples, and finds examples that no page uses.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use crate::function::Signature;
 use crate::resource::Identity;
 use crate::schema::Schema;
 
-/// The example of the provider.
+/// Path of the provider's example.
 const PROVIDER: &str = "provider/provider.tf";
-/// Ways to import by an id: the file of the example, its language, and how it is introduced.
+/// Ways to import by id: file name of the example, its language, and its introduction.
 const IMPORTS: [(&str, &str, &str); 2] = [
     (
         "import-by-string-id.tf",
         "terraform",
-        "By an [`import` block](https://developer.hashicorp.com/terraform/language/block/import):",
+        "With an [`import` block](https://developer.hashicorp.com/terraform/language/block/import):",
     ),
-    ("import.sh", "shell", "By the command line:"),
+    ("import.sh", "shell", "On the command line:"),
 ];
-/// How an import by identity is introduced.
-const BY_IDENTITY: &str = "By an `import` block with its identity, from Terraform 1.12 on:";
+/// Introduction of an import by identity.
+const BY_IDENTITY: &str = "With an `import` block and an identity (Terraform 1.12 and newer):";
 
 pub(super) struct Shelf<'a> {
     provider: &'a str,
@@ -36,7 +36,7 @@ impl<'a> Shelf<'a> {
         Self { provider, examples, used, missing, pages }
     }
 
-    /// The page of the provider itself.
+    /// Adds the page of the provider itself.
     pub(super) fn provider(&mut self, schema: &Schema) {
         let title = format!("{} Provider", self.provider);
         let mut sections = self.usage(PROVIDER.to_owned());
@@ -44,7 +44,7 @@ impl<'a> Shelf<'a> {
         self.pages.insert(INDEX.to_owned(), of_schema(title.clone(), title, schema, sections));
     }
 
-    /// The page of a resource, with the ways to import it that have an example.
+    /// Adds the page of a resource, with each way to import it that has an example.
     pub(super) fn resource(&mut self, name: &str, schema: &Schema, identity: Option<&Identity>) {
         let mut ways = Vec::new();
         let folder = format!("{}/{name}", Kind::Resource.folder());
@@ -63,12 +63,12 @@ impl<'a> Shelf<'a> {
         self.add(Kind::Resource, name, schema, import);
     }
 
-    /// The page of anything else that has a schema.
+    /// Adds the page of any other kind with a schema.
     pub(super) fn other(&mut self, kind: Kind, name: &str, schema: &Schema) {
         self.add(kind, name, schema, None);
     }
 
-    /// The page of a function.
+    /// Adds the page of a function.
     pub(super) fn function(&mut self, name: &str, signature: &Signature) {
         let mut sections = self.usage(example_of(Kind::Function, name));
         sections.push(arguments::function(name, signature));
@@ -101,14 +101,14 @@ impl<'a> Shelf<'a> {
         self.pages.insert(path, of_schema(title, headline, schema, sections));
     }
 
-    /// The section with the example, if there is one.
+    /// Returns the section with the example, if the example exists.
     fn usage(&mut self, path: String) -> Vec<String> {
         let example = self.wanted(path);
         let usage = |text| format!("## Example Usage\n\n{}", fenced("terraform", text));
         example.map(usage).into_iter().collect()
     }
 
-    /// An example that should be there.
+    /// Takes an example, and records it as missing if it does not exist.
     fn wanted(&mut self, path: String) -> Option<&'a str> {
         let found = self.take(&path);
         if found.is_none() {
@@ -117,7 +117,7 @@ impl<'a> Shelf<'a> {
         found
     }
 
-    /// An example that may be there.
+    /// Takes an optional example.
     fn take(&mut self, path: &str) -> Option<&'a str> {
         let found = self.examples.get(path)?;
         self.used.insert(path.to_owned());

@@ -1,13 +1,13 @@
-//! Types and rules of attributes in words.
+//! Describes types and rules of attributes in words.
 
 use crate::codec::to_json;
 use crate::schema::{Attribute, Block, Nesting, Replace, Shape};
 use crate::value::Type;
 
-/// Where Terraform says what write-only means.
+/// Link to Terraform's explanation of write-only arguments.
 const WRITE_ONLY: &str = "[Write-only](https://developer.hashicorp.com/terraform/language/resources/ephemeral#write-only-arguments)";
 
-/// A type as headlines have it: `List of String`. Objects and tuples are as in Terraform's language.
+/// Returns a type as in headlines: `List of String`. Objects and tuples use Terraform's syntax.
 pub(super) fn of_type(ty: &Type) -> String {
     match ty {
         Type::Bool => "Boolean".to_owned(),
@@ -21,7 +21,7 @@ pub(super) fn of_type(ty: &Type) -> String {
     }
 }
 
-/// What stands in brackets behind an attribute: its type and its marks.
+/// Returns the text in brackets after an attribute: its type and its marks.
 pub(super) fn of_attribute(attribute: &Attribute) -> String {
     let mut words = match &attribute.shape {
         Shape::Plain(ty) => of_type(ty),
@@ -39,7 +39,7 @@ pub(super) fn of_attribute(attribute: &Attribute) -> String {
     words
 }
 
-/// What stands in brackets behind a block: how many there may be, and its marks.
+/// Returns the text in brackets after a block: its allowed number and its marks.
 pub(super) fn of_block(block: &Block) -> String {
     let mut words = nested("Block", block.nesting);
     if block.nesting != Nesting::Single {
@@ -52,7 +52,7 @@ pub(super) fn of_block(block: &Block) -> String {
     if block.deprecated.is_some() { format!("{words}, Deprecated") } else { words }
 }
 
-/// All that is said of an attribute, as sentences.
+/// Describes an attribute in sentences.
 pub(super) fn said(attribute: &Attribute) -> String {
     let description = one_line(&attribute.description);
     let mut sentences = Vec::new();
@@ -67,14 +67,14 @@ pub(super) fn said(attribute: &Attribute) -> String {
     sentences.extend(default);
     let replaces = match attribute.replace {
         Replace::Never => None,
-        Replace::Always | Replace::IfConfigured => Some("Another value replaces the resource."),
-        Replace::If(_) => Some("Another value may replace the resource."),
+        Replace::Always | Replace::IfConfigured => Some("Changing it replaces the resource."),
+        Replace::If(_) => Some("Changing it may replace the resource."),
     };
     sentences.extend(replaces.map(str::to_owned));
     sentences.join(" ")
 }
 
-/// All that is said of a block.
+/// Describes a block in sentences.
 pub(super) fn said_of_block(block: &Block) -> String {
     let mut sentences = Vec::new();
     sentences.extend(block.deprecated.as_ref().map(|why| deprecated(why)));
@@ -86,19 +86,19 @@ pub(super) fn said_of_block(block: &Block) -> String {
     sentences.join(" ")
 }
 
-/// Why not to use it any more.
+/// Returns the deprecation notice.
 pub(super) fn deprecated(why: &str) -> String {
     let why = one_line(why);
     let end = if why.ends_with('.') { "" } else { "." };
     format!("**Deprecated:** {why}{end}")
 }
 
-/// A text within a list or a front matter: its line breaks are spaces.
+/// Joins a text into one line, for lists and front matter.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The default, as a configuration would say it.
+/// Returns the sentence about the default, written as in a configuration.
 fn default(attribute: &Attribute) -> Option<String> {
     let value = attribute.default.as_ref()?;
     let shown = to_json(value, &attribute.ty()).ok()?;

@@ -1,4 +1,4 @@
-//! A provider with one of everything that a schema can say, whose objects are what was planned.
+//! A provider that uses every feature of schemas. Its objects equal their plans.
 
 use crate::action::{Action, Progress};
 use crate::data_source::DataSource;
@@ -9,7 +9,7 @@ use crate::resource::{Create, Identity, Import, Resource, State, Update};
 use crate::schema::{Attribute, Block, Nesting, Presence, Schema};
 use crate::{Catalog, Context, Object, Outcome, Private, Provider, Type, Value, validate};
 
-/// The name of everything in it.
+/// Name of everything that it offers.
 pub(super) const NAME: &str = "every_thing";
 
 pub(crate) struct Everything;
@@ -38,7 +38,7 @@ impl Provider for Everything {
 
 struct Thing;
 
-/// Attributes and blocks of all kinds, with rules and defaults.
+/// Returns a schema with attributes and blocks of all kinds, with rules and defaults.
 fn schema() -> Schema {
     let nested = |nesting| {
         let inside = [
@@ -173,8 +173,8 @@ struct Echo;
 
 impl Function for Echo {
     fn signature(&self) -> Signature {
-        Signature::new("Says it again.", Type::Dynamic)
-            .parameter("any", Type::Dynamic, "What to say.")
+        Signature::new("Returns its argument.", Type::Dynamic)
+            .parameter("any", Type::Dynamic, "Value to return.")
             .variadic(Parameter::new("number", Type::Number, "How often."))
     }
 

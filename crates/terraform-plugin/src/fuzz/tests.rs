@@ -1,4 +1,4 @@
-//! The corpus, and inputs made of what is valid, so that they come further than chance does.
+//! Replays the corpus, and generates mostly valid inputs, which reach further than random ones.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -9,11 +9,11 @@ use super::*;
 mod replay;
 
 #[test]
-fn the_corpus_of_the_wire_holds() {
+fn wire_corpus_never_panics() {
     replay::replay("wire", wire);
 }
 
-/// A piece of msgpack: a name of the schema, a value of any kind, or the beginning of a container.
+/// Generates a piece of msgpack: a name of the schema, any value, or the header of a container.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let name = prop::sample::select(vec![
         "id", "text", "number", "flag", "list", "set", "map", "any", "unkept", "single", "row",
@@ -35,18 +35,18 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
         vec![0x80],
         vec![0x81],
         vec![0x8e],
-        // Unknown, and one that is known not to be null.
+        // Unknown, and unknown but not null.
         vec![0xd4, 0x00, 0x00],
         vec![0xc7, 0x03, 0x0c, 0x81, 0x01, 0xc2],
-        // The longest list and text that can be announced.
+        // The longest list and string that a header can announce.
         vec![0xdd, 0xff, 0xff, 0xff, 0xff],
         vec![0xdb, 0xff, 0xff, 0xff, 0xff],
-        // Not a number, and numbers as texts.
+        // Not a number, and numbers as text.
         vec![0xcb, 0x7f, 0xf8, 0, 0, 0, 0, 0, 1],
         b"\xa51e999".to_vec(),
         b"\xa3-.5".to_vec(),
     ];
-    // A dynamic value: its type as JSON, and itself.
+    // A dynamic value: its type as JSON, and its value.
     kinds.push(b"\x92\xc4\x08\"string\"\xa1x".to_vec());
     prop_oneof![3 => name, 4 => prop::sample::select(kinds), 1 => vec(any::<u8>(), 0..6)]
 }
@@ -55,13 +55,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn no_bytes_crash_a_call(input in vec(any::<u8>(), 0..200)) {
+    fn random_bytes_never_panic_a_call(input in vec(any::<u8>(), 0..200)) {
         wire(&input);
     }
 
     #[test]
-    fn no_msgpack_crashes_a_call(method: u8, pieces in vec(piece(), 0..60)) {
-        // The whole in every place of the request.
+    fn msgpack_never_panics_a_call(method: u8, pieces in vec(piece(), 0..60)) {
+        // The whole input in every value of the request.
         wire(&[&[method, 2], pieces.concat().as_slice()].concat());
     }
 }

@@ -1,4 +1,4 @@
-//! Why a command did not do what a test wanted; its text shows what Terraform said.
+//! Errors of commands. Their text includes what Terraform printed.
 
 use std::fmt;
 use std::io;
@@ -6,76 +6,61 @@ use std::path::PathBuf;
 
 use super::shown::Shown;
 
-/// A command that could not be run, or that failed.
+/// A command that could not run, or that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no `terraform` to test with.
     #[error(
-        "`{}` is not there: install Terraform 1.8 or newer (https://developer.hashicorp.com/terraform/install)",
+        "`{}` not found: install Terraform 1.8 or newer (https://developer.hashicorp.com/terraform/install)",
         program.display()
     )]
-    Missing {
-        /// What was to run.
-        program: PathBuf,
-    },
-    /// The provider's program is not there.
-    #[error("the provider {} cannot be used: {why}", program.display())]
+    Missing { program: PathBuf },
+    #[error("cannot run the provider {}: {why}", program.display())]
     Provider {
-        /// The path that was given.
         program: PathBuf,
-        /// What the system says of it.
         #[source]
         why: io::Error,
     },
-    /// A file of the harness.
+    /// A file of the harness could not be written.
     #[error("cannot write the folder of the configuration: {0}")]
     Folder(#[source] io::Error),
-    /// `terraform` could not be started.
     #[error("cannot start `terraform {command}`: {why}")]
     Start {
-        /// Its arguments.
+        /// Arguments, separated by spaces.
         command: String,
-        /// What the system says of it.
         #[source]
         why: io::Error,
     },
-    /// `terraform` did not end.
     #[error("`terraform {command}` did not finish within {seconds} s")]
     Late {
-        /// Its arguments.
+        /// Arguments, separated by spaces.
         command: String,
-        /// How long it had.
         seconds: u64,
     },
-    /// `terraform` said no.
+    /// The command failed.
     #[error("{0}")]
     Failed(Box<Failure>),
-    /// `terraform` printed something else than JSON.
-    #[error("`terraform {command}` printed no JSON: {why}")]
+    #[error("`terraform {command}` did not print valid JSON: {why}")]
     Json {
-        /// Its arguments.
+        /// Arguments, separated by spaces.
         command: String,
-        /// Where the JSON ends to be one.
         #[source]
         why: serde_json::Error,
     },
 }
 
-/// A command that failed, and why.
+/// A failed command with its diagnostics.
 #[derive(Debug)]
 pub struct Failure {
-    /// Its arguments.
+    /// Arguments, separated by spaces.
     pub command: String,
-    /// Its exit code.
     pub code: Option<i32>,
-    /// What it said as diagnostics, where it has them as JSON.
+    /// Diagnostics, if the command printed them as JSON.
     pub shown: Vec<Shown>,
-    /// What it printed on stderr.
     pub stderr: String,
 }
 
 impl Error {
-    /// What Terraform said as diagnostics, where a command failed.
+    /// Returns the diagnostics of a failed command.
     pub fn shown(&self) -> &[Shown] {
         match self {
             Self::Failed(failure) => &failure.shown,

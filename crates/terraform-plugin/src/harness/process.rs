@@ -1,5 +1,5 @@
-//! Runs `terraform` or `tofu` once: alone with its folder, without what the environment of the tests says to
-//! it, and not for ever.
+//! Runs `terraform` or `tofu` once, isolated from the environment of the tests and with a time
+//! limit.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,9 +12,9 @@ use tokio::process::Command;
 use super::error::{Error, Failure};
 use super::shown::Shown;
 
-/// The longest that a command may take; providers that hang should fail their tests.
+/// Maximum duration of a command. A provider that hangs fails its test.
 const LIMIT: Duration = Duration::from_mins(5);
-/// What people set for their own work, and what would change a test.
+/// Environment variables that people set for their own work and that would influence a test.
 const OUTSIDE: [&str; 12] = [
     "TF_CLI_ARGS",
     "TF_CLI_ARGS_apply",
@@ -30,16 +30,15 @@ const OUTSIDE: [&str; 12] = [
     "TF_WORKSPACE",
 ];
 
-/// What a command printed, and how it ended.
+/// Exit code and output of a command.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// Its arguments, with spaces.
+    /// Arguments, separated by spaces.
     pub command: String,
-    /// Its exit code; none after a signal.
+    /// Exit code. `None` after a signal.
     pub code: Option<i32>,
-    /// What it printed.
     pub stdout: String,
-    /// What it printed for people, and the log.
+    /// Messages for people, and the log.
     pub stderr: String,
 }
 
@@ -55,20 +54,20 @@ impl Output {
     }
 }
 
-/// Where and with what a command runs.
+/// A command's program, folder and environment.
 pub(super) struct Run<'a> {
-    /// `terraform` or `tofu`.
+    /// Path of `terraform` or `tofu`.
     pub(super) program: &'a Path,
-    /// The folder with the configuration of resources.
+    /// Folder with the configuration of resources.
     pub(super) folder: &'a Path,
-    /// The file with the configuration of the program itself.
+    /// File with the configuration of the program itself.
     pub(super) configuration: &'a Path,
-    /// Variables of the environment.
+    /// Environment variables.
     pub(super) variables: &'a BTreeMap<String, String>,
 }
 
 impl Run<'_> {
-    /// Runs a command to its end, however it ends.
+    /// Runs a command and returns its output, whatever its exit code.
     pub(super) async fn to_the_end(&self, arguments: &[&str]) -> Result<Output, Error> {
         let mut command = Command::new(self.program);
         command.args(arguments).current_dir(self.folder).stdin(Stdio::null()).kill_on_drop(true);

@@ -1,61 +1,57 @@
-//! What commands came to: plans, states, and what was said on the way.
+//! Results of commands: plans, states and diagnostics.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::shown::Shown;
 
-/// A plan that was made.
+/// A plan.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// A line per resource and data source, also of those that stay as they are.
+    /// One change per resource and data source, including those with no change.
     pub changes: Vec<Change>,
-    /// What differs in the world from what the state had.
+    /// Differences between the real objects and the state.
     pub drift: Vec<Change>,
     /// Warnings.
     pub shown: Vec<Shown>,
-    /// All of it, as `terraform show -json` prints it.
+    /// The plan as printed by `terraform show -json`.
     pub json: Value,
     has_changes: bool,
 }
 
-/// What a plan does to one resource.
+/// Planned change of one resource.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// As `cloud_disk.main`.
+    /// Address, such as `cloud_disk.main`.
     pub address: String,
-    /// What is done.
     pub action: Action,
-    /// The attributes before; null when there was nothing.
+    /// Attributes before the change. Null if the object does not exist.
     pub before: Value,
-    /// The attributes after, without those that are not known yet; null when there will be nothing.
+    /// Attributes after the change, without those that are unknown. Null for a deletion.
     pub after: Value,
-    /// `true` where an attribute is known after apply only.
+    /// `true` for each attribute that is known only after apply.
     pub after_unknown: Value,
-    /// `true` where an attribute is hidden.
+    /// `true` for each sensitive attribute.
     pub after_sensitive: Value,
-    /// The paths of attributes because of which it is replaced.
+    /// Paths of the attributes that force a replacement.
     pub replace_paths: Value,
-    /// The id of what is imported.
+    /// Id of the imported object.
     pub importing: Option<String>,
 }
 
-/// What is done to a resource.
+/// Planned action on a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Nothing.
     Nothing,
-    /// Made.
     Create,
-    /// Read, of a data source.
+    /// Read of a data source.
     Read,
-    /// Changed in place.
+    /// Change in place.
     Update,
-    /// Deleted, and made again.
+    /// Deletion and creation.
     Replace,
-    /// Deleted.
     Delete,
-    /// Left in the world and no longer managed.
+    /// Removal from the state without deletion.
     Forget,
 }
 
@@ -89,19 +85,19 @@ impl Plan {
         Self { changes, drift, shown, json, has_changes }
     }
 
-    /// Whether Terraform says "No changes".
+    /// Returns whether Terraform reports "No changes".
     pub fn is_empty(&self) -> bool {
         !self.has_changes
     }
 
-    /// What is done to a resource; panics when the plan does not name it.
+    /// Returns the change of a resource. Panics if the plan does not contain it.
     pub fn change(&self, address: &str) -> &Change {
         let found = self.changes.iter().find(|change| change.address == address);
-        found.unwrap_or_else(|| panic!("the plan does not name `{address}`: {}", self.summary()))
+        found.unwrap_or_else(|| panic!("`{address}` not found in the plan: {}", self.summary()))
     }
 
-    /// A line per resource that changes: its action and address, then the attributes that differ.
-    /// For messages of tests.
+    /// Returns a line per changed resource for test messages: its action, its address and the
+    /// attributes that differ.
     pub fn summary(&self) -> String {
         let changing = self.changes.iter().filter(|change| change.action != Action::Nothing);
         let lines: Vec<String> = changing.map(Change::summary).collect();
@@ -120,7 +116,7 @@ fn changes_that_change(list: &Value) -> Vec<Change> {
 }
 
 impl Change {
-    /// Names of the attributes that are known after apply only, in the order of the alphabet.
+    /// Returns the names of the attributes that are known only after apply, sorted.
     pub fn open(&self) -> Vec<&str> {
         let all = self.after_unknown.as_object().into_iter().flatten();
         let open = all.filter(|(_, unknown)| **unknown == Value::Bool(true));
@@ -173,19 +169,19 @@ impl Action {
     }
 }
 
-/// An apply that succeeded.
+/// A successful apply.
 #[derive(Debug, Clone)]
 pub struct Applied {
-    /// The state after it.
+    /// State after the apply.
     pub state: State,
     /// Warnings.
     pub shown: Vec<Shown>,
 }
 
-/// What Terraform manages.
+/// A state.
 #[derive(Debug, Clone)]
 pub struct State {
-    /// All of it, as `terraform show -json` prints it.
+    /// The state as printed by `terraform show -json`.
     pub json: Value,
 }
 
@@ -194,29 +190,31 @@ impl State {
         Self { json }
     }
 
-    /// Whether there is nothing.
+    /// Returns whether the state is empty.
     pub fn is_empty(&self) -> bool {
         self.addresses().is_empty()
     }
 
-    /// What is managed or read, by address, without what modules have.
+    /// Returns the addresses of all resources and data sources in the root module.
     pub fn addresses(&self) -> Vec<&str> {
         self.resources().filter_map(|one| one["address"].as_str()).collect()
     }
 
-    /// All attributes of a resource or data source; panics when there is none of this address.
+    /// Returns all attributes of a resource or data source. Panics if the state does not contain
+    /// it.
     pub fn values(&self, address: &str) -> &Value {
         let found = self.resources().find(|one| one["address"] == address);
         let known = self.addresses();
-        &found.unwrap_or_else(|| panic!("the state has no `{address}`, only {known:?}"))["values"]
+        &found.unwrap_or_else(|| panic!("`{address}` not found in the state, which has {known:?}"))
+            ["values"]
     }
 
-    /// One attribute; null when it is null or not one.
+    /// Returns an attribute, or null if it is null or missing.
     pub fn value(&self, address: &str, attribute: &str) -> &Value {
         &self.values(address)[attribute]
     }
 
-    /// An output; null when there is none of this name.
+    /// Returns an output, or null if it is missing.
     pub fn output(&self, name: &str) -> &Value {
         &self.json["values"]["outputs"][name]["value"]
     }
@@ -245,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_says_what_is_done_and_why() {
+    fn plan_reports_actions_and_reasons() {
         let plan = plan();
         assert!(!plan.is_empty());
         assert_eq!(plan.change("a.moved").action, Action::Replace);
@@ -259,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_asked_by_address_and_attribute() {
+    fn state_is_read_by_address_and_attribute() {
         let state = State::of(json!({ "values": {
             "outputs": { "o": { "value": 3 } },
             "root_module": { "resources": [{ "address": "a.b", "values": { "size": 1 } }] },

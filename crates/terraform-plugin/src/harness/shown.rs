@@ -1,38 +1,36 @@
-//! Diagnostics as Terraform shows them: its own, and those of providers with their places in the
-//! configuration.
+//! Diagnostics as Terraform prints them: its own, and those of providers with their source range.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The warning of every command that runs with a provider that is not installed.
+/// Summary of the warning that Terraform adds for every development override.
 const OF_THE_HARNESS: &str = "Provider development overrides are in effect";
 
-/// One error or warning, as a person sees it.
+/// An error or warning that Terraform printed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Shown {
     /// `error` or `warning`.
     pub severity: String,
-    /// The headline.
+    /// Headline.
     pub summary: String,
-    /// What is wrong and what to do.
+    /// Problem and fix.
     #[serde(default)]
     pub detail: String,
-    /// The resource it is about.
+    /// Address of the resource that caused it.
     #[serde(default)]
     pub address: Option<String>,
-    /// Where in the configuration it points.
+    /// Source range in the configuration.
     #[serde(rename = "range", default)]
     pub place: Option<Place>,
     #[serde(default)]
     snippet: Option<Snippet>,
 }
 
-/// A place in a file of the configuration.
+/// A range in a file of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Place {
-    /// The file's name.
     pub filename: String,
     start: Start,
 }
@@ -52,19 +50,19 @@ struct Snippet {
 }
 
 impl Place {
-    /// Its line, from one.
+    /// Returns the line, counted from one.
     pub fn line(&self) -> u64 {
         self.start.line
     }
 }
 
 impl Shown {
-    /// Whether it is an error rather than a warning.
+    /// Returns whether this is an error.
     pub fn is_error(&self) -> bool {
         self.severity == "error"
     }
 
-    /// The piece of the configuration that it underlines; empty when it points nowhere.
+    /// Returns the underlined part of the configuration. Empty if there is no source range.
     pub fn underlined(&self) -> &str {
         let snippet = self.snippet.as_ref();
         let piece = snippet.and_then(|snippet| snippet.code.get(snippet.from..snippet.to));
@@ -85,13 +83,13 @@ impl fmt::Display for Shown {
     }
 }
 
-/// Those of a JSON list.
+/// Reads the diagnostics of a JSON list.
 pub(super) fn listed(list: &Value) -> Vec<Shown> {
     let all = list.as_array().into_iter().flatten();
     all.filter_map(|one| Shown::deserialize(one).ok()).filter(is_of_the_provider).collect()
 }
 
-/// Those of a command's output, which has a JSON object per line.
+/// Reads the diagnostics of a command's output, which has a JSON object per line.
 pub(super) fn in_lines(stdout: &str) -> Vec<Shown> {
     let lines = stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let found = lines.filter_map(|line| Shown::deserialize(&line["diagnostic"]).ok());
@@ -107,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn diagnostics_are_found_among_the_lines_and_shown_with_their_place() {
+    fn diagnostics_are_parsed_and_shown_with_source() {
         let stdout = r#"{"@level":"info","type":"version"}
 no json
 {"@level":"warn","diagnostic":{"severity":"warning","summary":"Provider development overrides are in effect"}}

@@ -7,19 +7,20 @@ use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level};
 
-/// Hosts read lines of up to 64 KiB as JSON, and longer ones as noise.
+/// Maximum length of a text in bytes. Hosts parse lines of up to 64 KiB as JSON, and treat longer
+/// ones as plain text.
 const TEXT_BYTES_MAX: usize = 8 << 10;
-/// The name under which `tracing` keeps what an event says.
+/// Name of the field in which `tracing` stores an event's message.
 const MESSAGE: &str = "message";
 
-/// The fields of a span or an event, by name.
+/// Fields of a span or an event by name.
 #[derive(Debug, Default)]
 pub(super) struct Fields(pub(super) Map<String, Value>);
 
 impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         let mut text = String::new();
-        // Writing to a text does not fail, but the value's own `Debug` may.
+        // Writing to a string cannot fail, but the value's own `Debug` can.
         write!(text, "{value:?}").unwrap_or_default();
         self.put(field, cut(text));
     }
@@ -51,7 +52,7 @@ impl Fields {
     }
 }
 
-/// The line of an event, with its end; `around` are the fields of the spans that it happened in.
+/// Formats the line of an event with its line end. `around` are the fields of the enclosing spans.
 pub(super) fn of(event: &Event<'_>, around: Map<String, Value>, now: Timestamp) -> String {
     let mut fields = Fields(around);
     event.record(&mut fields);
@@ -61,7 +62,7 @@ pub(super) fn of(event: &Event<'_>, around: Map<String, Value>, now: Timestamp) 
     line.insert("@level".into(), level(*metadata.level()).into());
     line.insert("@message".into(), message);
     line.insert("@module".into(), metadata.target().replace("::", ".").into());
-    // Exactly six digits: hosts read no other form.
+    // Exactly six digits: hosts parse no other form.
     line.insert("@timestamp".into(), now.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string().into());
     line.extend(fields.0.into_iter().filter(|(name, _)| !name.starts_with('@')));
     Value::Object(line).to_string() + "\n"
@@ -77,7 +78,7 @@ fn level(level: Level) -> &'static str {
     }
 }
 
-/// Texts that would make a line too long for hosts end earlier.
+/// Truncates texts that would make a line too long for hosts.
 fn cut(mut text: String) -> String {
     if text.len() > TEXT_BYTES_MAX {
         text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_what_hosts_read() {
+    fn line_has_the_format_of_hosts() {
         let lines = lines(|| {
             tracing::warn!(target: "my_cloud::api", attempt = 2, why = %"busy", "asked again");
         });
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_end_earlier_and_lines_stay_one_line() {
+    fn long_text_is_truncated_to_one_line() {
         let lines = lines(|| tracing::info!("{}\n", "ü".repeat(TEXT_BYTES_MAX)));
         assert!(lines[0].len() < TEXT_BYTES_MAX + 200 && lines[0].contains('…'));
         assert_eq!(lines[0].matches('\n').count(), 1);

@@ -1,15 +1,15 @@
-//! Whether a provider keeps its word: what the configuration says is what is planned, and what was
-//! planned is what was applied. Terraform checks the same, and then speaks of a bug in the provider;
-//! here the attribute and both values are named.
+//! Checks that the plan agrees with the configuration, and the new state with the plan. Terraform
+//! checks the same, but only reports a bug in the provider. These diagnostics name the attribute
+//! and both values.
 
 use crate::schema::{Attribute, Body, Nesting, Shape};
 use crate::value::{Object, Value};
 use crate::{Diagnostic, Path};
 
-/// The longest text of a value in a message.
+/// Maximum length of a value in a message, in characters.
 const MAX_SHOWN: usize = 80;
 
-/// What of the plan Terraform would refuse.
+/// Returns the differences between the configuration and the plan that Terraform would reject.
 pub(crate) fn planned(
     body: &Body,
     config: &Object,
@@ -32,14 +32,14 @@ pub(crate) fn planned(
     found
 }
 
-/// What of the new state differs from the known part of the plan.
+/// Returns the differences between the new state and the known part of the plan.
 pub(crate) fn applied(body: &Body, plan: &Object, new: &Object) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     in_body(body, plan, new, &Path::root(), false, &mut found);
     found
 }
 
-/// `hidden`: an attribute around it is sensitive, and with it all that is within.
+/// Compares one body. `hidden`: an enclosing attribute is sensitive, and so is everything in it.
 fn in_body(
     body: &Body,
     plan: &Object,
@@ -98,7 +98,7 @@ fn in_nested(
     }
 }
 
-/// Whether a value may stand where another was planned.
+/// Returns whether a value is allowed in place of the planned one.
 fn agrees(plan: &Value, new: &Value) -> bool {
     match (plan, new) {
         (Value::Unknown(known), new) => !(known.null() == Some(false) && new.is_null()),
@@ -131,7 +131,7 @@ fn differs(path: &Path, shown: &str) -> Diagnostic {
 }
 
 fn fault(summary: &str, detail: &str) -> Diagnostic {
-    Diagnostic::error(summary, format!("{detail}. This is a fault of the provider."))
+    Diagnostic::error(summary, format!("{detail}. This is a bug in the provider."))
 }
 
 fn is_hidden(attribute: &Attribute) -> bool {

@@ -1,27 +1,27 @@
-//! Completes a configuration by defaults, by the state, and by what is not known yet.
+//! Completes a configuration with defaults, values of the state, and unknown values.
 
 use super::pair;
 use crate::schema::{Attribute, Body, Nesting, Shape};
 use crate::value::{Object, Value};
 
-/// What a computed attribute becomes where the configuration leaves it out.
+/// Value of a computed attribute that is not configured.
 #[derive(Clone, Copy, PartialEq)]
 enum Computed {
-    /// What the state has: for an update that changes nothing.
+    /// The value of the state, for an update without changes.
     Prior,
-    /// Unknown, but for those that keep what the state has.
+    /// Unknown, except for attributes that keep the value of the state.
     Unknown,
 }
 
-/// The plan of a configuration for a state; without one, of a creation. Where nothing changes, the
-/// plan is the state, so that values the server computes do not show up as changes.
+/// Plans a configuration for a state, or a creation if there is no state. If nothing changes, the
+/// plan equals the state, so values that the server computes do not appear as changes.
 pub(crate) fn propose(body: &Body, config: &Object, prior: Option<&Object>) -> Object {
     let Some(prior) = prior else { return complete(body, config, None, Computed::Unknown) };
     let same = complete(body, config, Some(prior), Computed::Prior);
     if same == *prior { same } else { changed(body, config, prior) }
 }
 
-/// The plan of an update that does change something.
+/// Plans an update that changes something.
 pub(crate) fn changed(body: &Body, config: &Object, prior: &Object) -> Object {
     complete(body, config, Some(prior), Computed::Unknown)
 }
@@ -120,13 +120,14 @@ fn complete_nested(
     }
 }
 
-/// The object of the state that the configured one stands for: all that is not computed is equal.
+/// Returns the index of the object in the state that matches the configured one: all attributes
+/// that are not computed are equal.
 fn twin(body: &Body, config: &Value, left: &[&Object]) -> Option<usize> {
     let config = config.as_object()?;
     left.iter().position(|prior| complete(body, config, Some(prior), Computed::Prior) == **prior)
 }
 
-/// Values that follow from others. One may follow from another, so that it takes a few rounds.
+/// Sets derived values. One may depend on another, so this takes several rounds.
 fn derive(body: &Body, config: &Object, plan: &mut Object) {
     let left_out = body.attributes.iter().filter(|(name, _)| config.value(name).is_null());
     let derived: Vec<_> = left_out

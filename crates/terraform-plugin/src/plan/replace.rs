@@ -1,4 +1,4 @@
-//! Which changes replace the resource.
+//! Finds the changes that replace the resource.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::Path;
 use crate::schema::{Attribute, Body, Nesting, Replace, Shape};
 use crate::value::{Object, Value};
 
-/// The attributes whose change from `prior` to `plan` replaces the resource.
+/// Returns the attributes whose change from `prior` to `plan` replaces the resource.
 pub(crate) fn replacements(
     body: &Body,
     config: &Object,
@@ -21,7 +21,7 @@ pub(crate) fn replacements(
     paths
 }
 
-/// The same object as configured, as it is, and as planned.
+/// One object in the configuration, in the state and in the plan.
 struct Change<'a> {
     config: Option<&'a Object>,
     prior: Option<&'a Object>,
@@ -99,7 +99,7 @@ fn in_nested(
                 in_body(body, &Change { config, prior, plan }, &path.key(key), paths);
             }
         }
-        // Elements of a set are not changed but others: it is the set that changes.
+        // Elements of a set have no identity, so the set itself changes.
         Nesting::Set => {
             if in_set(body, (config, prior, plan)) {
                 paths.push(path.addressable());
@@ -108,8 +108,7 @@ fn in_nested(
     }
 }
 
-/// Whether a rule somewhere within the elements replaces, where all that is known is that the set
-/// changed.
+/// Returns whether any rule within the elements of a changed set replaces the resource.
 fn in_set(body: &Body, (config, prior, plan): (&Value, &Value, &Value)) -> bool {
     let by_attribute = |attribute: &Attribute| {
         let within = match &attribute.shape {

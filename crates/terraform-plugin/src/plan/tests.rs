@@ -1,4 +1,4 @@
-//! Plans by example.
+//! Examples of plans.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use crate::value::{IntoValue, Object, Type, Value};
 
 mod properties;
 
-/// The hardest kind: defaults, computed, derived, blocks with defaults and computed parts.
+/// Returns a complex schema: defaults, computed and derived attributes, blocks with defaults and
+/// computed parts.
 fn schema() -> Schema {
     let part = |block: Block| {
         block
@@ -44,7 +45,7 @@ fn config() -> Object {
         .with("parts", Value::set([part("x"), part("y")]))
 }
 
-/// The state after the plan was applied: what is unknown got a value.
+/// Returns the state after an apply: every unknown value is set.
 fn settle(plan: &Object) -> Object {
     fn known(value: &Value, name: &str) -> Value {
         if let Some(object) = value.as_object() {
@@ -67,7 +68,7 @@ fn settle(plan: &Object) -> Object {
 }
 
 #[test]
-fn a_creation_has_defaults_and_unknown_and_derived_values() {
+fn creation_plans_defaults_unknown_and_derived_values() {
     let plan = propose(&schema().body, &config(), None);
     assert_eq!(plan.value("columns"), &45.into_value());
     assert_eq!(plan.value("lines"), &90.into_value());
@@ -78,14 +79,14 @@ fn a_creation_has_defaults_and_unknown_and_derived_values() {
 }
 
 #[test]
-fn the_same_configuration_plans_the_state() {
+fn unchanged_configuration_plans_the_state() {
     let body = schema().body;
     let state = settle(&propose(&body, &config(), None));
     assert_eq!(propose(&body, &config(), Some(&state)), state);
 }
 
 #[test]
-fn a_write_only_value_is_no_change() {
+fn write_only_value_is_not_a_change() {
     let body = schema().body;
     let state = settle(&propose(&body, &config(), None));
     let plan = propose(&body, &config().with("secret", "hush"), Some(&state));
@@ -94,7 +95,7 @@ fn a_write_only_value_is_no_change() {
 }
 
 #[test]
-fn an_update_keeps_the_id_and_opens_the_status() {
+fn update_keeps_id_and_makes_status_unknown() {
     let body = schema().body;
     let state = settle(&propose(&body, &config(), None));
     let plan = propose(&body, &config().with("columns", 10), Some(&state));
@@ -104,7 +105,7 @@ fn an_update_keeps_the_id_and_opens_the_status() {
 }
 
 #[test]
-fn drift_of_a_derived_value_is_a_change() {
+fn derived_value_drift_is_a_change() {
     let body = schema().body;
     let state = settle(&propose(&body, &config(), None)).with("lines", 7);
     let plan = propose(&body, &config(), Some(&state));
@@ -113,13 +114,13 @@ fn drift_of_a_derived_value_is_a_change() {
 }
 
 #[test]
-fn derived_values_wait_for_their_sources() {
+fn derived_value_is_unknown_until_its_sources() {
     let plan = propose(&schema().body, &config().with("columns", Value::UNKNOWN), None);
     assert!(plan.value("lines").is_unknown());
 }
 
 #[test]
-fn elements_of_a_set_keep_their_computed_values_whatever_else_changes() {
+fn unchanged_set_elements_keep_computed_values() {
     let body = schema().body;
     let state = settle(&propose(&body, &config(), None));
     let part = |key: &str| Value::object([("key", key.into_value())]);
@@ -134,13 +135,13 @@ fn elements_of_a_set_keep_their_computed_values_whatever_else_changes() {
 }
 
 #[test]
-fn unknown_blocks_stay_unknown() {
+fn unknown_block_stays_unknown() {
     let plan = propose(&schema().body, &config().with("rows", Value::UNKNOWN), None);
     assert!(plan.value("rows").is_unknown());
 }
 
 #[test]
-fn clearing_an_optional_value_plans_null() {
+fn removed_optional_value_plans_null() {
     let body = schema().body;
     let state = settle(&propose(&body, &config().with("description", "old"), None));
     let plan = propose(&body, &config(), Some(&state));
@@ -149,7 +150,7 @@ fn clearing_an_optional_value_plans_null() {
 }
 
 #[test]
-fn only_changes_that_replace_are_named() {
+fn only_replacing_changes_are_listed() {
     let body = schema().body;
     let state = settle(&propose(&body, &config(), None));
     let change = |config: Object| {
@@ -161,7 +162,7 @@ fn only_changes_that_replace_are_named() {
 }
 
 #[test]
-fn attributes_within_attributes_are_completed_kept_and_replaced_too() {
+fn nested_attributes_are_completed_kept_and_replaced() {
     let parts = || {
         [
             ("key", Attribute::required(Type::String).requires_replace()),
@@ -198,7 +199,7 @@ fn attributes_within_attributes_are_completed_kept_and_replaced_too() {
 }
 
 #[test]
-fn rules_within_a_set_are_asked_about_the_set() {
+fn rules_within_a_set_receive_the_set() {
     let fewer = |old: &Value, new: &Value| new.count() < old.count();
     let key = || Attribute::required(Type::String);
     let rules = [
@@ -226,7 +227,7 @@ fn rules_within_a_set_are_asked_about_the_set() {
 }
 
 #[test]
-fn a_provider_that_breaks_its_word_is_named() {
+fn state_that_differs_from_plan_is_reported() {
     let body = schema().body;
     let plan = propose(&body, &config(), None);
     let state = settle(&plan);
@@ -237,13 +238,13 @@ fn a_provider_that_breaks_its_word_is_named() {
         .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail))
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
-    columns: the plan and the state after apply differ: 45 became 1. This is a fault of the provider.
-    rows: the plan and the state after apply differ: planned 2 elements, got 0 elements. This is a fault of the provider.
+    columns: the plan and the state after apply differ: 45 became 1. This is a bug in the provider.
+    rows: the plan and the state after apply differ: planned 2 elements, got 0 elements. This is a bug in the provider.
     ");
 }
 
 #[test]
-fn what_is_within_a_sensitive_attribute_is_not_said() {
+fn values_within_sensitive_attribute_are_hidden() {
     let word = || ("word", Attribute::optional(Type::String));
     let inner = Attribute::nested(Nesting::Single, Presence::Optional, [word()]);
     let it = Attribute::nested(Nesting::List, Presence::Optional, [word(), ("inner", inner)]);
@@ -261,7 +262,7 @@ fn what_is_within_a_sensitive_attribute_is_not_said() {
 }
 
 #[test]
-fn a_plan_that_contradicts_the_configuration_is_named() {
+fn plan_that_contradicts_configuration_is_reported() {
     let body = schema().body;
     let plan = propose(&body, &config(), None);
     assert_eq!(planned(&body, &config(), None, &plan), []);

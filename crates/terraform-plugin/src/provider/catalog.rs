@@ -1,4 +1,4 @@
-//! What a provider offers, by name.
+//! Everything that a provider offers, by name.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,8 @@ use crate::function::Function;
 use crate::list::{ErasedList, ListResource};
 use crate::resource::{ErasedResource, Resource};
 
-/// What a provider offers, by full names such as `cloud_disk`; functions by their own names.
+/// Everything that a provider offers, by full names such as `cloud_disk`. Functions have short
+/// names.
 pub struct Catalog<C> {
     pub(crate) resources: BTreeMap<String, Box<dyn ErasedResource<C>>>,
     pub(crate) data_sources: BTreeMap<String, Box<dyn ErasedDataSource<C>>>,
@@ -21,7 +22,7 @@ pub struct Catalog<C> {
 }
 
 impl<C> Catalog<C> {
-    /// Nothing yet.
+    /// Creates an empty catalog.
     pub fn new() -> Self {
         Self {
             resources: BTreeMap::new(),
@@ -33,42 +34,42 @@ impl<C> Catalog<C> {
         }
     }
 
-    /// The same with a resource.
+    /// Adds a resource.
     #[must_use]
     pub fn resource(mut self, name: &str, resource: impl Resource<Client = C>) -> Self {
         self.resources.insert(name.to_owned(), Box::new(resource));
         self
     }
 
-    /// The same with a data source.
+    /// Adds a data source.
     #[must_use]
     pub fn data_source(mut self, name: &str, source: impl DataSource<Client = C>) -> Self {
         self.data_sources.insert(name.to_owned(), Box::new(source));
         self
     }
 
-    /// The same with a function.
+    /// Adds a function.
     #[must_use]
     pub fn function(mut self, name: &str, function: impl Function) -> Self {
         self.functions.insert(name.to_owned(), Box::new(function));
         self
     }
 
-    /// The same with a way to find the objects of the resource of this name.
+    /// Adds a search for the objects of the resource with this name.
     #[must_use]
     pub fn list(mut self, name: &str, list: impl ListResource<Client = C>) -> Self {
         self.lists.insert(name.to_owned(), Box::new(list));
         self
     }
 
-    /// The same with an ephemeral resource.
+    /// Adds an ephemeral resource.
     #[must_use]
     pub fn ephemeral(mut self, name: &str, it: impl EphemeralResource<Client = C>) -> Self {
         self.ephemerals.insert(name.to_owned(), Box::new(it));
         self
     }
 
-    /// The same with an action.
+    /// Adds an action.
     #[must_use]
     pub fn action(mut self, name: &str, action: impl Action<Client = C>) -> Self {
         self.actions.insert(name.to_owned(), Box::new(action));

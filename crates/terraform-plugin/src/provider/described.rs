@@ -1,4 +1,4 @@
-//! What a provider offers as data: for documentation and for tests that walk every schema.
+//! The schemas of a provider as data, for documentation and for tests that walk every schema.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,21 @@ use crate::function::Signature;
 use crate::resource::Identity;
 use crate::schema::Schema;
 
-/// All schemas of a catalog, by name.
+/// All schemas of a catalog by name.
 #[derive(Clone, Debug, Default)]
 pub struct Described {
-    /// Of resources.
     pub resources: BTreeMap<String, Schema>,
-    /// Identities of those resources that have them.
+    /// Identities of the resources that have one.
     pub identities: BTreeMap<String, Identity>,
-    /// Of data sources.
     pub data_sources: BTreeMap<String, Schema>,
-    /// Of functions.
     pub functions: BTreeMap<String, Signature>,
-    /// Of lists.
     pub lists: BTreeMap<String, Schema>,
-    /// Of ephemeral resources.
     pub ephemerals: BTreeMap<String, Schema>,
-    /// Of actions.
     pub actions: BTreeMap<String, Schema>,
 }
 
 impl<C> Catalog<C> {
-    /// All schemas, as data.
+    /// Returns all schemas.
     pub fn described(&self) -> Described {
         let identities = self.resources.iter();
         let identities = identities.filter_map(|(name, it)| Some((name.clone(), it.identity()?)));

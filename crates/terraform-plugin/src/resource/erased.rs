@@ -1,4 +1,4 @@
-//! Resources of all kinds behind one pointer.
+//! Type-erased resources, so that all kinds fit in one map.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -10,7 +10,7 @@ use crate::{Context, Outcome};
 
 type Answer<'a, T> = BoxFuture<'a, Outcome<T>>;
 
-/// [`Resource`] with boxed futures.
+/// Object-safe form of [`Resource`], with boxed futures.
 pub(crate) trait ErasedResource<C>: Send + Sync {
     fn schema(&self) -> Schema;
     fn identity(&self) -> Option<Identity>;

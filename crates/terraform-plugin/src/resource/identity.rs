@@ -1,4 +1,4 @@
-//! Identities: what names an object for good, apart from its attributes.
+//! Identities: permanent names of objects, apart from their attributes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::Outcome;
 use crate::value::{Object, Type};
 
-/// The schema of an identity. It has texts, numbers, bools, and lists of these.
+/// The schema of an identity. Allows strings, numbers, bools, and lists of these.
 ///
 /// ```
 /// use terraform_plugin::resource::Identity;
@@ -22,9 +22,9 @@ use crate::value::{Object, Type};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Identity {
-    /// Raised when identities of earlier versions must be upgraded.
+    /// Version of the identity. Increase it if identities of earlier versions need an upgrade.
     pub version: i64,
-    /// Its attributes by name.
+    /// Attributes by name.
     pub attributes: BTreeMap<String, IdentityAttribute>,
     pub(crate) upgrades: Vec<IdentityUpgrade>,
 }
@@ -32,15 +32,14 @@ pub struct Identity {
 /// An attribute of an identity.
 #[derive(Clone, Debug)]
 pub struct IdentityAttribute {
-    /// Its type.
     pub ty: Type,
-    /// Whether an import must say it; otherwise it may.
+    /// Whether an import must set it.
     pub required: bool,
-    /// What it is, in plain words.
+    /// Description in plain text.
     pub description: String,
 }
 
-/// How identities of one earlier version become those of the present one.
+/// An upgrade from one earlier version of the identity to the current one.
 #[derive(Clone)]
 pub struct IdentityUpgrade {
     pub(crate) from: i64,
@@ -48,31 +47,31 @@ pub struct IdentityUpgrade {
 }
 
 impl Identity {
-    /// Without attributes, in version 0.
+    /// Creates an identity without attributes, in version 0.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same in another version.
+    /// Sets the version.
     #[must_use]
     pub fn version(mut self, version: i64) -> Self {
         self.version = version;
         self
     }
 
-    /// The same with an attribute that an import must say.
+    /// Adds an attribute that an import must set.
     #[must_use]
     pub fn required(self, name: &str, ty: Type, description: &str) -> Self {
         self.attribute(name, ty, true, description)
     }
 
-    /// The same with an attribute that an import may say.
+    /// Adds an attribute that an import may set.
     #[must_use]
     pub fn optional(self, name: &str, ty: Type, description: &str) -> Self {
         self.attribute(name, ty, false, description)
     }
 
-    /// The same with an upgrade from an earlier version.
+    /// Adds an upgrade from an earlier version.
     #[must_use]
     pub fn upgrade(
         mut self,
@@ -83,7 +82,7 @@ impl Identity {
         self
     }
 
-    /// The type of its values.
+    /// Returns the type of its values.
     pub fn ty(&self) -> Type {
         Type::object(self.attributes.iter().map(|(name, attribute)| (name, attribute.ty.clone())))
     }

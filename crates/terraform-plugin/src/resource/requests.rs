@@ -1,4 +1,4 @@
-//! What the methods of a resource get and return.
+//! Arguments and results of a resource's methods.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,31 +10,31 @@ use crate::schema::Schema;
 use crate::value::Object;
 use crate::{Outcome, Path};
 
-/// An object as Terraform keeps it.
+/// The state of an object.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct State {
-    /// Attributes and blocks, as the schema says.
+    /// Attributes and blocks by the schema.
     pub values: Object,
-    /// What is kept beside them, unseen. One that nothing was done to keeps what was there.
+    /// Private data next to the values. A default value keeps the existing data.
     pub private: Private,
-    /// What names the object for good, where the resource has an identity; `None` keeps what it was.
+    /// Identity, if the resource has one. `None` keeps the existing identity.
     pub identity: Option<Object>,
 }
 
 impl State {
-    /// A state of values. What is kept beside them stays as it was.
+    /// Creates a state from values. Keeps the private data.
     pub fn new(values: Object) -> Self {
         Self { values, ..Self::default() }
     }
 
-    /// The same with an identity.
+    /// Sets the identity.
     #[must_use]
     pub fn with_identity(mut self, identity: Object) -> Self {
         self.identity = Some(identity);
         self
     }
 
-    /// The same with private state.
+    /// Sets the private data.
     #[must_use]
     pub fn with_private(mut self, private: Private) -> Self {
         self.private = private;
@@ -45,86 +45,85 @@ impl State {
 /// A creation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Create {
-    /// What must stand in the state, where it is known. Unknown attributes are the provider's to say.
+    /// Planned values. The state must contain the known ones. The provider sets the unknown ones.
     pub planned: Object,
-    /// The configuration: the only place that has write-only values.
+    /// Configuration. Only it contains write-only values.
     pub config: Object,
-    /// What the plan put aside.
+    /// Private data of the plan.
     pub private: Private,
-    /// The identity as planned.
+    /// Planned identity.
     pub identity: Option<Object>,
 }
 
 /// A change of an object in place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
-    /// The object as it is.
+    /// Current state.
     pub prior: State,
-    /// What must stand in the state, where it is known. Unknown attributes are the provider's to say.
+    /// Planned values. The state must contain the known ones. The provider sets the unknown ones.
     pub planned: Object,
-    /// The configuration: the only place that has write-only values.
+    /// Configuration. Only it contains write-only values.
     pub config: Object,
-    /// What the plan put aside.
+    /// Private data of the plan.
     pub private: Private,
-    /// The identity as planned.
+    /// Planned identity.
     pub identity: Option<Object>,
 }
 
-/// The plan of a creation or update, to be changed.
+/// The plan of a creation or update, which the provider may change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The object as it is; `None` for a creation.
+    /// Current state. `None` for a creation.
     pub prior: Option<State>,
-    /// The configuration, with write-only values.
+    /// Configuration with write-only values.
     pub config: Object,
-    /// What is planned: completed by the schema already.
+    /// Planned values, already completed by the schema.
     pub planned: Object,
-    /// Put aside for the apply.
+    /// Private data for the apply.
     pub private: Private,
     /// Attributes whose change replaces the object.
     pub replace: Vec<Path>,
-    /// The identity, if it is known already.
+    /// Identity, if it is already known.
     pub identity: Option<Object>,
 }
 
-/// By what an object to be imported is named.
+/// The name of an object to import.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Import {
-    /// By text: `terraform import`, or `id` of an import block.
+    /// Text from `terraform import`, or from `id` in an `import` block.
     Id(String),
-    /// By its identity: `identity` of an import block.
+    /// Identity from `identity` in an `import` block.
     Identity(Object),
 }
 
-/// The state of another resource that this one shall take over.
+/// The state of another resource to convert to this one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
-    /// The address of the other provider, such as `registry.terraform.io/hashicorp/null`.
+    /// Address of the other provider, such as `registry.terraform.io/hashicorp/null`.
     pub provider: String,
-    /// The type name of the other resource.
+    /// Type name of the other resource.
     pub resource: String,
-    /// The version of the other schema.
+    /// Version of the other schema.
     pub version: i64,
-    /// The other state. Read it with [`crate::codec::from_json`] where numbers must be exact.
+    /// State of the other resource. If numbers must be exact, read it with
+    /// [`crate::codec::from_json`].
     pub state: Json,
-    /// The other private state.
     pub private: Vec<u8>,
-    /// The other identity, where there is one.
     pub identity: Option<Json>,
 }
 
 /// A state of an earlier version.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prior {
-    /// By the schema that the upgrade names.
+    /// Values by the schema of the upgrade.
     Values(Object),
-    /// As it was stored, where the upgrade names no schema.
+    /// State as it was stored, if the upgrade has no schema.
     Raw(Json),
 }
 
 type Upgrader = dyn Fn(Prior) -> Outcome<Object> + Send + Sync;
 
-/// How the states of one earlier version become states of the present one, in one step.
+/// An upgrade from the states of one earlier version to the current version, in one step.
 #[derive(Clone)]
 pub struct Upgrade {
     pub(crate) from: i64,
@@ -133,7 +132,7 @@ pub struct Upgrade {
 }
 
 impl Upgrade {
-    /// An upgrade of states that `schema` describes.
+    /// Creates an upgrade of states that `schema` describes.
     pub fn of(
         schema: Schema,
         run: impl Fn(Object) -> Outcome<Object> + Send + Sync + 'static,
@@ -145,7 +144,7 @@ impl Upgrade {
         Self { from: schema.version, schema: Some(schema), run: Arc::new(run) }
     }
 
-    /// An upgrade of states as they were stored.
+    /// Creates an upgrade of states as they were stored.
     pub fn raw(from: i64, run: impl Fn(Json) -> Outcome<Object> + Send + Sync + 'static) -> Self {
         let run = move |prior| match prior {
             Prior::Raw(json) => run(json),

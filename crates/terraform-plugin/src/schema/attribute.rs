@@ -1,4 +1,4 @@
-//! Attributes: type, presence, and how they are planned.
+//! Attributes: their type, their presence, and how they are planned.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,73 +7,73 @@ use super::{Body, Nesting};
 use crate::validate::Validator;
 use crate::value::{IntoValue, Object, Type, Value};
 
-/// One attribute. Built by its presence, then refined.
+/// One attribute. Constructors set its presence, and methods refine it.
 #[derive(Clone, Debug)]
 pub struct Attribute {
-    /// Its type, or the attributes nested in it.
+    /// Type, or nested attributes.
     pub shape: Shape,
-    /// Who says its value.
+    /// Source of its value.
     pub presence: Presence,
-    /// What it is for, in Markdown.
+    /// Purpose, in Markdown.
     pub description: String,
-    /// Why not to use it any more, and what to use instead.
+    /// Deprecation notice that names the replacement.
     pub deprecated: Option<String>,
-    /// Whether Terraform hides it.
+    /// Whether Terraform hides its value.
     pub sensitive: bool,
-    /// Whether it never reaches plan or state.
+    /// Whether its value is left out of plan and state.
     pub write_only: bool,
-    /// Planned where the configuration leaves it out.
+    /// Planned value if it is not configured.
     pub default: Option<Value>,
-    /// Whether an update keeps the value of the state, where the configuration leaves it out.
+    /// Whether an update keeps the value of the state if it is not configured.
     pub keep: bool,
-    /// Whether a change of it replaces the resource.
+    /// Effect of a change on the resource.
     pub replace: Replace,
-    /// How it follows from other attributes, where the configuration leaves it out.
+    /// Derivation from other attributes if it is not configured.
     pub derived: Option<Derived>,
-    /// Rules of its value.
+    /// Rules for its value.
     pub validators: Vec<Validator>,
 }
 
-/// Who says an attribute's value.
+/// Source of an attribute's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// The configuration must.
+    /// Must be configured.
     Required,
-    /// The configuration may.
+    /// May be configured.
     Optional,
-    /// The provider does.
+    /// Set by the provider.
     Computed,
-    /// The configuration may; if it does not, the provider does.
+    /// May be configured, and is set by the provider otherwise.
     OptionalComputed,
 }
 
-/// What an attribute holds.
+/// Content of an attribute.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// A value of a type.
     Plain(Type),
-    /// Attributes with presences of their own. Its body has no blocks.
+    /// Attributes with their own presences. The body has no blocks.
     Nested(Nesting, Body),
 }
 
-/// Whether a change of an attribute replaces the resource.
+/// Effect of an attribute's change on the resource.
 #[derive(Clone, Default)]
 pub enum Replace {
-    /// It is updated in place.
+    /// Updates it in place.
     #[default]
     Never,
-    /// Each change does.
+    /// Replaces it.
     Always,
-    /// Each change that the configuration says does.
+    /// Replaces it if the attribute is configured.
     IfConfigured,
-    /// A change from the first to the second value does, if the function says so.
+    /// Replaces it if the function returns true for the old and the new value.
     If(Arc<ReplaceRule>),
 }
 
-/// From the value of the state and the planned one to whether the change replaces.
+/// Rule that gets the value of the state and the planned value, and returns whether to replace.
 pub type ReplaceRule = dyn Fn(&Value, &Value) -> bool + Send + Sync;
 
-/// How an attribute follows from its neighbours.
+/// Derivation of an attribute from other attributes of the same body.
 #[derive(Clone)]
 pub struct Derived {
     pub(crate) sources: Vec<String>,
@@ -81,27 +81,27 @@ pub struct Derived {
 }
 
 impl Attribute {
-    /// The configuration must say it.
+    /// Creates an attribute that must be configured.
     pub fn required(ty: Type) -> Self {
         Self::of(Shape::Plain(ty), Presence::Required)
     }
 
-    /// The configuration may say it.
+    /// Creates an attribute that may be configured.
     pub fn optional(ty: Type) -> Self {
         Self::of(Shape::Plain(ty), Presence::Optional)
     }
 
-    /// The provider says it.
+    /// Creates an attribute that the provider sets.
     pub fn computed(ty: Type) -> Self {
         Self::of(Shape::Plain(ty), Presence::Computed)
     }
 
-    /// The configuration may say it; the provider does otherwise.
+    /// Creates an attribute that may be configured, and that the provider sets otherwise.
     pub fn optional_computed(ty: Type) -> Self {
         Self::of(Shape::Plain(ty), Presence::OptionalComputed)
     }
 
-    /// Attributes within an attribute: `name = { … }`, `name = [{ … }]`.
+    /// Creates an attribute with nested attributes: `name = { … }`, `name = [{ … }]`.
     pub fn nested<N: Into<String>>(
         nesting: Nesting,
         presence: Presence,
@@ -111,7 +111,7 @@ impl Attribute {
         Self::of(Shape::Nested(nesting, Body { attributes, ..Body::default() }), presence)
     }
 
-    /// An attribute of a shape and presence: for schemas made from tables.
+    /// Creates an attribute from a shape and a presence, for schemas made from tables.
     pub fn of(shape: Shape, presence: Presence) -> Self {
         Self {
             shape,
@@ -128,70 +128,70 @@ impl Attribute {
         }
     }
 
-    /// The same with a description in Markdown.
+    /// Sets the description in Markdown.
     #[must_use]
     pub fn describe(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
-    /// The same, no longer to be used: `why` also says what to use.
+    /// Marks the attribute as deprecated. `why` names the replacement.
     #[must_use]
     pub fn deprecated(mut self, why: impl Into<String>) -> Self {
         self.deprecated = Some(why.into());
         self
     }
 
-    /// The same, hidden by Terraform.
+    /// Hides the value in Terraform's output.
     #[must_use]
     pub fn sensitive(mut self) -> Self {
         self.sensitive = true;
         self
     }
 
-    /// The same, never in plan or state: only `config` of a create or update has it.
+    /// Leaves the value out of plan and state. Only `config` of a create or update contains it.
     #[must_use]
     pub fn write_only(mut self) -> Self {
         self.write_only = true;
         self
     }
 
-    /// The same, planned as `value` where the configuration leaves it out.
+    /// Sets the planned value for an attribute that is not configured.
     #[must_use]
     pub fn default(mut self, value: impl IntoValue) -> Self {
         self.default = Some(value.into_value());
         self
     }
 
-    /// The same, where an update keeps what the state has instead of showing "known after apply".
-    /// For what the server never changes by itself: ids, times of creation. Within blocks, an element
-    /// of a list is the one that was at its place before, and one of a set is the one that was
-    /// configured alike.
+    /// Keeps the value of the state in an update instead of planning "known after apply". Use it
+    /// for values that the server never changes by itself, such as ids and creation times. Within
+    /// blocks, an element of a list matches the earlier one with the same index. An element of a
+    /// set matches the earlier one with the same configuration.
     #[must_use]
     pub fn keep(mut self) -> Self {
         self.keep = true;
         self
     }
 
-    /// The same, where a change replaces the resource.
+    /// Replaces the resource on every change.
     #[must_use]
     pub fn requires_replace(self) -> Self {
         self.replace(Replace::Always)
     }
 
-    /// The same with a rule of replacement.
+    /// Sets the effect of a change.
     ///
-    /// Elements of a set have no counterpart in the state: anywhere within one, each change of the set
-    /// is a change of the attribute, [`Replace::IfConfigured`] asks whether the set is configured, and
-    /// [`Replace::If`] is given the two sets.
+    /// Elements of a set have no counterpart in the state. Therefore each change of the set counts
+    /// as a change of every attribute within it. [`Replace::IfConfigured`] then checks whether the
+    /// set is configured, and [`Replace::If`] gets the two sets.
     #[must_use]
     pub fn replace(mut self, replace: Replace) -> Self {
         self.replace = replace;
         self
     }
 
-    /// The same, computed at plan time from `sources` beside it, where the configuration leaves it
-    /// out. `from` sees the planned neighbours; while a source is unknown, so is this.
+    /// Computes the value at plan time from `sources` in the same body if it is not configured.
+    /// `from` gets the planned object. The value is unknown while a source is unknown.
     ///
     /// ```
     /// use terraform_plugin::schema::Attribute;
@@ -213,14 +213,14 @@ impl Attribute {
         self
     }
 
-    /// The same with a rule of its value.
+    /// Adds a rule for its value.
     #[must_use]
     pub fn validate(mut self, validator: Validator) -> Self {
         self.validators.push(validator);
         self
     }
 
-    /// The type of its values.
+    /// Returns the type of its values.
     pub fn ty(&self) -> Type {
         match &self.shape {
             Shape::Plain(ty) => ty.clone(),
@@ -228,13 +228,14 @@ impl Attribute {
         }
     }
 
-    /// Whether the provider may say the value. Terraform lets only such attributes have a default.
+    /// Returns whether the provider may set the value. Terraform allows defaults only for such
+    /// attributes.
     pub fn is_computed(&self) -> bool {
         let by_provider = matches!(self.presence, Presence::Computed | Presence::OptionalComputed);
         by_provider || self.default.is_some()
     }
 
-    /// Whether the configuration may say the value.
+    /// Returns whether the configuration may set the value.
     pub fn is_configurable(&self) -> bool {
         self.presence != Presence::Computed
     }

@@ -6,43 +6,42 @@ use super::{Attribute, Body, Nesting};
 use crate::validate::{Check, Validator};
 use crate::value::{Type, Value};
 
-/// A nested block. Terraform itself holds its bounds of count, and never plans it as null: a
-/// repeated block that is absent is empty.
+/// A nested block. Terraform itself checks the number of blocks and never plans null: an absent
+/// repeated block is empty.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// How many there may be, and how they are kept.
+    /// Number and order of blocks.
     pub nesting: Nesting,
-    /// The fewest; for a single block 1 makes it required.
+    /// Minimum number of blocks. For a single block, 1 makes it required.
     pub min_items: u32,
-    /// The most; 0 is without bound.
+    /// Maximum number of blocks. 0 means no limit.
     pub max_items: u32,
-    /// What it is for, in Markdown.
+    /// Purpose, in Markdown.
     pub description: String,
-    /// Why not to use it any more, and what to use instead.
+    /// Deprecation notice that names the replacement.
     pub deprecated: Option<String>,
-    /// Its attributes and blocks.
     pub body: Body,
-    /// Rules of all blocks of this name together.
+    /// Rules for all blocks of this name together.
     pub validators: Vec<Validator>,
 }
 
 impl Block {
-    /// At most one.
+    /// Creates a block that may occur once.
     pub fn single() -> Self {
         Self::of(Nesting::Single)
     }
 
-    /// Repeated, in order.
+    /// Creates a repeated block with an order.
     pub fn list() -> Self {
         Self::of(Nesting::List)
     }
 
-    /// Repeated, without order.
+    /// Creates a repeated block without order.
     pub fn set() -> Self {
         Self::of(Nesting::Set)
     }
 
-    /// Of a nesting: for schemas made from tables.
+    /// Creates a block from a nesting, for schemas made from tables.
     pub fn of(nesting: Nesting) -> Self {
         Self {
             nesting,
@@ -55,63 +54,64 @@ impl Block {
         }
     }
 
-    /// The same, at least so many.
+    /// Sets the minimum number of blocks.
     #[must_use]
     pub fn min_items(mut self, count: u32) -> Self {
         self.min_items = count;
         self
     }
 
-    /// The same, at most so many.
+    /// Sets the maximum number of blocks.
     #[must_use]
     pub fn max_items(mut self, count: u32) -> Self {
         self.max_items = count;
         self
     }
 
-    /// The same with a description in Markdown.
+    /// Sets the description in Markdown.
     #[must_use]
     pub fn describe(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
-    /// The same, no longer to be used: `why` also says what to use.
+    /// Marks the block as deprecated. `why` names the replacement.
     #[must_use]
     pub fn deprecated(mut self, why: impl Into<String>) -> Self {
         self.deprecated = Some(why.into());
         self
     }
 
-    /// The same with an attribute.
+    /// Adds an attribute.
     #[must_use]
     pub fn attribute(mut self, name: impl Into<String>, attribute: Attribute) -> Self {
         self.body.attributes.insert(name.into(), attribute);
         self
     }
 
-    /// The same with a block within.
+    /// Adds a nested block.
     #[must_use]
     pub fn block(mut self, name: impl Into<String>, block: Self) -> Self {
         self.body.blocks.insert(name.into(), block);
         self
     }
 
-    /// The same with a rule across the attributes of one block.
+    /// Adds a rule across the attributes of one block.
     #[must_use]
     pub fn check(mut self, check: Check) -> Self {
         self.body.checks.push(check);
         self
     }
 
-    /// The same with a rule of all blocks of this name together.
+    /// Adds a rule for all blocks of this name together.
     #[must_use]
     pub fn validate(mut self, validator: Validator) -> Self {
         self.validators.push(validator);
         self
     }
 
-    /// What stands where there is none: nothing, or an empty collection, for that is never null.
+    /// Returns the value of an absent block: null for a single block, otherwise an empty
+    /// collection.
     pub(crate) fn none(&self) -> Value {
         match self.nesting {
             Nesting::Single => Value::Null,
@@ -121,7 +121,7 @@ impl Block {
         }
     }
 
-    /// The type of its values.
+    /// Returns the type of its values.
     pub fn ty(&self) -> Type {
         self.nesting.around(self.body.ty())
     }

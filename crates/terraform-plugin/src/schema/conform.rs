@@ -1,5 +1,6 @@
-//! Makes what a provider's code returned fit the schema: absent attributes are null, repeated blocks
-//! never are, lists are sets where the schema says so, write-only values are gone.
+//! Fits the results of a provider to the schema: absent attributes become null, absent repeated
+//! blocks become empty, lists become sets where the schema has sets, and write-only values are
+//! removed.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use crate::Path;
 use crate::codec::type_of;
 use crate::value::{Object, Type, Value};
 
-/// A value that cannot be made to fit.
+/// A value that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}expected {expected}, found {found}", place(path))]
 pub(crate) struct Unfit {
@@ -26,8 +27,8 @@ pub(crate) fn conform(body: &Body, object: Object) -> Result<Object, Unfit> {
     fit_body(body, object, &Path::root())
 }
 
-/// What of an object fits, and null for the rest: to keep what was made by a provider that answered
-/// with something wrong.
+/// Keeps the parts of an object that fit, and replaces the others by null. Used to record an object
+/// whose provider returned invalid values.
 pub(crate) fn salvage(body: &Body, mut object: Object) -> Object {
     let mut kept = Object::new();
     for (name, attribute) in &body.attributes {
@@ -97,7 +98,7 @@ fn fit_nested(nesting: Nesting, body: &Body, value: Value, path: &Path) -> Resul
     }
 }
 
-/// Fits a value to a type.
+/// Fits a value to a type. `path` is its position.
 fn fit(ty: &Type, value: Value, path: &Path) -> Result<Value, Unfit> {
     if value.is_null() || value.is_unknown() {
         return Ok(value);
@@ -180,7 +181,7 @@ fn object(value: Value, path: &Path) -> Result<Object, Unfit> {
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "whatever has no elements is refused with its name"
+    reason = "values without elements are rejected by their kind"
 )]
 fn sequence(value: Value, path: &Path) -> Result<Vec<Value>, Unfit> {
     match value {

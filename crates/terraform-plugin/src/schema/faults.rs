@@ -1,28 +1,28 @@
-//! What is wrong with a schema itself: found when the provider is asked for it, so that an author
-//! sees it at the first run, and not when a person happens to use the attribute.
+//! Checks a schema for mistakes when Terraform requests it. Its author then sees them at the first
+//! run, and not when somebody uses the attribute.
 
 use super::{Attribute, Block, Body, Nesting, Presence, Schema, Shape, conform};
 use crate::Path;
 
-/// Names that Terraform keeps for itself at the root of resources and data sources.
+/// Names that Terraform reserves at the root of resources and data sources.
 const RESERVED: [&str; 7] =
     ["connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"];
 
 impl Schema {
-    /// What is wrong with it, in plain words: nothing for a schema that Terraform takes.
+    /// Returns the mistakes of the schema in plain words. Empty if Terraform accepts the schema.
     ///
     /// ```
     /// use terraform_plugin::schema::{Attribute, Schema};
     /// use terraform_plugin::Type;
     ///
     /// let wrong = Schema::new("A disk.").attribute("size", Attribute::required(Type::Number).default(1));
-    /// assert_eq!(wrong.faults(), ["`size`: is required, so that it has no use for a default"]);
+    /// assert_eq!(wrong.faults(), ["`size`: is required, so it cannot have a default"]);
     /// ```
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Faults(Vec::new());
         for name in RESERVED {
             if self.body.attributes.contains_key(name) || self.body.blocks.contains_key(name) {
-                faults.add(&Path::from(name), "is a name that Terraform keeps for itself");
+                faults.add(&Path::from(name), "is reserved by Terraform");
             }
         }
         faults.in_body(&self.body, &Path::root(), false);
@@ -67,25 +67,21 @@ impl Faults {
     fn attribute(&mut self, it: &Attribute, beside: &Body, path: &Path, in_set: bool) {
         let required = it.presence == Presence::Required;
         if it.default.is_some() {
-            self.add_if(required, path, "is required, so that it has no use for a default");
+            self.add_if(required, path, "is required, so it cannot have a default");
             let never = it.presence == Presence::Computed;
-            self.add_if(never, path, "is the provider's to say, so that a default would never be");
-            self.add_if(it.write_only, path, "is write-only, so that no default could be kept");
+            self.add_if(never, path, "is set by the provider, so it cannot have a default");
+            self.add_if(it.write_only, path, "is write-only, so it cannot have a default");
             self.default(it, path);
         }
         let open = !it.is_computed();
-        self.add_if(it.keep && open, path, "is not computed, so that there is nothing to keep");
-        self.add_if(
-            it.derived.is_some() && open,
-            path,
-            "is not computed, so that it is not derived",
-        );
+        self.add_if(it.keep && open, path, "is not computed, so it cannot keep its value");
+        self.add_if(it.derived.is_some() && open, path, "is not computed, so it cannot be derived");
         let said = it.write_only && it.default.is_none() && it.is_computed();
-        self.add_if(said, path, "is write-only, so that the provider cannot say it");
+        self.add_if(said, path, "is write-only, so the provider cannot set it");
         self.add_if(
             it.write_only && in_set,
             path,
-            "is write-only, which elements of sets cannot be",
+            "is write-only within a set, which Terraform does not allow",
         );
         for source in it.derived.iter().flat_map(|derived| &derived.sources) {
             let there =
@@ -93,32 +89,28 @@ impl Faults {
             self.add_if(
                 !there,
                 path,
-                &format!("is derived from `{source}`, which is not beside it"),
+                &format!("is derived from `{source}`, which is not in the same body"),
             );
         }
         if let Shape::Nested(nesting, body) = &it.shape {
-            self.add_if(
-                !body.blocks.is_empty(),
-                path,
-                "is an attribute, so that it holds no blocks",
-            );
+            self.add_if(!body.blocks.is_empty(), path, "is an attribute, so it cannot have blocks");
             self.in_body(body, path, in_set || *nesting == Nesting::Set);
         }
     }
 
     fn default(&mut self, it: &Attribute, path: &Path) {
         let Some(default) = it.default.clone() else { return };
-        self.add_if(default.has_unknown(), path, "has a default that is unknown");
-        // The default must be what it would become, for plans are compared with states.
+        self.add_if(default.has_unknown(), path, "has an unknown default");
+        // The default must already have its final form, because plans are compared with states.
         let fits =
             conform::fit_type(&it.ty(), default.clone()).is_ok_and(|fitted| fitted == default);
-        self.add_if(!fits, path, &format!("has a default that is no {}", it.ty()));
+        self.add_if(!fits, path, &format!("has a default that is not a {}", it.ty()));
     }
 
     fn block(&mut self, it: &Block, path: &Path, in_set: bool) {
         let most = if it.nesting == Nesting::Single { 1 } else { it.max_items };
         let never = most > 0 && it.min_items > most;
-        self.add_if(never, path, "must be there more often than it may");
+        self.add_if(never, path, "has a minimum above its maximum");
         self.in_body(&it.body, path, in_set || it.nesting == Nesting::Set);
     }
 }
@@ -129,7 +121,7 @@ mod tests {
     use crate::value::{Type, Value};
 
     #[test]
-    fn each_fault_is_named_and_a_good_schema_has_none() {
+    fn schema_faults_are_reported_by_attribute() {
         let good = Schema::new("")
             .attribute("id", Attribute::computed(Type::String).keep())
             .attribute(
@@ -154,15 +146,15 @@ mod tests {
             .block("twice", Block::list().min_items(3).max_items(2))
             .block("some", Block::set().attribute("pass_wo", text().write_only()));
         insta::assert_snapshot!(bad.faults().join("\n"), @r"
-        `count`: is a name that Terraform keeps for itself
+        `count`: is reserved by Terraform
         `Name`: must have a name of lower-case letters, digits and underscores
-        `far`: is derived from `sun`, which is not beside it
-        `kept`: is not computed, so that there is nothing to keep
-        `list`: has a default that is no list(bool)
-        `told_wo`: is write-only, so that the provider cannot say it
+        `far`: is derived from `sun`, which is not in the same body
+        `kept`: is not computed, so it cannot keep its value
+        `list`: has a default that is not a list(bool)
+        `told_wo`: is write-only, so the provider cannot set it
         `twice`: is an attribute and a block
-        `some.pass_wo`: is write-only, which elements of sets cannot be
-        `twice`: must be there more often than it may
+        `some.pass_wo`: is write-only within a set, which Terraform does not allow
+        `twice`: has a minimum above its maximum
         ");
     }
 }

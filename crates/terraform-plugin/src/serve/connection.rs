@@ -1,4 +1,4 @@
-//! One connection, whatever carries it: a unix socket or a port, in clear text or encrypted.
+//! One connection of any transport: a Unix socket or a TCP port, in plain text or encrypted.
 
 use std::io;
 use std::pin::Pin;
@@ -7,11 +7,11 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tonic::transport::server::Connected;
 
-/// What can be read and written.
+/// A bidirectional byte stream.
 pub(super) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
-/// A connection that gRPC is spoken on.
+/// A connection that carries gRPC.
 pub(super) struct Connection(Box<dyn Io>);
 
 impl Connection {

@@ -1,12 +1,12 @@
-//! Debug mode: a provider that a person starts, under a debugger for example, and that `terraform`
-//! then connects to by `TF_REATTACH_PROVIDERS`. There is no handshake and no certificate.
+//! Debug mode: a person starts the provider, for example in a debugger, and `terraform` attaches to
+//! it through `TF_REATTACH_PROVIDERS`. This mode has no handshake and no certificate.
 
 use serde_json::json;
 
 use super::handshake::PROTOCOL;
 use super::listen::Listener;
 
-/// What to hand to `terraform`, for people: how to set its variable.
+/// Returns instructions for people on how to set the variable.
 pub(super) fn instructions(address: &str, listener: &Listener) -> String {
     let reattach = reattach(address, listener);
     let set = if cfg!(windows) {
@@ -24,13 +24,13 @@ pub(super) fn instructions(address: &str, listener: &Listener) -> String {
     )
 }
 
-/// The value of the variable.
+/// Returns the value of the variable.
 fn reattach(address: &str, listener: &Listener) -> String {
     json!({ address: {
         "Protocol": "grpc",
         "ProtocolVersion": PROTOCOL,
         "Pid": std::process::id(),
-        // The host leaves a process alone that it did not start.
+        // Makes the host leave a process running that it did not start.
         "Test": true,
         "Addr": { "Network": listener.network, "String": listener.address },
     }})

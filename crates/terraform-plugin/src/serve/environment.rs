@@ -1,41 +1,41 @@
-//! What the host says to a plugin that it starts: variables and arguments, read once, here. What
-//! they mean belongs to the modules that take the values.
+//! Reads the variables and arguments that a host passes to a plugin. The modules that use the
+//! values interpret them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The variable by which the host says that it is one, and what it holds.
+/// Name and value of the variable that identifies a host.
 const COOKIE: (&str, &str) =
     ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
 
-/// Everything that this process was told, as text.
+/// The variables and arguments of this process, as text.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Environment {
-    /// Whether a host started us rather than a person.
+    /// Whether a host started the process, and not a person.
     pub(crate) by_host: bool,
-    /// `PLUGIN_PROTOCOL_VERSIONS`: major versions that the host speaks, with commas.
+    /// `PLUGIN_PROTOCOL_VERSIONS`: major versions that the host supports, separated by commas.
     pub(crate) versions: Option<String>,
-    /// `PLUGIN_CLIENT_CERT`: the certificate, as PEM, that the host will show.
+    /// `PLUGIN_CLIENT_CERT`: certificate of the host as PEM.
     pub(crate) client_certificate: Option<String>,
-    /// `PLUGIN_MIN_PORT` and `PLUGIN_MAX_PORT`, for hosts without unix sockets.
+    /// `PLUGIN_MIN_PORT` and `PLUGIN_MAX_PORT`, for hosts without Unix sockets.
     pub(crate) ports: [Option<String>; 2],
-    /// `PLUGIN_UNIX_SOCKET_DIR`: where sockets belong, if not below the folder for temporary files.
+    /// `PLUGIN_UNIX_SOCKET_DIR`: folder for sockets instead of the one for temporary files.
     pub(crate) socket_folder: Option<PathBuf>,
-    /// `PLUGIN_MULTIPLEX_GRPC`: the host reads a seventh part of the handshake.
+    /// `PLUGIN_MULTIPLEX_GRPC`: the host reads a seventh field of the handshake.
     pub(crate) seventh_part: bool,
-    /// `--debug` among the arguments.
+    /// Whether `--debug` is among the arguments.
     pub(crate) debug: bool,
-    /// `TF_LOG_PROVIDER_<NAME>`, `TF_LOG_PROVIDER` and `TF_LOG`, the first that is set.
+    /// First of `TF_LOG_PROVIDER_<NAME>`, `TF_LOG_PROVIDER` and `TF_LOG` that is set.
     pub(crate) log: Option<String>,
 }
 
 impl Environment {
-    /// Of this process, for a provider whose short name is `name`.
+    /// Reads the environment of this process. `name` is the provider's short name.
     pub(crate) fn of_process(name: &str) -> Self {
         Self::read(read_variable, std::env::args_os().skip(1), name)
     }
 
-    /// Of any variables and arguments. An empty variable counts as none.
+    /// Reads any variables and arguments. An empty variable counts as unset.
     fn read(
         variable: impl Fn(&str) -> Option<OsString>,
         arguments: impl IntoIterator<Item = OsString>,
@@ -73,14 +73,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_right_cookie_is_a_host() {
+    fn only_correct_cookie_identifies_a_host() {
         assert!(of(&[COOKIE], &[]).by_host);
         assert!(!of(&[(COOKIE.0, "another")], &[]).by_host);
         assert!(!of(&[], &[]).by_host);
     }
 
     #[test]
-    fn the_nearest_variable_says_what_is_logged() {
+    fn most_specific_variable_sets_log_level() {
         let all = [
             ("TF_LOG", "ERROR"),
             ("TF_LOG_PROVIDER", "WARN"),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn both_spellings_ask_for_a_debugger() {
+    fn both_debug_flags_enable_debug_mode() {
         assert!(of(&[], &["--debug"]).debug && of(&[], &["x", "-debug"]).debug);
         assert!(!of(&[], &["debug"]).debug);
     }

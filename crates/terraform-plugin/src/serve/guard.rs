@@ -1,5 +1,5 @@
-//! A panic in a call is an error of this call: the process goes on, and other calls with it. The
-//! panic itself is written to stderr in the form by which Terraform knows it and shows it to people.
+//! Turns a panic in a call into an error of that call. The process and its other calls continue.
+//! The panic is also written to stderr in the form that Terraform recognizes and shows to people.
 
 use std::any::Any;
 use std::backtrace::Backtrace;
@@ -46,8 +46,8 @@ where
     }
 }
 
-/// Writes panics in the form that Terraform looks for: a line that begins with `panic: `, and then
-/// where it was.
+/// Writes panics in the form that Terraform looks for: a line that begins with `panic: `, followed
+/// by the location.
 pub(super) fn report_panics() {
     std::panic::set_hook(Box::new(report));
 }
@@ -56,7 +56,7 @@ fn report(panic: &PanicHookInfo<'_>) {
     let what = message(panic.payload());
     let place = panic.location().map_or_else(String::new, |at| format!("\tat {at}\n"));
     let stack = Backtrace::capture();
-    // Without a stderr there is nobody to tell.
+    // If stderr is closed, nobody can read the panic.
     drop(write!(std::io::stderr().lock(), "panic: {what}\n{place}{stack}\n"));
 }
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_an_error_of_its_call() {
+    async fn panic_fails_only_its_call() {
         let answer = Guarded(Panics).call(http::Request::new(Body::empty())).await.unwrap();
         let status = Status::from_header_map(answer.headers()).unwrap();
         assert_eq!(status.code(), tonic::Code::Internal);

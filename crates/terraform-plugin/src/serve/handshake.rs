@@ -1,50 +1,52 @@
-//! The first and only line on stdout, by which the host learns where and how to talk to us.
-//! Format: `1|6|unix|/path|grpc|<certificate>`, of go-plugin's protocol 1.
+//! The only line on stdout. It tells the host where and how to connect. Format:
+//! `1|6|unix|/path|grpc|<certificate>`, of go-plugin's protocol 1.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::environment::Environment;
 
-/// The version of go-plugin's own protocol.
+/// Version of go-plugin's own protocol.
 const CORE: u32 = 1;
-/// The major version of the plugin protocol that this crate speaks.
+/// Major version of the plugin protocol that this crate implements.
 pub(crate) const PROTOCOL: u32 = 6;
 
-/// For people who start a provider by hand.
+/// Message for people who start a provider by hand.
 pub(super) const BY_HAND: &str = "\
-This program is a Terraform provider. Terraform starts it by itself: name it in a configuration's
+This program is a Terraform provider. Terraform starts it: name it in a configuration's
 `required_providers` and run `terraform init`.
 
-To attach a debugger, start it with --debug and hand what it prints to Terraform.
+To attach a debugger, start it with --debug and follow the instructions that it prints.
 ";
 
-/// What the host is told.
+/// Content of the handshake.
 pub(super) struct Handshake<'a> {
     /// `unix` or `tcp`.
     pub(super) network: &'a str,
-    /// A path, or an address with its port.
+    /// Path, or address with port.
     pub(super) address: &'a str,
-    /// DER of the certificate that we will show, when the connection is encrypted.
+    /// The provider's certificate as DER, if the connection is encrypted.
     pub(super) certificate: Option<&'a [u8]>,
-    /// A seventh part, for hosts that read one: whether connections are shared with the broker.
+    /// Whether to add the seventh field, which says whether connections are shared with the broker.
     pub(super) seventh_part: bool,
 }
 
 impl Handshake<'_> {
-    /// The line, without its end.
+    /// Returns the line without its line end.
     pub(super) fn line(&self) -> String {
         let certificate = self.certificate.map(|der| STANDARD_NO_PAD.encode(der));
         let certificate = certificate.unwrap_or_default();
         let (network, address) = (self.network, self.address);
         let line = format!("{CORE}|{PROTOCOL}|{network}|{address}|grpc|{certificate}");
-        // Older hosts split at the fifth bar, and would read a seventh part as the certificate's.
+        // Older hosts split at the fifth bar and would read a seventh field as part of the
+        // certificate.
         if self.seventh_part { line + "|false" } else { line }
     }
 }
 
-/// Whether the host speaks our version. One that does not is told the version all the same, because
-/// it is the one that can say so to people; without a list it is too old to know of versions.
+/// Returns whether the host supports this protocol version. Otherwise the provider still sends its
+/// version, because only the host can report the mismatch to people. A host without a list is too
+/// old to know versions.
 pub(super) fn is_understood(environment: &Environment) -> bool {
     let Some(versions) = &environment.versions else { return true };
     versions.split(',').any(|version| version.trim().parse() == Ok(PROTOCOL))
@@ -55,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_has_six_parts_and_a_seventh_where_it_is_read() {
+    fn seventh_field_is_only_sent_on_request() {
         let mut handshake = Handshake {
             network: "unix",
             address: "/tmp/p/s",
@@ -70,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_understands_us_when_our_version_is_in_its_list() {
+    fn host_must_list_our_protocol_version() {
         for (versions, understood) in
             [(None, true), (Some("5,6"), true), (Some("6"), true), (Some("5"), false)]
         {

@@ -1,5 +1,5 @@
-//! Where the host connects to: a unix socket in a folder of our own, which nobody else may enter and
-//! which goes when we go; on systems without them, a port of loopback.
+//! Opens the socket for the host: a Unix socket in a private folder that is removed at the end.
+//! Systems without Unix sockets use a loopback port.
 
 use std::io;
 
@@ -12,22 +12,23 @@ use super::environment::Environment;
 use super::error::Error;
 use super::tls::Tls;
 
-/// Connections that wait to be served; hosts make one, debuggers a few.
+/// Maximum number of connections waiting to be served. Hosts open one, debuggers a few.
 const WAITING: usize = 16;
-/// How long a client may take to show its certificate.
+/// Time for a client's TLS handshake.
 const HANDSHAKE: std::time::Duration = std::time::Duration::from_secs(5);
-/// After failed to accept a connection, because the process is out of files for example.
+/// Pause after a connection could not be accepted, for example because the process has no free file
+/// descriptors.
 const AFTER_A_FAILURE: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// A place to connect to.
+/// A listening socket.
 pub(super) struct Listener {
     socket: Socket,
-    /// The folder of a unix socket, to be kept for as long as connections may come: it is removed
-    /// when it is dropped.
+    /// Folder of the Unix socket. Dropping it removes the folder, so it must outlive all
+    /// connections.
     pub(super) folder: Option<tempfile::TempDir>,
     /// `unix` or `tcp`.
     pub(super) network: &'static str,
-    /// A path, or an address with its port.
+    /// Path, or address with port.
     pub(super) address: String,
 }
 
@@ -38,35 +39,35 @@ enum Socket {
 }
 
 impl Listener {
-    /// A unix socket where that is possible, and a port otherwise. A port can be reached by every user
-    /// of the machine, so it stands in only where clients show a certificate.
+    /// Opens a Unix socket, or a port if that fails. Every user of the machine can connect to a
+    /// port, so this requires client certificates.
     #[cfg(unix)]
     pub(super) async fn open(environment: &Environment, encrypted: bool) -> Result<Self, Error> {
         match Self::unix(environment) {
             Ok(listener) => Ok(listener),
             Err(why) if encrypted => {
-                tracing::warn!("no unix socket, so this provider listens on a port: {why}");
+                tracing::warn!("failed to open a unix socket, using a port instead: {why}");
                 Self::tcp(environment).await
             }
             Err(why) => Err(Error::Listen(why)),
         }
     }
 
-    /// A port of loopback: hosts of this system use no unix sockets. It is open without certificates
-    /// only where a person asked for that, with a debugger.
+    /// Opens a loopback port, because hosts of this system use no Unix sockets. A port without
+    /// client certificates is only allowed for debugging.
     #[cfg(not(unix))]
     pub(super) async fn open(environment: &Environment, encrypted: bool) -> Result<Self, Error> {
         if encrypted || environment.debug {
             return Self::tcp(environment).await;
         }
-        Err(Error::Listen(io::Error::other("the host shows no certificate")))
+        Err(Error::Listen(io::Error::other("the host sent no certificate")))
     }
 
     #[cfg(unix)]
     fn unix(environment: &Environment) -> io::Result<Self> {
         use std::os::unix::fs::PermissionsExt;
         let parent = environment.socket_folder.clone().unwrap_or_else(std::env::temp_dir);
-        // Names are short: a socket's path has about a hundred bytes.
+        // Short names, because the path of a socket is limited to about a hundred bytes.
         let folder = tempfile::Builder::new()
             .prefix("plugin")
             .permissions(std::fs::Permissions::from_mode(0o700))
@@ -90,8 +91,8 @@ impl Listener {
         Err(Error::NoPort { low, high })
     }
 
-    /// Connections that may be served. With TLS these are the ones that came through its handshake;
-    /// each has its own, so that a slow client holds up no other.
+    /// Returns the connections to serve. With TLS, only those that completed the handshake.
+    /// Handshakes run concurrently, so a slow client does not delay others.
     pub(super) fn connections(
         self,
         tls: Option<Tls>,
@@ -106,7 +107,7 @@ impl Listener {
                 match connection {
                     Ok(raw) => drop(tokio::spawn(secured(raw, tls.clone(), ready.clone()))),
                     Err(why) => {
-                        tracing::warn!("cannot accept a connection: {why}");
+                        tracing::warn!("failed to accept a connection: {why}");
                         tokio::time::sleep(AFTER_A_FAILURE).await;
                     }
                 }
@@ -128,7 +129,7 @@ impl Listener {
     }
 }
 
-/// Hands on a connection that came through its handshake.
+/// Completes the TLS handshake and passes the connection on.
 async fn secured(raw: Box<dyn Io>, tls: Option<Tls>, ready: mpsc::Sender<io::Result<Connection>>) {
     let connection = match tls {
         None => Ok(Connection::new(raw)),
@@ -138,13 +139,13 @@ async fn secured(raw: Box<dyn Io>, tls: Option<Tls>, ready: mpsc::Sender<io::Res
             .map(|stream| Connection::new(Box::new(stream))),
     };
     match connection {
-        // Nobody waits for it when the end has come meanwhile.
+        // The receiver is gone if the server has stopped.
         Ok(connection) => drop(ready.send(Ok(connection)).await),
-        Err(why) => tracing::warn!("refused a client that is not the host: {why}"),
+        Err(why) => tracing::warn!("rejected a client that is not the host: {why}"),
     }
 }
 
-/// The ports to try, by default whichever the system has free.
+/// Returns the range of ports to try. By default the system chooses a free port.
 fn ports(environment: &Environment) -> Result<[u16; 2], Error> {
     let given = environment.ports.each_ref().map(|text| text.as_deref().unwrap_or("0"));
     let read = given.map(str::parse);
@@ -167,7 +168,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn the_folder_of_the_socket_is_private_and_goes_with_it() {
+    async fn socket_folder_is_private_and_removed() {
         use std::os::unix::fs::PermissionsExt;
         let parent = tempfile::tempdir().unwrap();
         let folder = Some(parent.path().to_owned());
@@ -184,7 +185,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_path_too_long_for_sockets_leads_to_a_port_only_where_it_is_encrypted() {
+    async fn long_socket_path_uses_port_only_with_tls() {
         let parent = tempfile::tempdir().unwrap();
         let long = parent.path().join("x".repeat(120));
         std::fs::create_dir(&long).unwrap();
@@ -196,13 +197,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_port_is_taken_from_those_the_host_allows() {
+    async fn port_is_within_the_range_of_the_host() {
         let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = held.local_addr().unwrap().port();
         let (low, high) = (port.to_string(), (port + 100).to_string());
         let only = with([Some(&low), Some(&low)]);
         assert!(matches!(Listener::tcp(&only).await, Err(Error::NoPort { .. })));
-        // Not all of a hundred are somebody else's.
+        // Other processes cannot use all of the hundred ports.
         let listener = Listener::tcp(&with([Some(&low), Some(&high)])).await.unwrap();
         let taken: std::net::SocketAddr = listener.address.parse().unwrap();
         assert!(
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_that_are_none_are_named() {
+    fn invalid_port_range_is_rejected() {
         assert_eq!(ports(&with([None, None])).unwrap(), [0, 0]);
         assert_eq!(ports(&with([Some("10000"), Some("25000")])).unwrap(), [10_000, 25_000]);
         for broken in [[Some("x"), Some("1")], [Some("2"), Some("1")], [Some("1"), Some("70000")]] {

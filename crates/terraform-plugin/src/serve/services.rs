@@ -1,5 +1,5 @@
-//! What go-plugin expects of every plugin beside its own service: ending it, its output, and a way to
-//! open further connections. Providers have no output of their own and open none.
+//! Services that go-plugin requires next to the plugin's own: shutdown, output, and a broker for
+//! further connections. Providers send no output and open no further connections.
 
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +12,7 @@ use crate::proto::plugin::grpc_controller_server::GrpcController;
 use crate::proto::plugin::grpc_stdio_server::GrpcStdio;
 use crate::proto::plugin::{ConnInfo, Empty, StdioData};
 
-/// Ends the process when the host is done with it.
+/// Ends the process when the host no longer needs it.
 pub(super) struct Controller {
     pub(super) shutdown: CancellationToken,
 }
@@ -26,8 +26,8 @@ impl GrpcController for Controller {
     }
 }
 
-/// A stream of the provider's output that stays empty until the end: stdout belongs to the
-/// handshake, and logs go to stderr, which the host reads by itself.
+/// A stream of the provider's output that stays empty until the end. Stdout carries the handshake,
+/// and the host reads logs from stderr.
 pub(super) struct Stdio {
     pub(super) shutdown: CancellationToken,
 }
@@ -39,8 +39,8 @@ impl GrpcStdio for Stdio {
     }
 }
 
-/// Hears of connections that the host offers, and offers none. A host that knocks is answered, so
-/// that it does not wait.
+/// Receives connection offers of the host and makes none. Declines a host that asks first, so that
+/// it does not wait.
 pub(super) struct Broker {
     pub(super) shutdown: CancellationToken,
 }
@@ -57,7 +57,7 @@ impl GrpcBroker for Broker {
     }
 }
 
-/// The answer to an offer, for those that wait for one. A broken stream ends by itself.
+/// Returns the reply to an offer that expects one. A broken stream ends by itself.
 fn declined(offer: Result<ConnInfo, Status>) -> Option<Result<ConnInfo, Status>> {
     let offer = offer.ok().filter(|offer| offer.knock.as_ref().is_some_and(|knock| knock.knock))?;
     let error = "this provider has one service and no other connections".into();
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_that_knocks_is_answered_and_other_offers_are_heard() {
+    fn connection_offer_is_declined_if_reply_is_expected() {
         let knock = |knock| Some(Knock { knock, ..Knock::default() });
         let offer = ConnInfo { service_id: 7, knock: knock(true), ..ConnInfo::default() };
         let answer = declined(Ok(offer)).unwrap().unwrap();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_output_is_silent_until_the_end() {
+    async fn output_stays_empty_until_shutdown() {
         let end = CancellationToken::new();
         let mut stream = silent_until::<StdioData>(end.clone());
         assert!(stream.next().now_or_never().is_none());

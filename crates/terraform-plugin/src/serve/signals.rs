@@ -1,6 +1,5 @@
-//! What the system says to a provider: a person's Ctrl-C reaches the whole group of processes, and is
-//! the host's to answer (it says stop itself). A host that is gone without a word is noticed, so that
-//! no provider is left behind.
+//! Signals of the system. Ctrl-C reaches the whole process group, but the host handles it and asks
+//! the provider to stop. A provider whose host has died shuts down by itself.
 
 use std::io;
 #[cfg(unix)]
@@ -10,17 +9,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::Error;
 
-/// How often to look whether the host still lives.
+/// Interval of checks whether the host is alive.
 #[cfg(unix)]
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Ends by `shutdown` when the system asks for it, or the host has gone. Under a debugger there is no
-/// host, and Ctrl-C is meant for us.
+/// Cancels `shutdown` if the system asks for it or the host has died. In debug mode there is no
+/// host, and Ctrl-C stops the provider.
 pub(super) fn watch(debug: bool, shutdown: &CancellationToken) -> Result<(), Error> {
     listen(debug, shutdown).map_err(Error::Signals)?;
     #[cfg(unix)]
     if !debug {
-        // Asked before the host hears of us: later it may have gone already.
+        // Read before the handshake, because the host may die right after it.
         let host = std::os::unix::process::parent_id();
         tokio::spawn(until_gone(host, shutdown.clone()));
     }
@@ -30,7 +29,7 @@ pub(super) fn watch(debug: bool, shutdown: &CancellationToken) -> Result<(), Err
 #[cfg(unix)]
 fn listen(debug: bool, shutdown: &CancellationToken) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    // Known to the system before the host hears of us, so that none is lost.
+    // Registered before the handshake, so that no signal is lost.
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let shutdown = shutdown.clone();
@@ -59,7 +58,7 @@ fn listen(debug: bool, shutdown: &CancellationToken) -> io::Result<()> {
     Ok(())
 }
 
-/// A process whose parent has ended gets another one.
+/// Waits until the parent has died: the system then gives the process another parent.
 #[cfg(unix)]
 async fn until_gone(host: u32, shutdown: CancellationToken) {
     let mut look = tokio::time::interval(LOOK);

@@ -1,26 +1,26 @@
-//! Stopping: the host asks providers to let go of what they do (`StopProvider`, when a person presses
-//! Ctrl-C), and ends them when it is done with them (`Shutdown`). What a call does about it belongs to
-//! the call: one that has made something in the world must still say so.
+//! Stop signals. A host sends `StopProvider` to interrupt calls when a person presses Ctrl-C, and
+//! `Shutdown` when it no longer needs the provider. Each call decides how to react: one that has
+//! changed something must still return its result.
 
 use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
-/// Tells calls that are under way to stop. Calls that come later are not concerned.
+/// Stops calls under way. Later calls are not affected.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop {
     current: Arc<Mutex<CancellationToken>>,
 }
 
 impl Stop {
-    /// For a call that begins: cancelled when the host says stop while it is under way.
+    /// Returns a token for a new call. It is cancelled if the host sends a stop during the call.
     pub(crate) fn begin(&self) -> CancellationToken {
-        self.current.lock().expect("no holder of this lock panics").child_token()
+        self.current.lock().expect("code that holds this lock does not panic").child_token()
     }
 
-    /// Stops every call that is under way.
+    /// Stops every call under way.
     pub(crate) fn now(&self) {
-        let mut current = self.current.lock().expect("no holder of this lock panics");
+        let mut current = self.current.lock().expect("code that holds this lock does not panic");
         std::mem::take(&mut *current).cancel();
     }
 }
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_under_way_are_stopped_and_later_ones_are_not() {
+    fn stop_affects_only_calls_under_way() {
         let stop = Stop::default();
         let (first, second) = (stop.begin(), stop.clone().begin());
         assert!(!first.is_cancelled());

@@ -1,9 +1,10 @@
-//! Mutual TLS as hosts ask for it (`AutoMTLS`): we make a certificate for this process and tell it in
-//! the handshake; the host told us its own, and nobody who shows another is let in.
+//! Mutual TLS as hosts require it (`AutoMTLS`). The provider creates a certificate for its process
+//! and sends it in the handshake. The host has passed its own certificate, and all other clients
+//! are rejected.
 //!
-//! The host's certificate signs itself, is a certificate authority's, and holds a P-521 key, so the
-//! usual rules of chains refuse it. It is compared byte for byte instead, and the signature of the
-//! TLS handshake still proves that the client holds its key.
+//! The host's certificate is a self-signed CA with a P-521 key, so normal chain validation rejects
+//! it. It is compared byte by byte instead. The signature in the TLS handshake still proves that
+//! the client has its key.
 
 use std::sync::Arc;
 
@@ -19,12 +20,12 @@ use tokio_rustls::TlsAcceptor;
 
 use super::error::Error;
 
-/// The name for which hosts hold our certificate.
+/// Host name that hosts expect in the certificate.
 const NAME: &str = "localhost";
-/// gRPC is HTTP/2, and hosts refuse what does not say so.
+/// Protocol of gRPC. Hosts reject connections without it.
 const ALPN: &[u8] = b"h2";
 
-/// What encrypts connections, and the certificate that the host has to be told.
+/// TLS acceptor, and the certificate to send to the host.
 #[derive(Clone)]
 pub(super) struct Tls {
     pub(super) acceptor: TlsAcceptor,
@@ -32,7 +33,7 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// For a host with this certificate, as PEM.
+    /// Creates the TLS setup for a host with this certificate as PEM.
     pub(super) fn for_host(pem: &str) -> Result<Self, Error> {
         let pinned = CertificateDer::from_pem_slice(pem.as_bytes()).map_err(Error::Certificate)?;
         let provider = Arc::new(aws_lc_rs::default_provider());
@@ -45,13 +46,13 @@ impl Tls {
             .with_client_cert_verifier(verifier)
             .with_single_cert(vec![certificate.clone()], key)?;
         config.alpn_protocols = vec![ALPN.to_vec()];
-        // There is one connection in a process's life: tickets would be made for nobody.
+        // A process serves one connection, so nobody would use session tickets.
         config.send_tls13_tickets = 0;
         Ok(Self { acceptor: TlsAcceptor::from(Arc::new(config)), certificate })
     }
 }
 
-/// Lets in who shows one certificate and holds its key.
+/// Accepts only clients that present one certificate and have its key.
 #[derive(Debug)]
 struct Pinned {
     certificate: CertificateDer<'static>,

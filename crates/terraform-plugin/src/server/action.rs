@@ -1,4 +1,4 @@
-//! Actions: checked, planned, and done with a stream of progress.
+//! Actions: validates, plans and invokes them with a stream of progress.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::action::{ErasedAction, Progress};
 use crate::proto::tfplugin6 as proto;
 use crate::{Context, Outcome};
 
-/// Lines that may be said before Terraform has shown them.
+/// Maximum number of progress lines that Terraform has not read yet.
 const AHEAD: usize = 32;
 
 /// An action with its schema.
@@ -47,7 +47,7 @@ impl<C: Send + Sync + 'static> ActionEntry<C> {
         Ok(proto::plan_action::Response::default())
     }
 
-    /// Does it to its end, whether or not anyone reads the stream: it changes the world.
+    /// Runs the action to its end, even if nobody reads the stream, because it changes something.
     pub(super) fn invoke(
         self: Arc<Self>,
         ctx: Context<C>,
@@ -65,7 +65,7 @@ impl<C: Send + Sync + 'static> ActionEntry<C> {
         let passing = async move {
             while let Some(message) = saying.recv().await {
                 let line = Type::Progress(Line { message });
-                // Lines that nobody reads are dropped: the work goes on.
+                // If nobody reads the lines, they are dropped and the action continues.
                 drop(events.send(event(line)).await);
             }
             events

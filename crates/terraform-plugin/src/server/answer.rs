@@ -1,4 +1,4 @@
-//! From what a handler returned, reported or panicked with to one answer.
+//! Combines a handler's result, reported diagnostics and panics into one response.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -12,7 +12,7 @@ use super::wire;
 use crate::proto::tfplugin6 as proto;
 use crate::{Context, Diagnostic, Outcome};
 
-/// An answer that carries diagnostics.
+/// A response that carries diagnostics.
 pub(super) trait Answer: Default {
     fn diagnostics(&mut self) -> &mut Vec<proto::Diagnostic>;
 }
@@ -49,7 +49,7 @@ answers!(
     plan_action
 );
 
-/// Runs a call to its answer, with all diagnostics that came up.
+/// Runs a call and adds all diagnostics to its response.
 pub(super) async fn answer<C, R: Answer>(
     ctx: &Context<C>,
     work: impl Future<Output = Outcome<R>>,
@@ -63,18 +63,18 @@ pub(super) async fn answer<C, R: Answer>(
     response
 }
 
-/// A panic is an error of the call, and of nothing else.
+/// Converts a panic into an error of the call.
 pub(super) async fn guarded<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|payload| {
         let detail = format!(
-            "The provider panicked: {}. This is a fault of the provider.",
+            "The provider panicked: {}. This is a bug in the provider.",
             message(payload.as_ref())
         );
         Err(Diagnostic::error("Provider panicked", detail).into())
     })
 }
 
-/// Work that changes nothing in the world is given up when Terraform says stop.
+/// Cancels a call that changes nothing when Terraform sends a stop.
 pub(super) async fn interruptible<C, T>(
     ctx: &Context<C>,
     work: impl Future<Output = Outcome<T>>,
@@ -85,7 +85,7 @@ pub(super) async fn interruptible<C, T>(
     })
 }
 
-/// What comes out of a channel, as a stream.
+/// A stream of a channel's messages.
 pub(super) struct Answers<T>(mpsc::Receiver<T>);
 
 impl<T> Answers<T> {
@@ -102,7 +102,7 @@ impl<T> Stream for Answers<T> {
     }
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub(super) fn message(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message")

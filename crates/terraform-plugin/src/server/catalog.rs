@@ -1,4 +1,4 @@
-//! What Terraform asks first: all names and schemas.
+//! Responses to Terraform's first requests: all names and schemas.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -50,7 +50,7 @@ impl<P: Provider> Server<P> {
         }
     }
 
-    /// An author sees what is wrong with a schema at the first run.
+    /// Returns the mistakes of all schemas, so that authors see them at the first run.
     fn faults(&self) -> Vec<Diagnostic> {
         let own = [("the provider", &self.schema)];
         let resources = self.resources.iter().map(|(name, it)| (name.as_str(), &it.typed));
@@ -62,16 +62,13 @@ impl<P: Provider> Server<P> {
         let all = all.chain(lists).chain(ephemerals).chain(actions);
         let faults = all.flat_map(|(name, typed)| {
             let faults = typed.schema.faults().into_iter();
-            faults.map(move |fault| format!("{name}: {fault}. This is a fault of the provider."))
+            faults.map(move |fault| format!("{name}: {fault}. This is a bug in the provider."))
         });
         let homeless = self.lists.iter().filter(|(_, list)| !list.finds_a_resource());
         let homeless = homeless.map(|(name, _)| {
-            format!("the list `{name}` has no resource of this name with an identity.")
+            format!("the list `{name}` needs a resource of this name with an identity.")
         });
-        faults
-            .chain(homeless)
-            .map(|fault| Diagnostic::error("Schema is not valid", fault))
-            .collect()
+        faults.chain(homeless).map(|fault| Diagnostic::error("Invalid schema", fault)).collect()
     }
 
     pub(super) fn functions(&self) -> HashMap<String, proto::Function> {

@@ -1,4 +1,4 @@
-//! Schemas as the protocol has them.
+//! Converts schemas to the messages of the protocol.
 
 use crate::function::{Parameter, Signature};
 use crate::proto::tfplugin6 as proto;
@@ -14,8 +14,8 @@ pub(super) fn schema(schema: &Schema) -> proto::Schema {
     proto::Schema { version: schema.version, block: Some(block) }
 }
 
-/// A schema where nothing is computed: the provider's own, of lists and of actions. A default is
-/// filled in by us then, unseen by Terraform.
+/// Converts a schema without computed attributes: of the provider, a list or an action. The
+/// framework fills in defaults, and Terraform does not see them.
 pub(super) fn configuration(it: &Schema) -> proto::Schema {
     let mut described = schema(it);
     if let Some(block) = &mut described.block {
@@ -134,7 +134,7 @@ fn nested_block(name: &str, it: &Block) -> wire::NestedBlock {
         Nesting::Set => NestingMode::Set,
         Nesting::Map => NestingMode::Map,
     };
-    // For a single block, Terraform knows only "required": at least one and at most one.
+    // For a single block, Terraform only supports "required": minimum and maximum are one.
     let single = it.nesting == Nesting::Single;
     wire::NestedBlock {
         type_name: name.to_owned(),

@@ -34,7 +34,7 @@ impl<C> EphemeralEntry<C> {
         request: &proto::open_ephemeral_resource::Request,
     ) -> Outcome<proto::open_ephemeral_resource::Response> {
         let config = self.typed.configured(request.config.as_ref())?;
-        // What was opened must be closed, so that this is not given up half way.
+        // Not interruptible, because an opened value must be closed.
         let opened = guarded(self.ephemeral.open(ctx, config)).await?;
         let values = self.typed.settled(opened.values)?;
         Ok(proto::open_ephemeral_resource::Response {

@@ -35,7 +35,8 @@ impl FunctionEntry {
     ) -> Result<proto::DynamicValue, FunctionError> {
         let given = request.arguments.iter().enumerate();
         let arguments = given.map(|(at, value)| {
-            let ty = self.parameter(at).ok_or_else(|| FunctionError::at(at, "one too many"))?;
+            let ty =
+                self.parameter(at).ok_or_else(|| FunctionError::at(at, "unexpected argument"))?;
             wire::value("argument", Some(value), ty).map_err(|found| spoken(at, &found))
         });
         let arguments = Arguments(arguments.collect::<Result<Vec<Value>, _>>()?);
@@ -56,7 +57,7 @@ impl FunctionEntry {
     }
 }
 
-/// An answer that is an error.
+/// Creates a response with an error.
 pub(super) fn failed(error: FunctionError) -> proto::call_function::Response {
     let function_argument = error.argument.map(|at| at as i64);
     let error = proto::FunctionError { text: error.text, function_argument };

@@ -1,4 +1,4 @@
-//! List resources: a stream of what is found.
+//! List resources: streams the objects found.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::proto::tfplugin6 as proto;
 use crate::value::Type;
 use crate::{Context, Outcome};
 
-/// What may be found before Terraform has taken it.
+/// Maximum number of objects that Terraform has not read yet.
 const AHEAD: usize = 32;
 
 /// A list with its schema, and the types of the resource that it lists.
@@ -33,7 +33,7 @@ impl<C: Send + Sync + 'static> ListEntry<C> {
         Self { typed: Typed::new(list.schema()), list, resource, identity }
     }
 
-    /// Whether there is a resource of its name, with an identity.
+    /// Returns whether the resource of its name exists and has an identity.
     pub(super) fn finds_a_resource(&self) -> bool {
         self.identity.is_some()
     }
@@ -48,7 +48,7 @@ impl<C: Send + Sync + 'static> ListEntry<C> {
         Ok(proto::validate_list_resource_config::Response::default())
     }
 
-    /// Searches while the stream is read, and no further than it is.
+    /// Searches only as fast as Terraform reads the stream.
     pub(super) fn list(
         self: Arc<Self>,
         ctx: Context<C>,
@@ -84,7 +84,7 @@ impl<C: Send + Sync + 'static> ListEntry<C> {
                 told.unwrap_or_else(|found| found).into_iter().map(wire::diagnostic).collect();
             if let Some(events) = events.filter(|_| !diagnostic.is_empty()) {
                 let last = proto::list_resource::Event { diagnostic, ..Default::default() };
-                // Terraform may have gone meanwhile.
+                // Terraform may have disconnected.
                 drop(events.send(last).await);
             }
         });

@@ -1,4 +1,4 @@
-//! The provider itself: its schemas, its configuration, and the end.
+//! The provider itself: its schemas, its configuration and its shutdown.
 
 use std::sync::{Arc, PoisonError};
 
@@ -21,7 +21,7 @@ impl Typed {
         Self { ty: schema.ty(), schema }
     }
 
-    /// A configuration that the schema's rules were asked about; what they found is reported.
+    /// Validates a configuration by the schema's rules and reports violations.
     pub(super) fn check<C>(
         &self,
         ctx: &Context<C>,
@@ -34,19 +34,19 @@ impl Typed {
         Ok(config)
     }
 
-    /// A configuration with defaults filled in. What the provider is to compute is null in it.
+    /// Decodes a configuration and fills in its defaults. Computed attributes are null.
     pub(super) fn configured(&self, config: Option<&proto::DynamicValue>) -> Outcome<Object> {
         let config = wire::required("configuration", config, &self.ty)?;
         Ok(propose(&self.schema.body, &config, None).without_unknown())
     }
 
-    /// Values as a state may have them: of the schema, and known.
+    /// Checks that values match the schema and are known, as a state requires.
     pub(super) fn settled(&self, values: Object) -> Outcome<Object> {
         let values = wire::conform(&self.schema, values)?;
         let Some((name, _)) = values.iter().find(|(_, value)| value.has_unknown()) else {
             return Ok(values);
         };
-        let detail = format!("`{name}` is still unknown. This is a fault of the provider.");
+        let detail = format!("`{name}` is still unknown. This is a bug in the provider.");
         Err(Diagnostic::error("Unknown value in a response", detail).at(name.as_str()).into())
     }
 }

@@ -1,4 +1,5 @@
-//! Managed resources: checks, reads and imports. Plans and applies have files of their own.
+//! Managed resources: validates, reads and imports them. Leaves plans, applies and upgrades to its
+//! submodules.
 
 mod apply;
 mod plan;
@@ -123,8 +124,8 @@ impl<C> ResourceEntry<C> {
         let state = interruptible(ctx, self.resource.take_over(ctx, from)).await?;
         let Some(state) = state else {
             let (from, to) = (&request.source_type_name, &request.target_type_name);
-            let detail = format!("`{to}` cannot take over the state of `{from}`.");
-            return Err(Diagnostic::error("Move is not possible", detail).into());
+            let detail = format!("`{to}` cannot use the state of `{from}`.");
+            return Err(Diagnostic::error("Move is not supported", detail).into());
         };
         let values = self.typed.settled(state.values)?;
         let ty = self.identity_type.as_ref();
@@ -137,7 +138,7 @@ impl<C> ResourceEntry<C> {
         })
     }
 
-    /// The identity that stands in the attributes of a state, if all of it does.
+    /// Returns the identity made of attributes of the state, if all are known.
     fn identity_in(&self, values: &Object) -> Option<Object> {
         let names = self.identity.as_ref()?.attributes.iter();
         let found = names.map(|(name, attribute)| {

@@ -1,4 +1,4 @@
-//! The generated service, method by method: each finds what it is about, and answers.
+//! Implements the generated service. Each method finds its entry and delegates to it.
 
 use futures_util::StreamExt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::proto::tfplugin6::provider_server::Provider as Service;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Answers by a method of the entry that the request names.
+/// Responds with a method of the entry that the request names.
 macro_rules! by_entry {
     ($self:ident, $request:ident, $entries:ident, $what:literal, $name:ident, $method:ident) => {{
         let (ctx, request) = ($self.context(), $request.into_inner());
@@ -225,7 +225,7 @@ impl<P: Provider> Service for Server<P> {
         let request = request.into_inner();
         Ok(Response::new(match self.functions.get(&request.name) {
             Some(entry) => entry.call(&request),
-            None => function::failed(FunctionError::new("this provider has no such function")),
+            None => function::failed(FunctionError::new("function not found in this provider")),
         }))
     }
 

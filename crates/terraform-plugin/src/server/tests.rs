@@ -1,4 +1,5 @@
-//! What Terraform is told when a provider's code fails, lies or panics, and about states of old.
+//! Responses when a provider's code fails, returns invalid values or panics, and upgrades of old
+//! states.
 
 mod scripted;
 
@@ -22,7 +23,7 @@ fn ty() -> Type {
     Resource::schema(&Scripted).ty()
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "as messages have it")]
+#[expect(clippy::unnecessary_wraps, reason = "messages have optional values")]
 fn packed(object: Option<Object>) -> Option<proto::DynamicValue> {
     let value = object.map_or(Value::Null, Value::Object);
     Some(proto::DynamicValue { msgpack: to_msgpack(&value, &ty()).unwrap(), json: Vec::new() })
@@ -36,7 +37,7 @@ fn summaries(found: &[proto::Diagnostic]) -> Vec<&str> {
     found.iter().map(|it| it.summary.as_str()).collect()
 }
 
-/// What a person would configure: the script, and nothing else.
+/// Returns a configuration that contains only the script.
 fn config(script: &str) -> Object {
     Object::new().with("script", script)
 }
@@ -78,8 +79,8 @@ fn state(script: &str) -> Object {
 }
 
 #[tokio::test]
-async fn whatever_fails_nothing_that_exists_is_forgotten() {
-    // The script, what was there, what is wanted; then what is kept, and what is said.
+async fn failed_apply_keeps_existing_object_in_state() {
+    // Name, prior state, configuration, expected state, and expected diagnostics.
     let (old, gone) = (Some(state("old")), None);
     let cases = [
         ("panic", gone.clone(), Some(config("panic")), gone.clone(), vec!["Provider panicked"]),
@@ -105,14 +106,14 @@ async fn whatever_fails_nothing_that_exists_is_forgotten() {
     }
 }
 
-/// Without what each apply counts up.
+/// Removes the value that each apply increments.
 fn plain(mut object: Object) -> Object {
     object.remove("pass_wo");
     object
 }
 
 #[tokio::test]
-async fn a_provider_that_does_not_keep_its_word_is_named() {
+async fn provider_that_violates_its_plan_is_reported() {
     for (script, said, path) in [
         ("lie", "State differs from plan", "size"),
         ("unsure", "Unknown value in a response", "revision"),
@@ -128,7 +129,7 @@ async fn a_provider_that_does_not_keep_its_word_is_named() {
 }
 
 #[tokio::test]
-async fn a_plan_that_cannot_be_read_leaves_the_state() {
+async fn unreadable_plan_keeps_the_state() {
     let broken = proto::DynamicValue { msgpack: vec![0xc1], json: Vec::new() };
     let request = proto::apply_resource_change::Request {
         type_name: NAME.into(),
@@ -142,7 +143,7 @@ async fn a_plan_that_cannot_be_read_leaves_the_state() {
 }
 
 #[tokio::test]
-async fn private_state_stays_unless_it_is_changed() {
+async fn unchanged_private_state_is_kept() {
     let kept = applied(None, Some(config("fine"))).await;
     assert_eq!(kept.private, br#"{"kept":1}"#);
     let changed = applied(None, Some(config("private"))).await;
@@ -150,7 +151,7 @@ async fn private_state_stays_unless_it_is_changed() {
 }
 
 #[tokio::test]
-async fn an_identity_that_stands_in_the_state_need_not_be_said() {
+async fn identity_is_read_from_state_attributes() {
     let identity = applied(None, Some(config("fine"))).await.new_identity.unwrap();
     let ty = Resource::identity(&Scripted).unwrap().ty();
     let identity = wire::object("identity", identity.identity_data.as_ref(), &ty).unwrap();
@@ -159,7 +160,7 @@ async fn an_identity_that_stands_in_the_state_need_not_be_said() {
 }
 
 #[tokio::test]
-async fn a_change_that_only_the_providers_code_sees_opens_what_is_computed() {
+async fn change_by_provider_code_makes_computed_values_unknown() {
     let plan = planned(Some(state("drift")), config("drift")).await;
     let values = unpacked(plan.planned_state.as_ref()).unwrap();
     assert_eq!(values.value("size"), &99.into_value());
@@ -170,7 +171,7 @@ async fn a_change_that_only_the_providers_code_sees_opens_what_is_computed() {
 }
 
 #[tokio::test]
-async fn states_of_old_become_states_of_today() {
+async fn old_states_are_upgraded() {
     let today = json!({ "id": "1", "script": "fine", "size": 3, "dropped": [1] });
     let cases = [
         (2, today.to_string(), "fine", 3),
@@ -183,18 +184,18 @@ async fn states_of_old_become_states_of_today() {
         let values = unpacked(answer.upgraded_state.as_ref()).unwrap();
         assert_eq!(values.value("script"), &script.into_value(), "{version}");
         assert_eq!(values.value("size"), &size.into_value(), "{version}");
-        // A state of before the block, or of after a provider wrote it wrong.
+        // Absent in old states, or stored in the wrong form by an old provider.
         assert_eq!(values.value("rows"), &Value::list::<Value>([]), "{version}");
     }
 }
 
 #[tokio::test]
-async fn stored_states_that_cannot_be_read_say_why() {
+async fn unreadable_stored_state_is_explained() {
     let detail =
         async |version, stored: &str| upgraded(version, stored).await.diagnostics.remove(0).detail;
-    insta::assert_snapshot!(detail(3, "{}").await, @"It has version 3, and this provider knows 2: use a newer provider.");
-    insta::assert_snapshot!(detail(-1, "{}").await, @"This provider has no way from version -1 to 2.");
-    insta::assert_snapshot!(detail(2, "{").await, @"broken JSON at byte 1.");
+    insta::assert_snapshot!(detail(3, "{}").await, @"It has version 3, but this provider supports up to 2. Use a newer provider.");
+    insta::assert_snapshot!(detail(-1, "{}").await, @"This provider cannot upgrade version -1 to 2.");
+    insta::assert_snapshot!(detail(2, "{").await, @"invalid JSON at byte 1.");
     insta::assert_snapshot!(detail(2, r#"{"size":"many"}"#).await, @"size: expected number, found string.");
 }
 
@@ -206,7 +207,7 @@ async fn upgraded(version: i64, stored: &str) -> proto::upgrade_resource_state::
 }
 
 #[tokio::test]
-async fn identities_of_old_become_identities_of_today() {
+async fn old_identities_are_upgraded() {
     let identity = async |version, stored: serde_json::Value| {
         let raw = proto::RawState { json: stored.to_string().into(), ..Default::default() };
         let request = proto::upgrade_resource_identity::Request {
@@ -225,7 +226,7 @@ async fn identities_of_old_become_identities_of_today() {
 }
 
 #[tokio::test]
-async fn only_known_states_of_others_are_taken_over() {
+async fn only_supported_foreign_states_are_moved() {
     let moved = async |source: &str| {
         let state = json!({ "label": "fine" }).to_string().into();
         let request = proto::move_resource_state::Request {
@@ -238,11 +239,11 @@ async fn only_known_states_of_others_are_taken_over() {
     };
     let taken = unpacked(moved("other_thing").await.target_state.as_ref()).unwrap();
     assert_eq!(taken.value("script"), &"fine".into_value());
-    assert_eq!(summaries(&moved("other_else").await.diagnostics), ["Move is not possible"]);
+    assert_eq!(summaries(&moved("other_else").await.diagnostics), ["Move is not supported"]);
 }
 
 #[tokio::test]
-async fn write_only_values_need_a_terraform_that_knows_them() {
+async fn write_only_values_require_supporting_terraform() {
     for (able, said) in [(true, vec![]), (false, vec!["Terraform is too old"])] {
         let capabilities =
             proto::ClientCapabilities { write_only_attributes_allowed: able, ..Default::default() };

@@ -1,4 +1,4 @@
-//! Values, paths and diagnostics between the protocol's messages and ours.
+//! Converts values, paths and diagnostics between the protocol's messages and this crate's types.
 
 use crate::codec::{from_json, from_msgpack, to_msgpack};
 use crate::proto::tfplugin6 as proto;
@@ -7,7 +7,7 @@ use crate::schema::Schema;
 use crate::value::{Object, Type, Value};
 use crate::{Diagnostic, Outcome, Path, Severity, Step};
 
-/// Reads an object; nothing where it is null or absent.
+/// Decodes an object. Returns `None` if it is null or absent.
 pub(super) fn object(
     what: &str,
     given: Option<&proto::DynamicValue>,
@@ -23,7 +23,7 @@ pub(super) fn object(
     Ok(Some(object))
 }
 
-/// Reads an object that must be there.
+/// Decodes an object. Fails if it is null or absent.
 pub(super) fn required(
     what: &str,
     given: Option<&proto::DynamicValue>,
@@ -32,7 +32,7 @@ pub(super) fn required(
     object(what, given, ty)?.ok_or_else(|| unreadable(what, "it is missing"))
 }
 
-/// Reads a value; null where it is absent.
+/// Decodes a value. Returns null if it is absent.
 pub(super) fn value(what: &str, given: Option<&proto::DynamicValue>, ty: &Type) -> Outcome<Value> {
     let read = match given {
         None => Ok(Value::Null),
@@ -42,14 +42,14 @@ pub(super) fn value(what: &str, given: Option<&proto::DynamicValue>, ty: &Type) 
     read.map_err(|why| unreadable(what, &why.to_string()))
 }
 
-/// Writes an object, or null.
+/// Encodes an object, or null.
 pub(super) fn dynamic(object: Option<&Object>, ty: &Type) -> Outcome<Option<proto::DynamicValue>> {
     let null = Value::Null;
     let value = object.map_or(null, |object| Value::Object(object.clone()));
     dynamic_value(&value, ty).map(Some)
 }
 
-/// Writes a value.
+/// Encodes a value.
 pub(super) fn dynamic_value(value: &Value, ty: &Type) -> Outcome<proto::DynamicValue> {
     let msgpack = to_msgpack(value, ty).map_err(|why| {
         Diagnostic::error("Response does not match the schema", format!("{why}. {FAULT}"))
@@ -57,7 +57,7 @@ pub(super) fn dynamic_value(value: &Value, ty: &Type) -> Outcome<proto::DynamicV
     Ok(proto::DynamicValue { msgpack, json: Vec::new() })
 }
 
-/// What a provider's code returned, as the schema wants it.
+/// Fits an object returned by a provider's code to the schema.
 pub(super) fn conform(schema: &Schema, object: Object) -> Outcome<Object> {
     crate::schema::conform(&schema.body, object).map_err(|unfit| {
         let path = unfit.path.addressable();
@@ -67,7 +67,7 @@ pub(super) fn conform(schema: &Schema, object: Object) -> Outcome<Object> {
     })
 }
 
-/// An identity, if there is one and the resource has them.
+/// Decodes an identity, if the resource has one and the message contains it.
 pub(super) fn identity(
     given: Option<&proto::ResourceIdentityData>,
     ty: Option<&Type>,
@@ -76,7 +76,7 @@ pub(super) fn identity(
     object("identity", given.identity_data.as_ref(), ty)
 }
 
-/// Writes an identity, if there is one and the resource has them.
+/// Encodes an identity, if the resource has one and the object has it.
 pub(super) fn identity_data(
     identity: Option<&Object>,
     ty: Option<&Type>,
@@ -100,7 +100,7 @@ pub(super) fn diagnostic(found: Diagnostic) -> proto::Diagnostic {
     }
 }
 
-/// For streams, which have no place for diagnostics before they begin.
+/// Converts diagnostics to a status, for streams that have not begun to send messages.
 pub(super) fn status(found: crate::Diagnostics) -> tonic::Status {
     let details: Vec<String> = found.into_iter().map(|it| it.detail).collect();
     tonic::Status::not_found(details.join("; "))
@@ -118,8 +118,8 @@ pub(super) fn attribute_path(path: &Path) -> proto::AttributePath {
     proto::AttributePath { steps: steps.collect() }
 }
 
-/// Closes messages that a person cannot mend.
-const FAULT: &str = "This is a fault of the provider.";
+/// Ends messages about errors that only the provider's author can fix.
+const FAULT: &str = "This is a bug in the provider.";
 
 fn unreadable(what: &str, why: &str) -> crate::Diagnostics {
     Diagnostic::error(format!("Cannot read the {what}"), format!("{why}.")).into()

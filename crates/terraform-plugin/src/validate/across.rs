@@ -8,13 +8,13 @@ use crate::value::{Object, Value};
 
 type Run = dyn Fn(&Object) -> Vec<Diagnostic> + Send + Sync;
 
-/// A rule across attributes: it sees the configuration of one body. Paths of its diagnostics begin
-/// at that body.
+/// A rule across attributes. It gets the configuration of one body, and the paths of its
+/// diagnostics begin there.
 #[derive(Clone)]
 pub struct Check(Arc<Run>);
 
 impl Check {
-    /// A rule by a function. It must let pass what is unknown.
+    /// Creates a rule from a function. The function must accept unknown values.
     ///
     /// ```
     /// use terraform_plugin::validate::Check;
@@ -45,7 +45,7 @@ impl fmt::Debug for Check {
     }
 }
 
-/// Which of some attributes and blocks a configuration has.
+/// The given attributes and blocks of a configuration, among some names.
 struct Present<'a> {
     given: Vec<&'a str>,
     unknown: bool,
@@ -66,7 +66,7 @@ impl<'a> Present<'a> {
     }
 }
 
-/// A repeated block that is absent is empty.
+/// Returns whether a value is given. An absent repeated block is an empty collection.
 fn is_given(value: &Value) -> bool {
     !value.is_null() && value.count() != Some(0)
 }
@@ -80,17 +80,17 @@ fn listed(names: &[String]) -> String {
 }
 
 fn surplus(given: &[&str], names: &[String]) -> Vec<Diagnostic> {
-    let detail = format!("at most one of {} may be given", listed(names));
+    let detail = format!("set at most one of {}", listed(names));
     let extra = given.iter().skip(1);
     extra.map(|name| Diagnostic::error("Conflicting arguments", &detail).at(*name)).collect()
 }
 
 fn missing(names: &[String], bound: &str) -> Vec<Diagnostic> {
-    let detail = format!("{bound} one of {} must be given", listed(names));
+    let detail = format!("set {bound} one of {}", listed(names));
     vec![Diagnostic::error("Missing argument", detail)]
 }
 
-/// Exactly one of the attributes and blocks is given.
+/// Requires exactly one of the attributes and blocks.
 pub fn exactly_one_of<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Check {
     let names = named(names);
     Check::new(move |object| {
@@ -102,7 +102,7 @@ pub fn exactly_one_of<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Ch
     })
 }
 
-/// At least one of the attributes and blocks is given.
+/// Requires at least one of the attributes and blocks.
 pub fn at_least_one_of<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Check {
     let names = named(names);
     Check::new(move |object| {
@@ -112,13 +112,13 @@ pub fn at_least_one_of<N: Into<String>>(names: impl IntoIterator<Item = N>) -> C
     })
 }
 
-/// At most one of the attributes and blocks is given.
+/// Allows at most one of the attributes and blocks.
 pub fn conflicting<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Check {
     let names = named(names);
     Check::new(move |object| surplus(&Present::of(&names, object).given, &names))
 }
 
-/// All of the attributes and blocks are given, or none.
+/// Requires all of the attributes and blocks, or none.
 pub fn required_together<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Check {
     let names = named(names);
     Check::new(move |object| {
@@ -129,7 +129,7 @@ pub fn required_together<N: Into<String>>(names: impl IntoIterator<Item = N>) ->
         if present.given.is_empty() {
             return Vec::new();
         }
-        let detail = format!("{} are given together or not at all", listed(&names));
+        let detail = format!("set all of {} or none", listed(&names));
         let absent = names.iter().filter(absent);
         absent
             .map(|name| Diagnostic::error("Missing argument", &detail).at(name.as_str()))
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_the_given_decide_and_unknown_passes() {
+    fn given_attributes_are_counted_and_unknown_passes() {
         let one = Object::new().with("a", "x").with("b", Value::list::<Value>([]));
         let two = one.clone().with("b", "y");
         let none = Object::new();

@@ -1,12 +1,12 @@
-//! Takes secrets out of what is said of them. Which values are secret, the schema says.
+//! Removes secrets from diagnostics. The schema marks the secret values.
 
 use crate::Diagnostic;
 use crate::value::{Number, Value};
 
-/// What stands instead of a secret.
+/// Replacement of a secret.
 const HIDDEN: &str = "the value";
 
-/// Takes a value, and every part of it, out of what a rule says of it.
+/// Removes a value and all of its parts from a diagnostic.
 pub(super) fn hide(found: &mut Diagnostic, value: &Value) {
     match value {
         Value::Null | Value::Unknown(_) => {}
@@ -23,7 +23,7 @@ pub(super) fn hide(found: &mut Diagnostic, value: &Value) {
             }
         }
         Value::Set(elements) => elements.iter().for_each(|element| hide(found, element)),
-        // Keys are of the configuration too, as the names of an object's attributes are not.
+        // Map keys come from the configuration too, unlike the names of an object's attributes.
         Value::Map(elements) => elements.iter().for_each(|(key, element)| {
             hide_text(found, key);
             hide(found, element);
@@ -33,7 +33,8 @@ pub(super) fn hide(found: &mut Diagnostic, value: &Value) {
     }
 }
 
-/// Only where it is quoted: a short secret may be a word of the sentence.
+/// Removes quoted occurrences of a text only, because a short secret may equal a word of the
+/// sentence.
 fn hide_text(found: &mut Diagnostic, text: &str) {
     for quoted in [format!("`{text}`"), format!("{text:?}")] {
         for said in [&mut found.summary, &mut found.detail] {
@@ -42,7 +43,7 @@ fn hide_text(found: &mut Diagnostic, text: &str) {
     }
 }
 
-/// A number stands in sentences as it is: whole numbers that are the same go, and `11` stays in `110`.
+/// Removes a number wherever the sentence contains it as a whole: `11` stays in `110`.
 fn without_number(said: &str, number: &Number) -> String {
     let shown = number.to_string();
     if shown.contains('e') {
@@ -64,7 +65,7 @@ mod tests {
     use crate::value::{IntoValue, Object};
 
     #[test]
-    fn every_part_of_a_secret_goes_and_the_rest_stays() {
+    fn only_parts_of_a_secret_are_removed() {
         let key = |value: Value| Value::Map([("key".to_owned(), value)].into());
         let cases = [
             (

@@ -1,4 +1,4 @@
-//! Rules of one value.
+//! Rules for one value.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -7,21 +7,21 @@ use std::sync::Arc;
 use crate::value::{Number, Value};
 use crate::{Diagnostic, Path};
 
-/// The headline of a value that breaks a rule.
+/// Summary of the diagnostic for a value that breaks a rule.
 const SUMMARY: &str = "Invalid value";
 
 type Run = dyn Fn(&Path, &Value, &mut Vec<Diagnostic>) + Send + Sync;
 
-/// A rule of one value. It is not asked about values that are null or unknown.
+/// A rule for one value. It is not called for null or unknown values.
 #[derive(Clone)]
 pub struct Validator {
     run: Arc<Run>,
-    /// What it asks for, as a sentence of the documentation.
+    /// Sentence for the documentation.
     pub(crate) rule: Option<String>,
 }
 
 impl Validator {
-    /// A rule by a function that says what is wrong and what is allowed.
+    /// Creates a rule from a function that returns the problem and the allowed values.
     ///
     /// ```
     /// use terraform_plugin::validate::Validator;
@@ -40,19 +40,19 @@ impl Validator {
         })
     }
 
-    /// A rule of text.
+    /// Creates a rule for text.
     pub fn text(rule: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static) -> Self {
         Self::new(move |value| value.as_str().map_or(Ok(()), &rule))
     }
 
-    /// A rule that writes its diagnostics itself, with paths below the given one.
+    /// Creates a rule that returns its own diagnostics, with paths below the given one.
     pub fn with_path(
         rule: impl Fn(&Path, &Value, &mut Vec<Diagnostic>) + Send + Sync + 'static,
     ) -> Self {
         Self { run: Arc::new(rule), rule: None }
     }
 
-    /// The same with a sentence in Markdown that says what it asks for, for the documentation.
+    /// Sets the sentence in Markdown that documents the rule.
     #[must_use]
     pub fn describe(mut self, rule: impl Into<String>) -> Self {
         self.rule = Some(rule.into());
@@ -73,7 +73,7 @@ impl fmt::Debug for Validator {
     }
 }
 
-/// Text of so many characters.
+/// Requires text whose number of characters is within bounds.
 pub fn length(bounds: RangeInclusive<usize>) -> Validator {
     let rule = format!("{} to {} characters.", bounds.start(), bounds.end());
     let validator = Validator::text(move |text| {
@@ -82,18 +82,18 @@ pub fn length(bounds: RangeInclusive<usize>) -> Validator {
             return Ok(());
         }
         let (least, most) = (bounds.start(), bounds.end());
-        Err(format!("must have {least} to {most} characters, and has {count}"))
+        Err(format!("must have {least} to {most} characters, but has {count}"))
     });
     validator.describe(rule)
 }
 
-/// Text that is not empty.
+/// Requires text that is not empty.
 pub fn not_empty() -> Validator {
     let full = |text: &str| if text.is_empty() { Err("must not be empty".into()) } else { Ok(()) };
     Validator::text(full).describe("Not empty.")
 }
 
-/// A number within bounds.
+/// Requires a number within bounds.
 pub fn between(bounds: RangeInclusive<i64>) -> Validator {
     let rule = format!("{} to {}.", bounds.start(), bounds.end());
     let validator = Validator::new(move |value| {
@@ -102,12 +102,12 @@ pub fn between(bounds: RangeInclusive<i64>) -> Validator {
         if *number >= Number::from(least) && *number <= Number::from(most) {
             return Ok(());
         }
-        Err(format!("must be from {least} to {most}, and is {number}"))
+        Err(format!("must be from {least} to {most}, but is {number}"))
     });
     validator.describe(rule)
 }
 
-/// Text that is one of a list.
+/// Requires one of the given texts.
 pub fn one_of<T: Into<String>>(allowed: impl IntoIterator<Item = T>) -> Validator {
     let allowed: Vec<String> = allowed.into_iter().map(Into::into).collect();
     let rule = format!("One of `{}`.", allowed.join("`, `"));
@@ -120,7 +120,7 @@ pub fn one_of<T: Into<String>>(allowed: impl IntoIterator<Item = T>) -> Validato
     validator.describe(rule)
 }
 
-/// So many elements. Those of a set that are unknown may yet turn out to be the same.
+/// Requires a number of elements within bounds. Unknown elements of a set may turn out to be equal.
 pub fn items(bounds: RangeInclusive<usize>) -> Validator {
     let rule = format!("{} to {} elements.", bounds.start(), bounds.end());
     let validator = Validator::new(move |value| {
@@ -130,12 +130,12 @@ pub fn items(bounds: RangeInclusive<usize>) -> Validator {
             return Ok(());
         }
         let (least, most) = (bounds.start(), bounds.end());
-        Err(format!("must have {least} to {most} elements, and has {count}"))
+        Err(format!("must have {least} to {most} elements, but has {count}"))
     });
     validator.describe(rule)
 }
 
-/// The rule holds for each element of a list, set or map.
+/// Applies a rule to each element of a list, set or map.
 pub fn each(rule: Validator) -> Validator {
     let said = rule.rule.as_ref().map(|rule| format!("Each element: {rule}"));
     let validator = Validator::with_path(move |path, value, found| {
@@ -151,7 +151,7 @@ pub fn each(rule: Validator) -> Validator {
     Validator { rule: said, ..validator }
 }
 
-/// No element of a list stands twice.
+/// Rejects duplicate elements of a list.
 pub fn no_duplicates() -> Validator {
     let validator = Validator::with_path(|path, value, found| {
         let elements = value.elements();
@@ -178,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn rules_say_what_is_allowed() {
+    fn violations_name_the_allowed_values() {
         assert_eq!(details(&length(1..=3), "äöü"), [""; 0]);
-        assert_eq!(details(&length(1..=3), ""), ["a: must have 1 to 3 characters, and has 0"]);
-        assert_eq!(details(&between(0..=10), 11), ["a: must be from 0 to 10, and is 11"]);
+        assert_eq!(details(&length(1..=3), ""), ["a: must have 1 to 3 characters, but has 0"]);
+        assert_eq!(details(&between(0..=10), 11), ["a: must be from 0 to 10, but is 11"]);
         assert_eq!(details(&one_of(["eq", "neq"]), "is"), ["a: `is` is not one of eq, neq"]);
         assert_eq!(details(&each(not_empty()), vec!["x", ""]), ["a[1]: must not be empty"]);
         let twice = details(&no_duplicates(), vec!["x", "y", "x"]);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_and_null_pass() {
+    fn unknown_and_null_values_pass() {
         for value in [Value::UNKNOWN, Value::Null, Value::list([Value::UNKNOWN, Value::UNKNOWN])] {
             for rule in [length(1..=1), between(1..=1), each(not_empty()), no_duplicates()] {
                 assert_eq!(details(&rule, value.clone()), [""; 0], "{value:?}");

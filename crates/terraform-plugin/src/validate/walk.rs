@@ -1,11 +1,11 @@
-//! Runs every rule of a schema over a configuration.
+//! Applies every rule of a schema to a configuration.
 
 use super::hide::hide;
 use crate::schema::{Body, Nesting, Shape};
 use crate::value::{Object, Value};
 use crate::{Diagnostic, Path};
 
-/// All that the schema's rules find.
+/// Returns all violations of the schema's rules.
 pub(crate) fn walk(body: &Body, object: &Object) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     walk_body(body, object, &Path::root(), &mut found);
@@ -42,8 +42,8 @@ fn walk_body(body: &Body, object: &Object, path: &Path, found: &mut Vec<Diagnost
     }
 }
 
-/// Terraform lets a configuration give such a value, and leaves it to the provider to refuse it. A value
-/// that is unknown is refused too: whatever it turns out to be, the provider cannot use it.
+/// Returns the error for a configured read-only attribute. Terraform leaves this check to the
+/// provider. An unknown value is rejected too, because no value is valid.
 fn read_only(name: &str, path: &Path) -> Diagnostic {
     let detail = format!(
         "`{name}` is read-only: the provider sets its value. Remove it from the configuration."
@@ -63,7 +63,7 @@ fn walk_nested(
     }
 }
 
-/// The write-only attributes that a configuration has.
+/// Returns the write-only attributes that a configuration contains.
 pub(crate) fn write_only(body: &Body, object: &Object) -> Vec<Path> {
     let mut paths = Vec::new();
     find_write_only(body, object, &Path::root(), &mut paths);
@@ -89,7 +89,7 @@ fn find_write_only(body: &Body, object: &Object, path: &Path, paths: &mut Vec<Pa
     }
 }
 
-/// The known objects of a nested value, each with its path.
+/// Returns the known objects of a nested value with their paths.
 fn within<'a>(nesting: Nesting, value: &'a Value, path: &Path) -> Vec<(&'a Object, Path)> {
     if let Value::Object(object) = value {
         return vec![(object, path.clone())];
@@ -112,7 +112,7 @@ mod tests {
     use crate::value::Type;
 
     #[test]
-    fn rules_of_nested_parts_say_where_and_no_secret_is_said() {
+    fn nested_violations_have_paths_and_hide_secrets() {
         let word = || Attribute::optional(Type::String).validate(one_of(["a", "b"]));
         let rows = Block::list()
             .attribute("word", word())
@@ -128,14 +128,14 @@ mod tests {
             .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail));
         insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"
         secret: the value is not one of a, b
-        rows[2].other: must have 0 to 2 characters, and has 4
+        rows[2].other: must have 0 to 2 characters, but has 4
         rows[2].word: `c` is not one of a, b
-        rows[2].other: at most one of `word`, `other` may be given
+        rows[2].other: set at most one of `word`, `other`
         ");
     }
 
     #[test]
-    fn read_only_attribute_is_refused_wherever_it_is_given() {
+    fn configured_read_only_attribute_is_rejected() {
         let computed = || Attribute::computed(Type::String);
         let row = || [("word", Attribute::optional(Type::String)), ("id", computed())];
         let rows =
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_a_secret_is_said() {
+    fn no_part_of_a_secret_is_reported() {
         let word = || Attribute::optional(Type::String).validate(one_of(["a"]));
         let words = Attribute::optional(Type::list(Type::String)).validate(each(one_of(["a"])));
         let pin = Attribute::optional(Type::Number).validate(between(0..=9));
@@ -190,7 +190,7 @@ mod tests {
             .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail));
         insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"
         nested[0].word: the value is not one of a
-        pin: must be from 0 to 9, and is the value
+        pin: must be from 0 to 9, but is the value
         words[0]: the value is not one of a
         ");
     }

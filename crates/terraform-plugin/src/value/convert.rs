@@ -1,35 +1,37 @@
-//! Between values and Rust types, without derives: schemas made at run time are as easy as fixed ones.
+//! Converts between values and Rust types without derive macros, so that schemas made at run time
+//! are as easy to use as fixed ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Number, Object, Value};
 
-/// A value is not what the Rust type needs.
+/// A value that does not fit the Rust type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
 pub struct Mismatch {
-    /// What the Rust type takes.
+    /// Kind of value that the Rust type needs.
     pub expected: &'static str,
-    /// The kind of the value.
+    /// Kind of the value found.
     pub found: &'static str,
 }
 
-/// What can be read from a value.
+/// A type that can be read from a value.
 pub trait FromValue: Sized {
     /// Reads the value.
     ///
     /// # Errors
-    /// When it is null, unknown or of another kind, and the type has no place for that.
+    /// Fails if the value is of another kind, or is null or unknown and the type cannot represent
+    /// that.
     fn from_value(value: &Value) -> Result<Self, Mismatch>;
 }
 
-/// What can be written as a value.
+/// A type that can be converted to a value.
 pub trait IntoValue {
-    /// The value.
+    /// Returns the value.
     fn into_value(self) -> Value;
 }
 
-/// A value that may be null or not known yet, as configurations and plans have them.
+/// A value that may be null or unknown, as in configurations and plans.
 ///
 /// ```
 /// use terraform_plugin::{Diagnostic, Given, Object, Value};
@@ -43,16 +45,15 @@ pub trait IntoValue {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given<T> {
-    /// Not known before apply.
+    /// Unknown until apply.
     Unknown,
-    /// Left out.
+    /// Not configured.
     Null,
-    /// There.
     Known(T),
 }
 
 impl<T> Given<T> {
-    /// The value, if it is there.
+    /// Returns the value if it is known and not null.
     pub fn known(self) -> Option<T> {
         match self {
             Self::Known(value) => Some(value),
@@ -65,7 +66,7 @@ fn mismatch<T>(expected: &'static str, value: &Value) -> Result<T, Mismatch> {
     Err(Mismatch { expected, found: value.kind() })
 }
 
-/// A dynamic value stands for what it holds.
+/// Returns the content of a dynamic value.
 fn inside(value: &Value) -> &Value {
     if let Value::Dynamic(_, inner) = value { inner } else { value }
 }
@@ -267,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn null_and_unknown_have_their_places() {
+    fn null_and_unknown_convert_only_if_supported() {
         assert_eq!(Option::<String>::from_value(&Value::Null), Ok(None));
         assert_eq!(Given::<String>::from_value(&Value::UNKNOWN), Ok(Given::Unknown));
         let refused = String::from_value(&Value::UNKNOWN).unwrap_err();
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_keep_their_bounds() {
+    fn integers_out_of_bounds_are_rejected() {
         let big = Value::Number(Number::from(u64::MAX));
         assert_eq!(u64::from_value(&big), Ok(u64::MAX));
         assert!(i64::from_value(&big).is_err());
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn collections_convert_both_ways() {
+    fn collections_round_trip() {
         let value = vec![1_i64, 2].into_value();
         assert_eq!(Vec::<i64>::from_value(&value), Ok(vec![1, 2]));
         let map = BTreeMap::from([("a".to_owned(), true)]).into_value();

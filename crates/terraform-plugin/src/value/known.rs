@@ -3,7 +3,7 @@
 use super::{Object, Value};
 
 impl Value {
-    /// The same with null where something is unknown.
+    /// Replaces unknown parts by null.
     #[must_use]
     pub fn without_unknown(self) -> Self {
         match self {
@@ -23,7 +23,7 @@ impl Value {
 }
 
 impl Object {
-    /// The same with null where something is unknown.
+    /// Replaces unknown parts by null.
     #[must_use]
     pub fn without_unknown(self) -> Self {
         self.into_iter().map(|(name, value)| (name, value.without_unknown())).collect()

@@ -1,16 +1,16 @@
-//! Decimal numbers of any size. Terraform counts with 512 bits and compares exactly, so that a
-//! binary float in between would make `0.1` differ from itself.
+//! Decimal numbers of any size. Terraform calculates with 512 bits and compares exactly. With a
+//! binary float in between, `0.1` would differ from itself.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// Digits that a number may have; Terraform's own numbers have at most 155.
+/// Maximum number of digits. Terraform's own numbers have at most 155.
 const MAX_DIGITS: usize = 2_000;
-/// How far the point may be from the digits.
+/// Maximum distance of the decimal point from the digits.
 const MAX_EXPONENT: i64 = 100_000;
 
-/// A decimal number, kept exactly.
+/// An exact decimal number.
 ///
 /// ```
 /// use terraform_plugin::Number;
@@ -24,23 +24,24 @@ const MAX_EXPONENT: i64 = 100_000;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Number(Repr);
 
-/// Canonical: whatever fits is `Small`; `Decimal` has no zeros at either end and is never zero.
+/// Canonical representation: `Small` if the number fits, otherwise `Decimal`, which has no zeros at
+/// either end and is never zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Repr {
     Small(i64),
     Decimal { negative: bool, digits: Box<str>, exponent: i64 },
 }
 
-/// Text or a float that is no number Terraform could hold.
+/// Text or a float that is not a number that Terraform supports.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a decimal number within the bounds")]
 pub struct NotANumber(String);
 
 impl Number {
-    /// The number as the shortest decimal that reads back as the same float.
+    /// Creates the shortest decimal number that converts back to the same float.
     ///
     /// # Errors
-    /// When it is infinite or not a number.
+    /// Fails if the float is infinite or not a number.
     pub fn from_f64(float: f64) -> Result<Self, NotANumber> {
         if !float.is_finite() {
             return Err(NotANumber(float.to_string()));
@@ -48,21 +49,21 @@ impl Number {
         format!("{float:e}").parse()
     }
 
-    /// The number that the float's bits say, to its last digit: how floats on the wire are meant.
+    /// Creates the exact decimal number of a float, as floats on the wire require.
     pub(crate) fn from_exact_f64(float: f64) -> Result<Self, NotANumber> {
         if !float.is_finite() {
             return Err(NotANumber(float.to_string()));
         }
-        // No float has more digits after its point.
+        // No float has more digits after the decimal point.
         format!("{float:.1074}").parse()
     }
 
-    /// The number, if it is whole and fits.
+    /// Returns the number if it is whole and fits.
     pub fn as_i64(&self) -> Option<i64> {
         if let Repr::Small(number) = self.0 { Some(number) } else { None }
     }
 
-    /// The number, if it is whole and fits.
+    /// Returns the number if it is whole and fits.
     pub fn as_u64(&self) -> Option<u64> {
         match &self.0 {
             Repr::Small(number) => u64::try_from(*number).ok(),
@@ -74,12 +75,12 @@ impl Number {
         }
     }
 
-    /// The nearest float.
+    /// Returns the nearest float.
     pub fn as_f64(&self) -> f64 {
         match &self.0 {
             Repr::Small(number) => *number as f64,
             Repr::Decimal { .. } => {
-                self.to_string().parse().expect("a decimal number is a float's text too")
+                self.to_string().parse().expect("every decimal number parses as a float")
             }
         }
     }
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn text_reads_back_in_its_shortest_form() {
+    fn text_round_trips_in_shortest_form() {
         let cases = [
             ("0", "0"),
             ("-0.0", "0"),
@@ -252,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn invalid_numbers_are_rejected() {
         for text in ["", "-", ".", "1e", "0x1", "NaN", "1 ", "1e999999999", "1e200000"] {
             assert!(text.parse::<Number>().is_err(), "{text}");
         }
     }
 
     #[test]
-    fn order_is_that_of_numbers() {
+    fn numbers_are_ordered_by_value() {
         let rising = ["-1e30", "-10", "-9.5", "0", "0.1", "0.11", "9", "10", "1e19", "1.5e19"];
         for pair in rising.windows(2) {
             assert!(number(pair[0]) < number(pair[1]), "{pair:?}");
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_on_the_wire_are_exact_and_others_are_short() {
+    fn wire_floats_are_exact_and_others_shortest() {
         assert_eq!(Number::from_f64(0.1).unwrap(), number("0.1"));
         assert_ne!(Number::from_exact_f64(0.1).unwrap(), number("0.1"));
         assert_eq!(Number::from_exact_f64(0.5).unwrap(), number("0.5"));

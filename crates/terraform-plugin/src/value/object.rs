@@ -6,7 +6,7 @@ use std::collections::btree_map;
 use super::{FromValue, IntoValue, Value};
 use crate::{Diagnostic, Path};
 
-/// Attributes by name: a configuration, a plan, a state, or one nested block of them.
+/// Attributes by name: a configuration, a plan, a state, or a nested block of these.
 ///
 /// ```
 /// use terraform_plugin::{Diagnostic, Object, Value};
@@ -23,76 +23,77 @@ use crate::{Diagnostic, Path};
 pub struct Object(BTreeMap<String, Value>);
 
 impl Object {
-    /// Without attributes.
+    /// Creates an object without attributes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The attribute as a Rust type. An absent attribute is null.
+    /// Returns an attribute as a Rust type. An absent attribute is null.
     ///
-    /// `Option<T>` takes null, [`super::Given`] takes null and unknown, `Value` takes anything.
+    /// `Option<T>` accepts null, [`super::Given`] accepts null and unknown, and `Value` accepts
+    /// everything.
     ///
     /// # Errors
-    /// A diagnostic at the attribute, when the value does not convert.
+    /// Returns a diagnostic at the attribute if the value does not convert.
     pub fn get<T: FromValue>(&self, name: &str) -> Result<T, Diagnostic> {
         T::from_value(self.value(name)).map_err(|mismatch| {
             Diagnostic::error("Unexpected value", mismatch.to_string()).at(Path::root().name(name))
         })
     }
 
-    /// The attribute's value; null when absent.
+    /// Returns the attribute's value, or null if absent.
     pub fn value(&self, name: &str) -> &Value {
         self.0.get(name).unwrap_or(&Value::Null)
     }
 
-    /// The attribute's value, to be changed; it begins as null.
+    /// Returns the attribute's value for changes. Inserts null if absent.
     pub fn value_mut(&mut self, name: &str) -> &mut Value {
         self.0.entry(name.to_owned()).or_default()
     }
 
-    /// Sets an attribute. Lists become sets where the schema says so.
+    /// Sets an attribute. Lists become sets if the schema has a set.
     pub fn set(&mut self, name: impl Into<String>, value: impl IntoValue) {
         self.0.insert(name.into(), value.into_value());
     }
 
-    /// The same with an attribute set: to build objects in one expression.
+    /// Returns the object with an attribute set, to build objects in one expression.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl IntoValue) -> Self {
         self.set(name, value);
         self
     }
 
-    /// Takes an attribute out.
+    /// Removes an attribute.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name)
     }
 
-    /// Whether the object has the attribute, be it null.
+    /// Returns whether the object has the attribute, even if it is null.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// Names and values, by name.
+    /// Iterates over names and values, by name.
     pub fn iter(&self) -> btree_map::Iter<'_, String, Value> {
         self.0.iter()
     }
 
-    /// The values, by name.
+    /// Iterates over the values, by name.
     pub fn values(&self) -> btree_map::Values<'_, String, Value> {
         self.0.values()
     }
 
-    /// Whether an attribute or a part of one is unknown.
+    /// Returns whether an attribute or a part of one is unknown.
     pub fn has_unknown(&self) -> bool {
         self.values().any(Value::has_unknown)
     }
 
-    /// How many attributes there are.
+    /// Returns the number of attributes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the object has no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

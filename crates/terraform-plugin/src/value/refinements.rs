@@ -1,17 +1,16 @@
-//! What is known of a value that is unknown: that it is not null, how its text begins, its bounds.
+//! Facts about an unknown value: not null, prefix of its text, bounds.
 
 use super::Number;
 
-/// What is known of an unknown value. Mostly nothing, which costs no memory.
+/// Facts about an unknown value. Usually there are none, which needs no memory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Refinements(Option<Box<Known>>);
 
 /// A bound of a number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bound {
-    /// The number.
     pub number: Number,
-    /// Whether the number itself is within.
+    /// Whether the number itself is allowed.
     pub inclusive: bool,
 }
 
@@ -26,81 +25,81 @@ struct Known {
 }
 
 impl Refinements {
-    /// Nothing is known.
+    /// No facts.
     pub const NONE: Self = Self(None);
 
-    /// Unknown, but not null: what a server always answers with.
+    /// Unknown but not null, for values that the server always returns.
     #[must_use]
     pub fn not_null() -> Self {
         Self::NONE.with_null(false)
     }
 
-    /// Whether nothing is known.
+    /// Returns whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether it is null or is not, if that is known.
+    /// Returns whether the value is null, if known.
     pub fn null(&self) -> Option<bool> {
         self.0.as_ref()?.null
     }
 
-    /// How the text begins, if that is known.
+    /// Returns the prefix of the text, if known.
     pub fn prefix(&self) -> Option<&str> {
         self.0.as_ref()?.prefix.as_deref()
     }
 
-    /// The least number, if that is known.
+    /// Returns the lower bound of the number, if known.
     pub fn least(&self) -> Option<&Bound> {
         self.0.as_ref()?.least.as_ref()
     }
 
-    /// The greatest number, if that is known.
+    /// Returns the upper bound of the number, if known.
     pub fn most(&self) -> Option<&Bound> {
         self.0.as_ref()?.most.as_ref()
     }
 
-    /// The least count of elements, if that is known.
+    /// Returns the minimum number of elements, if known.
     pub fn least_length(&self) -> Option<u64> {
         self.0.as_ref()?.least_length
     }
 
-    /// The greatest count of elements, if that is known.
+    /// Returns the maximum number of elements, if known.
     pub fn most_length(&self) -> Option<u64> {
         self.0.as_ref()?.most_length
     }
 
-    /// The same, and null or not.
+    /// Sets whether the value is null.
     #[must_use]
     pub fn with_null(self, null: bool) -> Self {
         self.with(|known| known.null = Some(null))
     }
 
-    /// The same, and text that begins with `prefix`.
+    /// Sets the prefix of the text.
     #[must_use]
     pub fn with_prefix(self, prefix: impl Into<String>) -> Self {
         self.with(|known| known.prefix = Some(prefix.into()))
     }
 
-    /// The same, and a number not under `bound`.
+    /// Sets the lower bound of the number.
     #[must_use]
     pub fn with_least(self, bound: Bound) -> Self {
         self.with(|known| known.least = Some(bound))
     }
 
-    /// The same, and a number not over `bound`.
+    /// Sets the upper bound of the number.
     #[must_use]
     pub fn with_most(self, bound: Bound) -> Self {
         self.with(|known| known.most = Some(bound))
     }
 
-    /// The same, and at least so many elements.
+    /// Sets the minimum number of elements.
     #[must_use]
     pub fn with_least_length(self, length: u64) -> Self {
         self.with(|known| known.least_length = Some(length))
     }
 
-    /// The same, and at most so many elements.
+    /// Sets the maximum number of elements.
     #[must_use]
     pub fn with_most_length(self, length: u64) -> Self {
         self.with(|known| known.most_length = Some(length))

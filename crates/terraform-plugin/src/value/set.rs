@@ -1,34 +1,34 @@
-//! Sets: kept in one order, so that equal sets are equal values.
+//! Sets: stored in a fixed order, so that equal sets are equal values.
 
 use super::Value;
 
-/// Elements without order. Equal known elements stand once; those with unknown parts stay apart,
-/// for they may become different.
+/// Elements without order. Equal known elements occur once. Elements with unknown parts stay
+/// separate, because they may become different.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Set(Vec<Value>);
 
 impl Set {
-    /// The elements in the order of their values.
+    /// Returns the elements, sorted by value.
     pub fn as_slice(&self) -> &[Value] {
         &self.0
     }
 
-    /// The elements in the order of their values.
+    /// Iterates over the elements, sorted by value.
     pub fn iter(&self) -> std::slice::Iter<'_, Value> {
         self.0.iter()
     }
 
-    /// The elements, to be changed and collected again.
+    /// Returns the elements, to be changed and collected again.
     pub fn into_vec(self) -> Vec<Value> {
         self.0
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

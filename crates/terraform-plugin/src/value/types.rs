@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
-/// How deep a type may be nested; deeper ones are refused when read.
+/// Maximum nesting depth of a decoded type.
 const MAX_DEPTH: usize = 64;
 
-/// The type of a value, in the words of Terraform's language.
+/// The type of a value, in Terraform's terms.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Type {
     /// `bool`
@@ -17,7 +17,7 @@ pub enum Type {
     Number,
     /// `string`
     String,
-    /// Any type: it travels with the value.
+    /// Any type. The value carries it.
     Dynamic,
     /// `list(…)`
     List(Box<Type>),
@@ -32,27 +32,27 @@ pub enum Type {
 }
 
 impl Type {
-    /// `list(element)`
+    /// Creates `list(element)`.
     pub fn list(element: Self) -> Self {
         Self::List(Box::new(element))
     }
 
-    /// `set(element)`
+    /// Creates `set(element)`.
     pub fn set(element: Self) -> Self {
         Self::Set(Box::new(element))
     }
 
-    /// `map(element)`
+    /// Creates `map(element)`.
     pub fn map(element: Self) -> Self {
         Self::Map(Box::new(element))
     }
 
-    /// `object({…})`
+    /// Creates `object({…})`.
     pub fn object<N: Into<String>>(attributes: impl IntoIterator<Item = (N, Self)>) -> Self {
         Self::Object(attributes.into_iter().map(|(name, ty)| (name.into(), ty)).collect())
     }
 
-    /// The JSON form of the protocol.
+    /// Returns the JSON form of the protocol.
     pub fn to_json(&self) -> Json {
         match self {
             Self::Bool => Json::from("bool"),
@@ -73,7 +73,7 @@ impl Type {
         }
     }
 
-    /// Reads the JSON form; nothing if it is no type, or too deep.
+    /// Parses the JSON form. Returns `None` if it is not a type or too deep.
     pub fn from_json(json: &Json) -> Option<Self> {
         Self::read(json, MAX_DEPTH)
     }
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_read_back_from_their_json() {
+    fn types_round_trip_through_json() {
         let ty = Type::object([
             ("a", Type::list(Type::set(Type::map(Type::Dynamic)))),
             ("b", Type::Tuple(vec![Type::Bool, Type::Number])),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_too_deep_is_refused() {
+    fn deeply_nested_type_is_rejected() {
         let mut json = Json::from("string");
         for _ in 0..200 {
             json = Json::from(vec![Json::from("list"), json]);

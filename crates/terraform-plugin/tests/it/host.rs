@@ -1,5 +1,5 @@
-//! Terraform's side of the wire: `tests/wire/`, a client on go-plugin's own module, built and run here.
-//! It reaches what the `terraform` on the PATH may be too old for.
+//! Terraform's side of the wire: builds and runs `tests/wire/`, a client based on go-plugin's own
+//! module. It covers features that the `terraform` on the `PATH` may lack.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::notebook::program;
 
-/// After which a test gives up.
+/// Timeout of a test.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A host with a provider that it started.
@@ -20,16 +20,16 @@ pub(crate) struct Host {
     child: Child,
     stdin: Option<ChildStdin>,
     said: Receiver<Value>,
-    /// What was said while something else was waited for.
+    /// Messages received while waiting for another one.
     aside: Vec<Value>,
     calls: u64,
 }
 
-/// A call that is under way.
+/// A call under way.
 pub(crate) struct Call(u64);
 
 impl Host {
-    /// Starts the notebook, with certificates, and everything logged.
+    /// Starts the notebook example with certificates and full logging.
     pub(crate) fn start() -> Self {
         Self::of("notebook")
     }
@@ -58,7 +58,7 @@ impl Host {
         host
     }
 
-    /// The same, configured with a notebook in `folder`.
+    /// Starts the notebook example, configured with a file in `folder`.
     pub(crate) fn configured(folder: &Path) -> Self {
         let mut host = Self::start();
         let file = folder.join("notes.json");
@@ -68,13 +68,14 @@ impl Host {
         host
     }
 
-    /// Makes a call to its end. An error of the call is an answer: `{"status":…,"error":…}`.
+    /// Makes a call and waits for its response. An error of the call is returned as
+    /// `{"status":…,"error":…}`.
     pub(crate) fn call(&mut self, method: &str, request: Value) -> Value {
         let call = self.begin(method, request);
         self.end(&call)
     }
 
-    /// All messages of a stream.
+    /// Returns all messages of a stream.
     pub(crate) fn stream(&mut self, method: &str, request: Value) -> Vec<Value> {
         let call = self.begin(method, request);
         let mut events = Vec::new();
@@ -88,29 +89,29 @@ impl Host {
         }
     }
 
-    /// Begins a call, and goes on.
-    #[expect(clippy::needless_pass_by_value, reason = "requests are made for their call")]
+    /// Starts a call without waiting for it.
+    #[expect(clippy::needless_pass_by_value, reason = "callers build a request for one call")]
     pub(crate) fn begin(&mut self, method: &str, request: Value) -> Call {
         self.calls += 1;
         let call = json!({ "id": self.calls, "method": method, "request": request });
-        let stdin = self.stdin.as_mut().expect("it takes calls until it is ended");
+        let stdin = self.stdin.as_mut().expect("stdin is open until `finish`");
         writeln!(stdin, "{call}").unwrap();
         Call(self.calls)
     }
 
-    /// Waits for the end of a call.
+    /// Waits for the response of a call.
     pub(crate) fn end(&mut self, call: &Call) -> Value {
         let mut said = self.of_call(call);
         if said["status"].is_null() { said["answer"].take() } else { said }
     }
 
-    /// Waits for a line of the log that says this.
+    /// Waits for a log line with this message.
     pub(crate) fn logged(&mut self, message: &str) -> Value {
         self.until(|said| said["log"]["@message"] == message)["log"].take()
     }
 
-    /// Ends the host, and with it the provider; what was said until then, and whether it ended by
-    /// itself.
+    /// Stops the host and its provider. Returns all messages until then, and whether the provider
+    /// stopped by itself.
     pub(crate) fn finish(mut self) -> (Vec<Value>, bool) {
         self.stdin = None;
         let ended = self.until(|said| !said["ended"].is_null());
@@ -121,13 +122,13 @@ impl Host {
         self.until(|said| said["id"] == call.0)
     }
 
-    /// The first thing said that is looked for; others wait until they are.
+    /// Returns the first matching message, and stores the others for later.
     fn until(&mut self, looked_for: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.aside.iter().position(&looked_for) {
             return self.aside.remove(at);
         }
         loop {
-            let said = self.said.recv_timeout(PATIENCE).expect("the host says nothing");
+            let said = self.said.recv_timeout(PATIENCE).expect("the host sends a message in time");
             let failed = said["failed"].as_str();
             assert!(failed.is_none(), "{} {:#?}", failed.unwrap_or_default(), self.aside);
             if looked_for(&said) {
@@ -140,24 +141,24 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // At the end of stdin it ends the provider, and then itself.
+        // When stdin closes, the host stops the provider and then itself.
         self.stdin = None;
         drop(self.child.wait());
     }
 }
 
-/// A value, as the client packs it.
-#[expect(clippy::needless_pass_by_value, reason = "as the one around it")]
+/// Encodes a value as the client expects it.
+#[expect(clippy::needless_pass_by_value, reason = "callers build a value for one call")]
 pub(crate) fn value(value: Value) -> Value {
     json!({ "$value": value })
 }
 
-/// A value that is known after apply.
+/// Returns a value that is known only after apply.
 pub(crate) fn unknown() -> Value {
     json!({ "$unknown": true })
 }
 
-/// The client's program, built once.
+/// Returns the path of the client's program, which is built once.
 fn client() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -171,6 +172,6 @@ fn client() -> &'static Path {
 }
 
 fn folder(name: &str) -> PathBuf {
-    // Tests of providers beside this crate include this file.
+    // Tests of the provider crate include this file, so the path is relative to the other crate.
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../terraform-plugin").join(name)
 }

@@ -1,5 +1,5 @@
-//! Functions, ephemeral resources, lists and actions: by the real `terraform` where it knows them,
-//! over the wire where it does not yet.
+//! Functions, ephemeral resources, lists and actions: with the real `terraform` if it supports
+//! them, otherwise over the wire.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::notebook::{terraform, whole};
 const NOTE: &str = "notebook_note";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn functions_and_ephemeral_values_work_in_configurations() {
+async fn configuration_uses_functions_and_ephemeral_values() {
     let rest = r#"
 output "spelt" {
   value = provider::notebook::spell("ab", "c")
@@ -31,7 +31,7 @@ resource "notebook_note" "main" {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_error_of_a_function_names_its_argument() {
+async fn function_error_names_the_argument() {
     let terraform = terraform();
     let rest = "output \"spelt\" {\n  value = provider::notebook::spell(\"a\", \"\")\n}";
     terraform.configure(&whole(rest)).unwrap();
@@ -41,7 +41,7 @@ async fn an_error_of_a_function_names_its_argument() {
 }
 
 #[test]
-fn a_list_finds_what_is_asked_for_and_no_more() {
+fn list_returns_only_matching_objects() {
     let folder = tempfile::tempdir().unwrap();
     let notes = json!({
         "1": json!({ "id": "1", "title": "apple" }).to_string(),
@@ -72,7 +72,7 @@ fn a_list_finds_what_is_asked_for_and_no_more() {
 }
 
 #[test]
-fn a_search_that_fails_says_so_in_its_stream() {
+fn failed_search_reports_error_in_stream() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.json"), "{broken").unwrap();
     let mut host = Host::configured(folder.path());
@@ -83,7 +83,7 @@ fn a_search_that_fails_says_so_in_its_stream() {
 }
 
 #[test]
-fn an_action_says_how_far_it_is_and_how_it_ended() {
+fn action_reports_progress_and_outcome() {
     let folder = tempfile::tempdir().unwrap();
     let notes = json!({ "1": json!({ "id": "1", "title": "apple" }).to_string() });
     std::fs::write(folder.path().join("notes.json"), notes.to_string()).unwrap();
@@ -107,7 +107,7 @@ fn an_action_says_how_far_it_is_and_how_it_ended() {
 }
 
 #[test]
-fn searches_and_actions_that_there_are_not_are_refused() {
+fn unknown_lists_and_actions_are_rejected() {
     let mut host = Host::start();
     for (method, request) in [
         ("ListResource", json!({ "type_name": "notebook_pen" })),
@@ -116,5 +116,5 @@ fn searches_and_actions_that_there_are_not_are_refused() {
         assert_eq!(host.call(method, request)["status"], "NotFound", "{method}");
     }
     let answer = host.call("CallFunction", json!({ "name": "sing" }));
-    assert_eq!(answer["error"]["text"], "this provider has no such function");
+    assert_eq!(answer["error"]["text"], "function not found in this provider");
 }

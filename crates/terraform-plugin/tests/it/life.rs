@@ -1,10 +1,11 @@
-//! Notes from creation to destruction: what is applied plans empty, and what changes is what changed.
+//! Notes from creation to deletion: an applied configuration plans empty, and a change affects only
+//! what it names.
 
 use terraform_plugin::harness::{Action, Shown};
 
 use crate::notebook::{NOTE, note, terraform, whole};
 
-/// A note with everything.
+/// A note that uses every feature.
 const FULL: &str = r#"
   title   = "groceries"
   pinned  = true
@@ -36,7 +37,7 @@ const FULL: &str = r#"
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_applied_plans_empty_and_goes_again() {
+async fn applied_note_plans_empty_and_is_destroyed() {
     for (name, lines) in [("least", "title = \"a\""), ("full", FULL)] {
         let terraform = terraform();
         terraform.configure(&note(lines)).unwrap();
@@ -55,7 +56,7 @@ async fn what_is_applied_plans_empty_and_goes_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn defaults_and_derived_values_are_planned_and_the_rest_is_not_known() {
+async fn creation_plans_defaults_and_leaves_others_unknown() {
     let terraform = terraform();
     terraform.configure(&note("title = \"a\"\nline {\n key = \"k\"\n}")).unwrap();
     let plan = terraform.plan().await.unwrap();
@@ -68,7 +69,7 @@ async fn defaults_and_derived_values_are_planned_and_the_rest_is_not_known() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_change_is_an_update_or_a_replacement_and_then_there_is_none() {
+async fn each_change_updates_or_replaces_then_plans_empty() {
     let terraform = terraform();
     terraform.configure(&note(FULL)).unwrap();
     terraform.apply().await.unwrap();
@@ -103,7 +104,7 @@ async fn each_change_is_an_update_or_a_replacement_and_then_there_is_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn drift_is_found_and_mended() {
+async fn drift_is_found_and_fixed() {
     let terraform = terraform();
     terraform.configure(&note("title = \"a\"")).unwrap();
     terraform.apply().await.unwrap();
@@ -119,7 +120,7 @@ async fn drift_is_found_and_mended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn errors_point_at_their_attributes() {
+async fn errors_name_their_attributes() {
     let terraform = terraform();
     terraform.configure(&note("title = \"\"\ntext = \"t\"\nline {\n key = \"k\"\n}")).unwrap();
     let shown = terraform.validate().await.unwrap();
@@ -127,15 +128,15 @@ async fn errors_point_at_their_attributes() {
     insta::assert_snapshot!(shown.join("\n"), @r#"
     error: Invalid value
       on main.tf line 11: title = ""
-      must have 1 to 64 characters, and has 0
+      must have 1 to 64 characters, but has 0
     error: Conflicting arguments
       on main.tf line 10: resource "notebook_note" "main" {
-      at most one of `text`, `line` may be given
+      set at most one of `text`, `line`
     "#);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_known_yet_passes_everywhere() {
+async fn unknown_values_pass_every_rule() {
     let rest = r#"
 resource "terraform_data" "seed" {
   input = "seed"

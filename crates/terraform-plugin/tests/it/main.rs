@@ -1,6 +1,6 @@
-//! The example providers: driven by the real `terraform`, called over the wire, and as processes.
+//! Tests of the example providers: with the real `terraform`, over the wire, and as processes.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
+#![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
 mod host;
 mod kinds;

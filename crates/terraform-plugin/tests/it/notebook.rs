@@ -1,24 +1,24 @@
-//! A `terraform` with the example provider, and configurations of one note.
+//! A `terraform` with the example provider, and configurations with one note.
 
 use std::path::PathBuf;
 
 use terraform_plugin::harness::{Provider, Terraform};
 
-/// The resource of the tests.
+/// Address of the resource in the tests.
 pub(crate) const NOTE: &str = "notebook_note.main";
 
-/// A fresh folder and notebook.
+/// Creates a folder with an empty notebook.
 pub(crate) fn terraform() -> Terraform {
     let provider = Provider::new("registry.terraform.io/example/notebook", program("notebook"));
-    Terraform::new(&[provider]).expect("terraform is on the path")
+    Terraform::new(&[provider]).expect("`terraform` is on the `PATH`")
 }
 
-/// The whole configuration: the provider, and one note with these lines.
+/// Returns a configuration with the provider and one note with these lines.
 pub(crate) fn note(lines: &str) -> String {
     whole(&format!("resource \"notebook_note\" \"main\" {{\n{lines}\n}}\n"))
 }
 
-/// The whole configuration: the provider and `rest`.
+/// Returns a configuration with the provider and `rest`.
 pub(crate) fn whole(rest: &str) -> String {
     format!(
         r#"
@@ -34,9 +34,9 @@ provider "notebook" {{
     )
 }
 
-/// An example's program. Cargo builds examples beside the tests.
+/// Returns the path of an example's program. Cargo builds examples next to the tests.
 pub(crate) fn program(example: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("a test is a file");
+    let test = std::env::current_exe().expect("the test has an executable");
     let folder = test.parent().and_then(|deps| deps.parent()).expect("tests are two folders deep");
     let program =
         folder.join("examples").join(format!("{example}{}", std::env::consts::EXE_SUFFIX));

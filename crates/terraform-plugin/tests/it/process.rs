@@ -1,4 +1,5 @@
-//! The provider as a process: what it says when it is started, whom it lets in, and how it ends.
+//! The provider as a process: its output at the start, the clients that it accepts, and its
+//! shutdown.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -21,10 +22,10 @@ use crate::notebook::{NOTE, note, program};
 
 const COOKIE: (&str, &str) =
     ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
-/// After which a test gives up.
+/// Timeout of a test.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A host's certificate, as go-plugin makes them.
+/// A host's certificate as go-plugin creates it.
 struct Identity {
     certificate: rcgen::Certificate,
     key: KeyPair,
@@ -39,7 +40,7 @@ impl Identity {
     }
 }
 
-/// A provider that was started, and the parts of what it said.
+/// A running provider, and the fields of its handshake.
 struct Started {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -47,7 +48,7 @@ struct Started {
 }
 
 impl Started {
-    /// As a host of this certificate starts it.
+    /// Starts the provider as a host with this certificate does.
     fn by_host(identity: Option<&Identity>, further: &[(&str, &str)]) -> Self {
         let mut command = bare();
         command.env(COOKIE.0, COOKIE.1).env("PLUGIN_PROTOCOL_VERSIONS", "5,6");
@@ -66,7 +67,7 @@ impl Started {
         PathBuf::from(&self.parts[3])
     }
 
-    /// Asks it to end, and tells how it did and what else it had said.
+    /// Asks the provider to stop. Returns its exit status and the rest of its output.
     fn end(mut self) -> (ExitStatus, String) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         let status = self.child.wait().unwrap();
@@ -78,13 +79,13 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // Of a process that has ended there is nothing to end.
+        // The process may have ended already.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// The provider with nothing of the tests' environment that would be said by a host.
+/// Returns a command for the provider without variables that a host would set.
 fn bare() -> Command {
     let mut command = Command::new(program("notebook"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -94,7 +95,7 @@ fn bare() -> Command {
     command
 }
 
-/// Connects as a client with or without a certificate, and tells the first byte that it is sent.
+/// Connects with or without a client certificate, and returns the first byte received.
 fn first_byte(started: &Started, identity: Option<&Identity>) -> std::io::Result<u8> {
     let mut roots = RootCertStore::empty();
     let own = STANDARD_NO_PAD.decode(&started.parts[5]).unwrap();
@@ -116,14 +117,14 @@ fn first_byte(started: &Started, identity: Option<&Identity>) -> std::io::Result
     let socket = UnixStream::connect(started.socket())?;
     socket.set_read_timeout(Some(PATIENCE))?;
     let mut stream = StreamOwned::new(client, socket);
-    // A server of HTTP/2 speaks as soon as it lets one in.
+    // An HTTP/2 server sends a frame as soon as it accepts a client.
     let mut byte = [0];
     stream.read_exact(&mut byte)?;
     Ok(byte[0])
 }
 
 #[test]
-fn a_person_who_starts_it_is_told_what_it_is() {
+fn start_by_hand_prints_instructions() {
     let output = bare().output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(output.stdout, b"");
@@ -133,7 +134,7 @@ fn a_person_who_starts_it_is_told_what_it_is() {
 }
 
 #[test]
-fn only_the_host_is_let_in() {
+fn only_the_host_is_accepted() {
     let host = Identity::new();
     let started = Started::by_host(Some(&host), &[]);
     assert_eq!(started.parts[..3], ["1", "6", "unix"]);
@@ -147,15 +148,15 @@ fn only_the_host_is_let_in() {
     let mut plain = UnixStream::connect(started.socket()).unwrap();
     plain.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
     let mut answered = Vec::new();
-    // An alert of TLS or nothing, and in no case a frame.
+    // A TLS alert or nothing, but never a frame.
     drop(plain.read_to_end(&mut answered));
     assert!(answered.first().is_none_or(|byte| *byte == 0x15), "{answered:?}");
-    // Those who were refused have not disturbed it.
+    // Rejected clients do not affect the provider.
     assert_eq!(first_byte(&started, Some(&host)).unwrap(), 0);
 }
 
 #[test]
-fn it_says_nothing_more_on_stdout_and_leaves_nothing_behind() {
+fn shutdown_leaves_no_output_and_no_socket() {
     let started = Started::by_host(Some(&Identity::new()), &[("PLUGIN_MULTIPLEX_GRPC", "true")]);
     assert_eq!(started.parts[6], "false");
     let socket = started.socket();
@@ -167,7 +168,7 @@ fn it_says_nothing_more_on_stdout_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn sockets_go_where_the_host_says() {
+fn socket_is_in_the_folder_of_the_host() {
     let folder = tempfile::tempdir().unwrap();
     let told = [("PLUGIN_UNIX_SOCKET_DIR", folder.path().to_str().unwrap())];
     let started = Started::by_host(Some(&Identity::new()), &told);
@@ -175,16 +176,16 @@ fn sockets_go_where_the_host_says() {
 }
 
 #[test]
-fn a_certificate_that_is_none_lets_nobody_in() {
+fn invalid_host_certificate_prevents_start() {
     let told = [(COOKIE.0, COOKIE.1), ("PLUGIN_CLIENT_CERT", "no certificate")];
     let output = bare().envs(told).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("`PLUGIN_CLIENT_CERT` holds no certificate"), "{said}");
+    assert!(said.contains("invalid certificate in `PLUGIN_CLIENT_CERT`"), "{said}");
 }
 
 #[test]
-fn an_interrupt_is_the_hosts_to_answer() {
+fn interrupt_does_not_stop_provider() {
     let host = Identity::new();
     let started = Started::by_host(Some(&host), &[]);
     kill_process(Pid::from_child(&started.child), Signal::INT).unwrap();
@@ -192,9 +193,9 @@ fn an_interrupt_is_the_hosts_to_answer() {
 }
 
 #[test]
-fn it_ends_when_the_host_has_gone_without_a_word() {
+fn provider_stops_when_host_is_killed() {
     let mut shell = Command::new("sh");
-    // The shell stands for the host: it starts the provider, and is killed.
+    // The shell acts as the host: it starts the provider and is killed.
     shell.args(["-c", "\"$0\" & wait"]).arg(program("notebook"));
     shell.env(COOKIE.0, COOKIE.1).env("PLUGIN_CLIENT_CERT", Identity::new().certificate.pem());
     shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -205,7 +206,7 @@ fn it_ends_when_the_host_has_gone_without_a_word() {
     let socket = PathBuf::from(line.split('|').nth(3).unwrap());
     host.kill().unwrap();
     host.wait().unwrap();
-    // The provider is the last to hold it.
+    // The provider is the last process that holds the pipe.
     let mut held = host.stderr.take().unwrap();
     let (say, hear) = channel();
     std::thread::spawn(move || say.send(held.read_to_end(&mut Vec::new()).is_ok()));
@@ -214,15 +215,15 @@ fn it_ends_when_the_host_has_gone_without_a_word() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn terraform_attaches_to_one_that_runs_in_a_debugger() {
+async fn terraform_attaches_to_provider_in_debug_mode() {
     let folder = tempfile::tempdir().unwrap();
-    // A provider writes where it was started, and Terraform did not start this one.
+    // The provider writes to its working directory, because Terraform does not start it.
     let mut child = bare().arg("--debug").current_dir(folder.path()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut variable = String::new();
     while !variable.contains("TF_REATTACH_PROVIDERS='") {
         variable.clear();
-        assert_ne!(out.read_line(&mut variable).unwrap(), 0, "it says no variable");
+        assert_ne!(out.read_line(&mut variable).unwrap(), 0, "it prints no variable");
     }
     let (_, value) = variable.trim().split_once('=').unwrap();
     let mut terraform = Terraform::new(&[]).unwrap();
@@ -230,7 +231,7 @@ async fn terraform_attaches_to_one_that_runs_in_a_debugger() {
     terraform.configure(&note("title = \"a\"")).unwrap();
     let applied = terraform.apply().await.unwrap();
     assert_eq!(applied.state.value(NOTE, "title"), "a");
-    // It goes on after each command, until the person at the debugger ends it.
+    // The provider continues after each command until the person with the debugger stops it.
     assert!(terraform.plan().await.unwrap().is_empty());
     assert!(child.try_wait().unwrap().is_none());
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -238,7 +239,7 @@ async fn terraform_attaches_to_one_that_runs_in_a_debugger() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn terraform_shows_the_log_of_the_level_that_is_asked_for() {
+async fn terraform_shows_log_of_requested_level() {
     let mut terraform = crate::notebook::terraform();
     terraform.configure(&note("title = \"a\"")).unwrap();
     for (level, shown) in [("DEBUG", true), ("WARN", false)] {

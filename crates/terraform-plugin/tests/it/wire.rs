@@ -1,4 +1,4 @@
-//! The provider over the wire, as a host of any version calls it.
+//! The provider over the wire, as hosts of any version call it.
 
 use serde_json::{Value, json};
 
@@ -7,17 +7,17 @@ use crate::host::{Host, unknown, value};
 const NOTE: &str = "notebook_note";
 
 #[test]
-fn the_host_s_own_code_connects_reads_the_log_and_ends_it() {
+fn go_plugin_connects_reads_log_and_stops_provider() {
     let (said, by_itself) = Host::start().finish();
     assert!(by_itself);
     let logged = |it: &&Value| it["log"]["@message"] == "the host is done with this provider";
-    let line = said.iter().find(logged).unwrap_or_else(|| panic!("it is not among {said:#?}"));
-    // go-hclog read the line as one: its level is a level.
+    let line = said.iter().find(logged).unwrap_or_else(|| panic!("not found in {said:#?}"));
+    // go-hclog parsed the line, because it found the level.
     assert_eq!(line["log"]["@level"], "debug");
 }
 
 #[test]
-fn what_reads_is_given_up_when_the_host_says_stop() {
+fn stop_cancels_reads() {
     let mut host = Host::of("oven");
     let config = value(json!({ "sweet": unknown() }));
     let read = json!({ "type_name": "oven_smell", "config": config });
@@ -29,7 +29,7 @@ fn what_reads_is_given_up_when_the_host_says_stop() {
 }
 
 #[test]
-fn what_was_made_is_told_when_the_host_says_stop() {
+fn stopped_create_returns_partial_object() {
     let mut host = Host::of("oven");
     let config = value(json!({ "minutes": 600, "done": null }));
     let planned = value(json!({ "minutes": 600, "done": unknown() }));
@@ -44,7 +44,7 @@ fn what_was_made_is_told_when_the_host_says_stop() {
 }
 
 #[test]
-fn calls_after_a_stop_are_calls_as_others() {
+fn calls_after_a_stop_succeed() {
     let folder = tempfile::tempdir().unwrap();
     let mut host = Host::configured(folder.path());
     host.call("StopProvider", json!({}));
@@ -52,7 +52,7 @@ fn calls_after_a_stop_are_calls_as_others() {
 }
 
 #[test]
-fn a_call_under_way_does_not_keep_the_provider_from_ending() {
+fn running_call_does_not_prevent_shutdown() {
     let mut host = Host::of("oven");
     let config = value(json!({ "sweet": unknown() }));
     host.begin("ReadDataSource", json!({ "type_name": "oven_smell", "config": config }));
@@ -61,7 +61,7 @@ fn a_call_under_way_does_not_keep_the_provider_from_ending() {
 }
 
 #[test]
-fn schemas_tell_all_that_there_is() {
+fn schemas_list_everything_offered() {
     let mut host = Host::start();
     let schemas = host.call("GetProviderSchema", json!({}));
     let attributes = &schemas["resource_schemas"][NOTE]["block"]["attributes"];
@@ -79,7 +79,7 @@ fn schemas_tell_all_that_there_is() {
 }
 
 #[test]
-fn a_note_is_imported_by_its_identity() {
+fn note_is_imported_by_identity() {
     let folder = tempfile::tempdir().unwrap();
     let mut host = Host::configured(folder.path());
     let (id, made) = create(&mut host, "a");
@@ -98,7 +98,7 @@ fn a_note_is_imported_by_its_identity() {
 }
 
 #[test]
-fn an_identity_that_nobody_has_is_an_error_of_its_import() {
+fn import_of_unknown_identity_fails() {
     let folder = tempfile::tempdir().unwrap();
     let mut host = Host::configured(folder.path());
     for identity in [json!({ "id": "77" }), json!({ "id": null }), json!({}), json!([1])] {
@@ -110,7 +110,7 @@ fn an_identity_that_nobody_has_is_an_error_of_its_import() {
 }
 
 #[test]
-fn configurations_of_lists_actions_and_ephemeral_resources_are_checked() {
+fn invalid_list_action_and_ephemeral_configurations_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let mut host = Host::configured(folder.path());
     let (list, action, key) = (NOTE, "notebook_stamp", "notebook_key");
@@ -137,7 +137,7 @@ fn configurations_of_lists_actions_and_ephemeral_resources_are_checked() {
 }
 
 #[test]
-fn an_ephemeral_key_is_opened_and_closed_with_what_it_put_aside() {
+fn ephemeral_key_closes_with_its_private_data() {
     let folder = tempfile::tempdir().unwrap();
     let mut host = Host::configured(folder.path());
     let config = value(json!({ "length": 3, "key": null }));
@@ -152,7 +152,7 @@ fn an_ephemeral_key_is_opened_and_closed_with_what_it_put_aside() {
 }
 
 #[test]
-fn a_function_is_called_without_a_configuration() {
+fn function_call_needs_no_configuration() {
     let mut host = Host::start();
     let functions = host.call("GetFunctions", json!({}));
     assert_eq!(functions["functions"]["spell"]["parameters"][0]["name"], "word");
@@ -168,7 +168,7 @@ fn a_function_is_called_without_a_configuration() {
 }
 
 #[test]
-fn types_that_there_are_not_are_errors() {
+fn unknown_types_are_rejected() {
     let mut host = Host::start();
     for (method, answer) in [
         ("ValidateResourceConfig", "config"),
@@ -184,7 +184,7 @@ fn types_that_there_are_not_are_errors() {
 }
 
 #[test]
-fn bytes_that_are_no_value_are_errors_and_the_next_call_works() {
+fn malformed_value_fails_only_its_call() {
     let folder = tempfile::tempdir().unwrap();
     let mut host = Host::configured(folder.path());
     for broken in ["wQ==", "3////w==", "xwD/", "gaF4", "AAA="] {
@@ -198,7 +198,7 @@ fn bytes_that_are_no_value_are_errors_and_the_next_call_works() {
 }
 
 #[test]
-fn methods_of_other_kinds_of_plugins_are_refused_and_nothing_more() {
+fn unsupported_methods_return_unimplemented() {
     let mut host = Host::start();
     let answer = host.call("LockState", json!({ "type_name": "x" }));
     assert_eq!(answer["status"], "Unimplemented");
@@ -206,7 +206,7 @@ fn methods_of_other_kinds_of_plugins_are_refused_and_nothing_more() {
     assert!(host.call("GetMetadata", json!({}))["resources"].is_array());
 }
 
-/// A note of this title, planned and applied as Terraform does; its id and the answer.
+/// Plans and applies a note with this title, as Terraform does. Returns its id and the response.
 fn create(host: &mut Host, title: &str) -> (String, Value) {
     let config = json!({
         "id": null, "revision": null, "title": title, "text": null, "pinned": null,

@@ -25,7 +25,7 @@ const (
 	messageSize = 64 << 20
 )
 
-// A host is Terraform's side of a provider that runs.
+// A host is Terraform's side of a running provider.
 type host struct {
 	client     *plugin.Client
 	connection *grpc.ClientConn
@@ -33,7 +33,7 @@ type host struct {
 	logged     *journal
 }
 
-// A journal says what go-plugin and, through it, the provider log, line by line as they come.
+// A journal prints the log lines of go-plugin and of the provider as they arrive.
 type journal struct {
 	lock   sync.Mutex
 	killed bool
@@ -47,7 +47,7 @@ func (j *journal) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// The provider as go-plugin wants to know it: all we need of it is the connection.
+// The plugin type that go-plugin requires. It only provides the connection.
 type bare struct{ plugin.NetRPCUnsupportedPlugin }
 
 func (bare) GRPCServer(*plugin.GRPCBroker, *grpc.Server) error {
@@ -117,7 +117,7 @@ func (h *host) about() map[string]any {
 	}
 }
 
-// end lets the provider end, and tells whether it did so by itself.
+// end stops the provider and reports whether it exited by itself.
 func (h *host) end() map[string]any {
 	h.client.Kill()
 	h.logged.lock.Lock()
@@ -125,7 +125,7 @@ func (h *host) end() map[string]any {
 	return map[string]any{"by_itself": !h.logged.killed}
 }
 
-// call makes a call to its end; messages of a stream are said as they come.
+// call makes a call and waits for its response. It prints the messages of a stream as they arrive.
 func (h *host) call(asked call) report {
 	answer, err := h.made(asked)
 	if err != nil {
@@ -138,7 +138,7 @@ func (h *host) call(asked call) report {
 func (h *host) made(asked call) (any, error) {
 	method := h.methods.ByName(protoreflect.Name(asked.Method))
 	if method == nil {
-		return nil, fmt.Errorf("there is no method %s", asked.Method)
+		return nil, fmt.Errorf("unknown method %s", asked.Method)
 	}
 	request := dynamicpb.NewMessage(method.Input())
 	if err := read(asked.Request, request); err != nil {
@@ -186,7 +186,7 @@ func (h *host) streamed(
 	}
 }
 
-// read makes a message of JSON in which values stand as people write them.
+// read parses a message from JSON in which values are readable.
 func read(text json.RawMessage, message *dynamicpb.Message) error {
 	if len(text) == 0 {
 		return nil
@@ -206,7 +206,7 @@ func read(text json.RawMessage, message *dynamicpb.Message) error {
 	return protojson.Unmarshal(encoded, message)
 }
 
-// shown is JSON of a message in which values stand as people read them.
+// shown formats a message as JSON in which values are readable.
 func shown(message *dynamicpb.Message) (any, error) {
 	encoded, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(message)
 	if err != nil {

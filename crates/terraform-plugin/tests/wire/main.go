@@ -1,13 +1,13 @@
-// Wire starts a provider as Terraform does, by go-plugin, and calls its methods as it is told on
+// Wire starts a provider through go-plugin, as Terraform does. It calls the methods that it reads from
 // stdin, one JSON object per line:
 //
 //	{"id":1,"method":"PlanResourceChange","request":{…}}
 //
-// On stdout it prints what happens, one JSON object per line: "ready" once; for each call an
-// "answer", or an "error" with its "status"; an "event" for each message of a stream before the
-// "answer" that ends it; a "log" for each line that the provider and go-plugin log; "ended" when stdin
-// has ended and the provider with it. Messages are protobuf's JSON by the names of tfplugin6.proto;
-// how values are written is in values.go. Calls run at the same time.
+// It prints one JSON object per line on stdout: "ready" once; for each call an "answer", or an "error" with
+// its "status"; an "event" for each message of a stream before the "answer" that ends it; a "log" for each
+// log line of the provider and go-plugin; "ended" after stdin has ended and the provider has stopped.
+// Messages are protobuf JSON with the names of tfplugin6.proto. values.go documents the format of values.
+// Calls run concurrently.
 package main
 
 import (
@@ -19,14 +19,14 @@ import (
 	"sync"
 )
 
-// A call to make.
+// A call to the provider.
 type call struct {
 	ID      int             `json:"id"`
 	Method  string          `json:"method"`
 	Request json.RawMessage `json:"request"`
 }
 
-// What is said about a call.
+// A line of output about a call.
 type report struct {
 	ID     int    `json:"id"`
 	Event  any    `json:"event,omitempty"`
@@ -48,8 +48,8 @@ func say(what any) {
 }
 
 func main() {
-	provider := flag.String("provider", "", "the program to start")
-	protocol := flag.String("proto", "", "the folder of tfplugin6.proto")
+	provider := flag.String("provider", "", "path of the provider's program")
+	protocol := flag.String("proto", "", "folder of tfplugin6.proto")
 	plain := flag.Bool("plain", false, "without certificates")
 	flag.Parse()
 	if err := run(*provider, *protocol, *plain); err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// The keys by which values stand in messages: {"$value": {"name": "x", "id": {"$unknown": true}}}.
+// The keys of values in messages: {"$value": {"name": "x", "id": {"$unknown": true}}}.
 const (
 	valueKey   = "$value"
 	unknownKey = "$unknown"
 	packedKey  = "msgpack"
 )
 
-// An unknown is a value that is known after apply.
+// An unknown is a value that is known only after apply.
 type unknown struct{}
 
 func init() {
@@ -29,7 +29,7 @@ func init() {
 	}
 }
 
-// pack replaces each {"$value": …} by the message of its msgpack.
+// pack replaces each {"$value": …} by a message with its msgpack encoding.
 func pack(tree any) (any, error) {
 	switch node := tree.(type) {
 	case map[string]any:
@@ -44,7 +44,7 @@ func pack(tree any) (any, error) {
 	return tree, nil
 }
 
-// unpack replaces each message of msgpack by what it holds.
+// unpack replaces each message with msgpack by the decoded value.
 func unpack(tree any) (any, error) {
 	switch node := tree.(type) {
 	case map[string]any:
@@ -64,7 +64,7 @@ func unpack(tree any) (any, error) {
 	return tree, nil
 }
 
-// plain is what msgpack should hold: unknowns, and whole numbers as such.
+// plain converts a readable value for msgpack: unknown values, and whole numbers as integers.
 func plain(value any) any {
 	switch node := value.(type) {
 	case map[string]any:
@@ -84,7 +84,7 @@ func plain(value any) any {
 	return value
 }
 
-// readable is the opposite of plain.
+// readable is the inverse of plain.
 func readable(value any) any {
 	switch node := value.(type) {
 	case map[string]any:

@@ -1,4 +1,4 @@
-//! Msgpack to values.
+//! Decodes values from msgpack.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::{UNKNOWN, key};
 use crate::codec::{CodecError, MAX_BYTES, MAX_DEPTH};
 use crate::value::{Bound, Number, Object, Refinements, Type, Value};
 
-/// Reads a value of a type. Attributes that an object lacks are null.
+/// Decodes a value of a type. Attributes that an object lacks become null.
 ///
 /// # Errors
-/// When the bytes are broken, too deep, too long, or no value of the type.
+/// Fails if the bytes are malformed, too deep, too long, or do not fit the type.
 pub fn from_msgpack(bytes: &[u8], ty: &Type) -> Result<Value, CodecError> {
     if bytes.len() > MAX_BYTES {
         return Err(CodecError::Long);
@@ -21,7 +21,7 @@ pub fn from_msgpack(bytes: &[u8], ty: &Type) -> Result<Value, CodecError> {
     if reader.rest.is_empty() { Ok(value) } else { Err(CodecError::Trailing(reader.rest.len())) }
 }
 
-/// What a marker and its length say.
+/// A decoded marker with its value or length.
 enum Token<'a> {
     Nil,
     Bool(bool),
@@ -150,10 +150,7 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the rest are extensions, read by their own"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other markers are extensions")]
     fn token(&mut self) -> Result<Token<'a>, CodecError> {
         let [first] = self.array()?;
         Ok(match Marker::from_u8(first) {
@@ -218,7 +215,7 @@ impl<'a> Reader<'a> {
 
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "a library's markers: the rest hold nothing"
+        reason = "markers of a library: the others have no length or value"
     )]
     fn extension(&mut self, marker: Marker) -> Result<Token<'a>, CodecError> {
         let length = match marker {
@@ -247,7 +244,8 @@ impl<'a> Reader<'a> {
         text.map(Token::Text).map_err(|_| CodecError::mismatch("text in UTF-8", "other bytes"))
     }
 
-    /// Each element takes a byte at least, so that a count beyond the rest is a lie.
+    /// Checks a count. Each element takes at least one byte, so a count larger than the rest is
+    /// invalid.
     fn count(&self, count: usize) -> Result<usize, CodecError> {
         if count > self.rest.len() { Err(CodecError::Short) } else { Ok(count) }
     }
@@ -293,7 +291,8 @@ fn number(token: Token<'_>) -> Result<Number, CodecError> {
     read.ok_or_else(|| CodecError::mismatch("number", found))
 }
 
-/// What is not understood is left out: an unknown value may always be less known.
+/// Decodes refinements. Those that this crate does not understand are dropped, because knowing less
+/// about an unknown value is always valid.
 fn refinements(kind: i8, body: &[u8]) -> Refinements {
     if kind == UNKNOWN {
         return Refinements::NONE;

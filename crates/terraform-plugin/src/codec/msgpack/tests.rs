@@ -1,4 +1,4 @@
-//! What Terraform writes is read, what is read is written back the same, and nothing panics.
+//! Terraform's msgpack decodes, decoded values encode to the same bytes, and no input panics.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn number(text: &str) -> Value {
 }
 
 #[test]
-fn what_terraform_writes_is_read() {
+fn msgpack_of_terraform_decodes() {
     let cases: [(&[u8], Type, Value); 9] = [
         (&[0xc0], Type::String, Value::Null),
         (&[0xd4, 0, 0], Type::Bool, Value::UNKNOWN),
@@ -33,7 +33,7 @@ fn what_terraform_writes_is_read() {
 }
 
 #[test]
-fn refinements_survive() {
+fn refinements_round_trip() {
     let bound = |text: &str, inclusive| Bound { number: text.parse().unwrap(), inclusive };
     let known = Refinements::not_null()
         .with_prefix("https://")
@@ -47,13 +47,13 @@ fn refinements_survive() {
 }
 
 #[test]
-fn an_unknown_refinement_leaves_the_value_unknown() {
+fn unsupported_refinement_is_ignored() {
     let value = from_msgpack(&[0xc7, 3, 12, 0x81, 99, 0xc2], &Type::String).unwrap();
     assert_eq!(value, Value::UNKNOWN);
 }
 
 #[test]
-fn lies_about_lengths_are_errors() {
+fn wrong_lengths_are_rejected() {
     let list = Type::list(Type::Bool);
     assert_eq!(from_msgpack(&[0xdd, 0xff, 0xff, 0xff, 0xff], &list), Err(CodecError::Short));
     assert_eq!(
@@ -64,7 +64,7 @@ fn lies_about_lengths_are_errors() {
 }
 
 #[test]
-fn a_dynamic_value_nested_without_end_is_an_error() {
+fn deeply_nested_dynamic_value_is_rejected() {
     let mut bytes = Vec::new();
     for _ in 0..10_000 {
         bytes.extend_from_slice(b"\x92\xc4\x09\"dynamic\"");
@@ -72,7 +72,7 @@ fn a_dynamic_value_nested_without_end_is_an_error() {
     assert_eq!(from_msgpack(&bytes, &Type::Dynamic), Err(CodecError::Deep));
 }
 
-/// A type, and a value of it; unknown ones only where the codec can say so.
+/// Generates a type and a value of it. Unknown values only occur if the codec supports them.
 fn typed(unknown: bool) -> impl Strategy<Value = (Type, Value)> {
     let numbers = prop_oneof![
         any::<i64>().prop_map(Number::from),
@@ -110,25 +110,25 @@ fn typed(unknown: bool) -> impl Strategy<Value = (Type, Value)> {
 
 proptest! {
     #[test]
-    fn msgpack_reads_back((ty, value) in typed(true)) {
+    fn msgpack_round_trips((ty, value) in typed(true)) {
         let bytes = to_msgpack(&value, &ty).unwrap();
         prop_assert_eq!(from_msgpack(&bytes, &ty), Ok(value));
     }
 
     #[test]
-    fn json_reads_back((ty, value) in typed(false)) {
+    fn json_round_trips((ty, value) in typed(false)) {
         let text = to_json(&value, &ty).unwrap();
         prop_assert_eq!(from_json(text.as_bytes(), &ty), Ok(value));
     }
 
     #[test]
-    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), (ty, _) in typed(false)) {
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), (ty, _) in typed(false)) {
         let _ = from_msgpack(&bytes, &ty);
         let _ = from_json(&bytes, &ty);
     }
 
     #[test]
-    fn no_cut_or_changed_value_panics((ty, value) in typed(true), at in any::<usize>(), byte: u8) {
+    fn truncated_or_changed_values_never_panic((ty, value) in typed(true), at in any::<usize>(), byte: u8) {
         let mut bytes = to_msgpack(&value, &ty).unwrap();
         let at = at % bytes.len();
         bytes[at] = byte;

@@ -1,4 +1,4 @@
-//! Values to msgpack.
+//! Encodes values as msgpack.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::{REFINED, UNKNOWN, key};
 use crate::codec::{CodecError, MAX_DEPTH, type_of};
 use crate::value::{Bound, Number, Refinements, Type, Value};
 
-/// Writing to memory cannot fail.
-const IN_MEMORY: &str = "memory takes every byte";
+/// Reason why encoding cannot fail.
+const IN_MEMORY: &str = "writing to memory cannot fail";
 
-/// Writes a value of a type.
+/// Encodes a value of a type. Attributes that an object lacks are written as null.
 ///
 /// # Errors
-/// When the value is not of the type. Attributes that an object lacks are written as null.
+/// Fails if the value is not of the type.
 pub fn to_msgpack(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
     let mut out = Vec::new();
     write(&mut out, value, ty, MAX_DEPTH)?;
@@ -89,7 +89,7 @@ fn fields<'a>(
 fn dynamic(out: &mut Vec<u8>, value: &Value, ty: &Type, depth: usize) -> Result<(), CodecError> {
     encode::write_array_len(out, 2).expect(IN_MEMORY);
     encode::write_bin(out, ty.to_json().to_string().as_bytes()).expect(IN_MEMORY);
-    // Inside of its own type, a value that is dynamic again would be wrapped twice.
+    // A dynamic value inside a dynamic type would be wrapped twice.
     let bare = matches!(ty, Type::Dynamic) && (value.is_null() || value.is_unknown());
     if bare {
         return write(out, value, &Type::Bool, depth);
@@ -97,7 +97,7 @@ fn dynamic(out: &mut Vec<u8>, value: &Value, ty: &Type, depth: usize) -> Result<
     write(out, value, ty, depth)
 }
 
-/// Whole numbers that fit are integers; all others are text, which loses nothing.
+/// Writes whole numbers that fit as integers, and all others as text, which is exact.
 fn number(out: &mut Vec<u8>, given: &Number) {
     match given.as_i64() {
         Some(small) => {

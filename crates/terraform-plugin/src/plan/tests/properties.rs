@@ -1,4 +1,4 @@
-//! Whatever is configured: what was applied plans empty, and no plan contradicts itself.
+//! Properties of plans: an applied configuration plans empty, and no plan contradicts itself.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use super::{schema, settle};
 use crate::plan::{applied, planned, propose, replacements};
 use crate::value::{IntoValue, Object, Value};
 
-/// A part: left out arguments are null.
+/// Returns a part. Missing arguments are null.
 fn part(key: String, weight: Option<i64>) -> Value {
     Value::object([("key", key.into_value()), ("weight", weight.into_value()), ("id", Value::Null)])
 }
 
-/// Any configuration of the schema: each argument absent, or of any value.
+/// Generates any configuration of the schema: each argument absent or with any value.
 fn configurations() -> impl Strategy<Value = Object> {
     let number = || prop::option::of(-2..3_i64);
     let rows = prop::collection::vec(("[ab]", number()), 0..4);
@@ -40,7 +40,7 @@ fn configurations() -> impl Strategy<Value = Object> {
 
 proptest! {
     #[test]
-    fn what_was_applied_plans_empty(first in configurations(), second in configurations()) {
+    fn applied_configuration_plans_empty(first in configurations(), second in configurations()) {
         let body = schema().body;
         let mut state: Option<Object> = None;
         for config in [&first, &second] {

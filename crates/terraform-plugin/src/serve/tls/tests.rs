@@ -1,4 +1,4 @@
-//! Who is let in: the client of the pinned certificate, and nobody else.
+//! Only the client with the pinned certificate is accepted.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, PKCS_ECDSA_P521_SHA512};
 use rustls::pki_types::ServerName;
@@ -9,7 +9,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::*;
 
-/// A certificate as hosts make it: P-521, its own authority.
+/// A certificate as hosts create it: P-521, self-signed CA.
 struct Identity {
     certificate: rcgen::Certificate,
     key: KeyPair,
@@ -24,8 +24,8 @@ impl Identity {
     }
 }
 
-/// What a client sees that shows `identity` to a provider that expects `pinned`: an error of its
-/// handshake, or the first byte that the provider sends after it.
+/// Connects as a client with `identity` to a provider that pins `pinned`. Returns the handshake
+/// error, or the first byte that the provider sends after the handshake.
 async fn connect(pinned: &Identity, identity: Option<&Identity>) -> std::io::Result<u8> {
     let tls = Tls::for_host(&pinned.certificate.pem()).unwrap();
     let mut roots = RootCertStore::empty();
@@ -40,7 +40,7 @@ async fn connect(pinned: &Identity, identity: Option<&Identity>) -> std::io::Res
         Some(Identity { certificate, key }) => {
             let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
             let key = aws_lc_rs::sign::any_supported_type(&key).unwrap();
-            // Also where they do not belong together.
+            // Allows a key that does not belong to the certificate.
             let shown = CertifiedKey::new(vec![certificate.der().clone()], key);
             config.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(shown)))
         }
@@ -48,7 +48,7 @@ async fn connect(pinned: &Identity, identity: Option<&Identity>) -> std::io::Res
     config.alpn_protocols = vec![ALPN.to_vec()];
     let (near, far) = tokio::io::duplex(1 << 16);
     let server = tokio::spawn(async move {
-        // A client that is refused hears of it from TLS.
+        // TLS reports a rejection to the client.
         if let Ok(mut stream) = tls.acceptor.accept(far).await {
             stream.write_all(b"!").await.unwrap();
             stream.shutdown().await.unwrap();
@@ -64,25 +64,25 @@ async fn connect(pinned: &Identity, identity: Option<&Identity>) -> std::io::Res
 }
 
 #[tokio::test]
-async fn the_client_of_the_pinned_certificate_is_let_in() {
+async fn pinned_certificate_is_accepted() {
     let host = Identity::new();
     assert_eq!(connect(&host, Some(&host)).await.unwrap(), b'!');
 }
 
 #[tokio::test]
-async fn a_client_without_a_certificate_is_refused() {
+async fn missing_client_certificate_is_rejected() {
     let refused = connect(&Identity::new(), None).await.unwrap_err();
     assert!(refused.to_string().contains("CertificateRequired"), "{refused}");
 }
 
 #[tokio::test]
-async fn a_client_with_another_certificate_of_the_same_name_is_refused() {
+async fn other_certificate_of_same_name_is_rejected() {
     let refused = connect(&Identity::new(), Some(&Identity::new())).await.unwrap_err();
     assert!(refused.to_string().contains("AccessDenied"), "{refused}");
 }
 
 #[tokio::test]
-async fn the_right_certificate_without_its_key_is_refused() {
+async fn pinned_certificate_without_its_key_is_rejected() {
     let host = Identity::new();
     let thief = Identity { certificate: host.certificate.clone(), key: Identity::new().key };
     let refused = connect(&host, Some(&thief)).await.unwrap_err();
@@ -90,7 +90,7 @@ async fn the_right_certificate_without_its_key_is_refused() {
 }
 
 #[test]
-fn what_is_no_certificate_ends_the_process_rather_than_the_check() {
+fn invalid_host_certificate_fails_at_startup() {
     for pem in ["", "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"] {
         assert!(matches!(Tls::for_host(pem), Err(Error::Certificate(_))));
     }

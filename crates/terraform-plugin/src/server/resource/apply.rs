@@ -1,5 +1,5 @@
-//! Applies of resources. Whatever goes wrong, the state that is known last is returned: nothing that
-//! exists is forgotten.
+//! Applies changes of resources. After any error it returns the last known state, so that Terraform
+//! does not lose an existing object.
 
 use super::ResourceEntry;
 use crate::plan::applied;
@@ -20,7 +20,7 @@ impl<C> ResourceEntry<C> {
         let answer = self.change(ctx, request).await;
         answer.or_else(|found| {
             found.into_iter().for_each(|found| ctx.report(found));
-            // An answer without a state would read as "it is gone".
+            // Terraform would read a response without a state as a deletion.
             Ok(proto::apply_resource_change::Response {
                 new_state: request.prior_state.clone(),
                 private: request.planned_private.clone(),
@@ -87,7 +87,7 @@ impl<C> ResourceEntry<C> {
         };
         let identity = state.identity.or(planned_identity);
         let identity = identity.or_else(|| self.identity_in(&state.values));
-        // The object exists, whatever is wrong with its identity.
+        // The object exists even if its identity is invalid.
         let identity = wire::identity_data(identity.as_ref(), identity_type);
         let new_identity = identity.unwrap_or_else(|found| {
             report(found);
@@ -101,8 +101,8 @@ impl<C> ResourceEntry<C> {
         })
     }
 
-    /// The new state, held to the schema and to the plan. What is wrong with it is reported, and what
-    /// is right is kept: the object exists.
+    /// Fits the new state to the schema and compares it with the plan. Reports what does not fit
+    /// and keeps the rest, because the object exists.
     fn held(&self, ctx: &Context<C>, state: State, planned: Option<&Object>) -> State {
         let report = |found: Diagnostics| found.into_iter().for_each(|found| ctx.report(found));
         let schema = &self.typed.schema;

@@ -1,4 +1,4 @@
-//! Plans of resources.
+//! Plans changes of resources.
 
 use super::ResourceEntry;
 use crate::plan::{changed, planned, propose, replacements};
@@ -43,7 +43,7 @@ impl<C> ResourceEntry<C> {
         })
     }
 
-    /// Lets the provider's code change the plan, and holds it to the schema.
+    /// Calls the provider's code to change the plan, and compares the result with the schema.
     async fn refine(&self, ctx: &Context<C>, plan: &mut Plan) -> Outcome<()> {
         let body = &self.typed.schema.body;
         interruptible(ctx, self.resource.plan(ctx, plan)).await?;
@@ -54,8 +54,8 @@ impl<C> ResourceEntry<C> {
             }
             return Ok(());
         };
-        // The provider's code made a change where the schema saw none: what is computed opens up,
-        // and the code looks at the plan of an update.
+        // The provider's code made a change that the schema did not see. Plan an update instead:
+        // computed attributes become unknown, and the code runs again on that plan.
         let same = propose(body, &plan.config, Some(&prior.values));
         if same == prior.values && plan.planned != prior.values {
             plan.planned = changed(body, &plan.config, &prior.values);

@@ -1,4 +1,5 @@
-//! States and identities as they were stored, made those of today. Terraform asks on each read.
+//! Upgrades stored states and identities to the current version. Terraform requests this on each
+//! read.
 
 use serde_json::Value as Json;
 
@@ -76,9 +77,11 @@ fn broken(why: &str) -> Diagnostic {
 fn no_way(from: i64, to: i64) -> Diagnostic {
     let newer = from > to;
     let detail = if newer {
-        format!("It has version {from}, and this provider knows {to}: use a newer provider.")
+        format!(
+            "It has version {from}, but this provider supports up to {to}. Use a newer provider."
+        )
     } else {
-        format!("This provider has no way from version {from} to {to}.")
+        format!("This provider cannot upgrade version {from} to {to}.")
     };
-    Diagnostic::error("Stored state of another version", detail)
+    Diagnostic::error("Unsupported version of the stored state", detail)
 }

@@ -1,4 +1,4 @@
-//! A provider with one resource that does what its configuration tells it to.
+//! A provider with one resource whose behaviour is set by its configuration.
 
 use crate::resource::{Create, Identity, Move, Plan, Resource, State, Update, Upgrade};
 use crate::schema::{Attribute, Block, Schema};
@@ -13,7 +13,7 @@ impl Provider for Scripted {
     type Client = ();
 
     fn schema(&self) -> Schema {
-        Schema::new("Does what it is told.")
+        Schema::new("Follows a script.")
     }
 
     fn catalog(&self) -> Catalog<()> {
@@ -29,7 +29,7 @@ impl Resource for Scripted {
     type Client = ();
 
     fn schema(&self) -> Schema {
-        Schema::new("Does what it is told.")
+        Schema::new("Follows a script.")
             .version(2)
             .attribute("id", Attribute::computed(Type::String).keep())
             .attribute("revision", Attribute::computed(Type::Number))
@@ -45,7 +45,7 @@ impl Resource for Scripted {
     }
 
     fn upgrades(&self) -> Vec<Upgrade> {
-        let first = Schema::new("As it was.")
+        let first = Schema::new("Earlier schema.")
             .version(1)
             .attribute("id", Attribute::computed(Type::String))
             .attribute("name", Attribute::required(Type::String))
