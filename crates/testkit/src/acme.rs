@@ -1,6 +1,7 @@
-//! A real ACME server for tests: Pebble, a process of its own with an authority of its own, that looks at
-//! names where the test says and at doors of the test's, which lead to the server that is tested. The
-//! program comes with `cargo xtask setup`; it ends with the test, or with the test's process.
+//! A real ACME server for tests: Pebble, in a process with its own authority. It resolves names
+//! with the test's DNS server and validates challenges through proxies that lead to the server
+//! under test. `cargo xtask setup` installs the program. It stops with the test or the test's
+//! process.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -23,24 +24,24 @@ use tokio::task::JoinHandle;
 use crate::target::{Authority, Validity};
 use crate::tls::TlsCaller;
 
-/// Longer than anything here takes on a busy machine.
+/// Timeout that is longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Tries to start on ports that nobody took meanwhile.
+/// Maximum number of starts, because another process may take a chosen port.
 const STARTS: usize = 5;
-/// Seconds that its certificates hold: 90 days.
+/// Lifetime of its certificates in seconds: 90 days.
 const LIFE: u64 = 7_776_000;
 
-/// How it is to be.
+/// Behaviour of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Manners {
-    /// Good nonces that it refuses, in per cent.
+    /// Percentage of valid nonces that it rejects.
     pub bad_nonces: u8,
-    /// A name that it gives no certificate to.
+    /// Name for which it issues no certificate.
     pub refuses: &'static str,
 }
 
 impl Default for Manners {
-    /// As it is by itself: one nonce in twenty is refused.
+    /// Pebble's default: one nonce in twenty is rejected.
     fn default() -> Self {
         Self { bad_nonces: 5, refuses: "refused.example" }
     }
@@ -57,11 +58,11 @@ pub struct AcmeServer {
     tls: Door,
     said: Arc<Said>,
     reader: JoinHandle<()>,
-    /// Ended when it is dropped.
+    /// Killed on drop.
     _process: Child,
 }
 
-/// A port that leads to where the test says.
+/// A proxy port whose target the test sets.
 #[derive(Debug)]
 struct Door {
     port: u16,
@@ -70,18 +71,18 @@ struct Door {
     task: JoinHandle<()>,
 }
 
-/// Where a door leads.
+/// Target of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leads {
-    /// The test has not said yet; who comes waits for it.
+    /// Not set yet. Connections wait until it is set.
     Unsaid,
-    /// To nobody: who comes is turned away.
+    /// None. Connections are closed.
     Nowhere,
-    /// There.
+    /// This address.
     To(SocketAddr),
 }
 
-/// What the process said.
+/// Output of the process.
 #[derive(Debug, Default)]
 struct Said {
     lines: Mutex<Vec<String>>,
@@ -89,18 +90,18 @@ struct Said {
 }
 
 impl AcmeServer {
-    /// Starts the process. It asks for names at `dns`.
+    /// Starts the process. It resolves names with the DNS server at `dns`.
     pub async fn start(dns: SocketAddr) -> Self {
         Self::start_with(dns, Manners::default()).await
     }
 
-    /// Like [`AcmeServer::start`], with other manners.
+    /// Starts the process like [`AcmeServer::start`], with other behaviour.
     pub async fn start_with(dns: SocketAddr, manners: Manners) -> Self {
         let authority = Authority::new("ACME server's authority");
         let identity = authority.issue(&["localhost", "127.0.0.1"], Validity::Holds);
-        let folder = tempfile::tempdir().expect("the machine has room for a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let write = |name: &str, text: &str| {
-            std::fs::write(folder.path().join(name), text).expect("the folder was just made");
+            std::fs::write(folder.path().join(name), text).expect("the folder was just created");
         };
         write("authority.pem", &authority.pem());
         write("certificate.pem", &identity.chain_pem());
@@ -127,30 +128,30 @@ impl AcmeServer {
         panic!("Pebble did not start in {STARTS} tries");
     }
 
-    /// The address of its directory.
+    /// Returns the URL of its directory.
     pub fn directory(&self) -> String {
         format!("https://{}/dir", self.address)
     }
 
-    /// The file of the authority that vouches for the server itself.
+    /// Returns the file of the authority that issued the server's own certificate.
     pub fn authority_file(&self) -> PathBuf {
         self.folder.path().join("authority.pem")
     }
 
-    /// Lets it find what it looks for at these addresses from now on, whatever name it looks at. Where
-    /// there is none, nobody answers. Until this is said it waits.
+    /// Sets the targets of challenge validation, for any name. `None` closes connections. Until the
+    /// first call, validation waits.
     pub fn finds(&self, http: Option<SocketAddr>, tls: Option<SocketAddr>) {
         self.http.to.send_replace(http.map_or(Leads::Nowhere, Leads::To));
         self.tls.to.send_replace(tls.map_or(Leads::Nowhere, Leads::To));
     }
 
-    /// How often it has looked over HTTP, and how often in TLS.
+    /// Returns the number of validations over HTTP and over TLS.
     pub fn looked(&self) -> (usize, usize) {
         let came = |door: &Door| door.came.load(Ordering::Relaxed);
         (came(&self.http), came(&self.tls))
     }
 
-    /// The authority of the certificates that it gives.
+    /// Returns the authority of the certificates that it issues.
     pub async fn roots(&self) -> RootCertStore {
         let mut own = RootCertStore::empty();
         own.add_parsable_certificates(CertificateDer::from_pem_slice(
@@ -158,7 +159,7 @@ impl AcmeServer {
         ));
         let caller = TlsCaller::new(own, &["http/1.1"]);
         let reply = caller.get(self.management, "localhost", "/roots/0").await;
-        let reply = reply.expect("Pebble tells its authority");
+        let reply = reply.expect("Pebble returns its authority");
         let mut roots = RootCertStore::empty();
         let found = CertificateDer::pem_slice_iter(&reply.body).filter_map(Result::ok);
         let (added, _) = roots.add_parsable_certificates(found);
@@ -166,7 +167,7 @@ impl AcmeServer {
         roots
     }
 
-    /// Waits until it has said a line with this text in it.
+    /// Waits until the process has printed a line that contains this text.
     pub async fn says(&self, text: &str) {
         let heard = |said: &Said| {
             let lines = said.lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -175,7 +176,7 @@ impl AcmeServer {
         let mut count = self.said.count.subscribe();
         let waiting = count.wait_for(|_| heard(&self.said));
         let came = tokio::time::timeout(PATIENCE, waiting).await.is_ok();
-        assert!(came, "Pebble did not say `{text}`: {:#?}", self.said.lines);
+        assert!(came, "Pebble did not print `{text}`: {:#?}", self.said.lines);
     }
 }
 
@@ -194,7 +195,7 @@ impl Drop for Door {
 impl Door {
     async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
-        let port = listener.local_addr().expect("it is bound").port();
+        let port = listener.local_addr().expect("the socket is bound").port();
         let (to, leads) = watch::channel(Leads::Unsaid);
         let came = Arc::<AtomicUsize>::default();
         let counted = Arc::clone(&came);
@@ -208,20 +209,20 @@ impl Door {
     }
 }
 
-/// Takes who came to where the door leads, once that is said.
+/// Connects a client to the target of the proxy once it is set.
 async fn carry(mut near: TcpStream, mut leads: watch::Receiver<Leads>) {
     let leads = leads.wait_for(|to| *to != Leads::Unsaid).await.map(|to| *to);
     let Ok(Leads::To(to)) = leads else { return };
     if let Ok(mut far) = TcpStream::connect(to).await {
-        // Whoever hangs up ends both.
+        // The proxy ends both directions when either side closes.
         let _ = copy_bidirectional(&mut near, &mut far).await;
     }
 }
 
-/// An address that nobody has at this moment.
+/// Returns an address that is free at this moment.
 async fn free() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
-    listener.local_addr().expect("it is bound")
+    listener.local_addr().expect("the socket is bound")
 }
 
 fn config(
@@ -243,7 +244,8 @@ fn config(
 
 type Started = (Child, Arc<Said>, JoinHandle<()>);
 
-/// The process, once it answers; `None` where it ended, because somebody took its port.
+/// Returns the process once it responds. Returns `None` if it exited because another process took
+/// its port.
 async fn spawn(
     folder: &TempDir,
     dns: SocketAddr,
@@ -260,7 +262,7 @@ async fn spawn(
         .kill_on_drop(true)
         .spawn()
         .expect("these tests start Pebble: run `cargo xtask setup`");
-    let stdout = process.stdout.take().expect("it was asked for as a pipe");
+    let stdout = process.stdout.take().expect("stdout is piped");
     let said = Arc::new(Said::default());
     let heard = Arc::clone(&said);
     let reader = tokio::spawn(async move {

@@ -1,6 +1,6 @@
-//! Chromium without a window, for tests of pages: what a visitor sees, with scripts and without, in light
-//! and dark, on a phone and on paper; what axe-core finds; and pictures. Driven by a process of Node.js,
-//! whose packages come with `cargo xtask setup`. It ends with the test, or with the test's process.
+//! Headless Chromium for tests of pages: with and without scripts, in light and dark colours, on a
+//! phone and in print. Runs axe-core and takes pictures. A Node.js process controls it, with
+//! packages that `cargo xtask setup` installs. It stops with the test or the test's process.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,9 +18,10 @@ use tokio::task::JoinHandle;
 
 use crate::tools;
 
-/// Longer than anything here takes on a busy machine.
+/// Timeout that is longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// How long the browser waits for something to come to pass, in ms: it shall say itself that it did not.
+/// Time that the browser waits for a condition, in milliseconds. Shorter than the other timeout, so
+/// that the browser reports the failure.
 const UNTIL_MS: u32 = 60_000;
 
 /// A running browser.
@@ -28,28 +29,26 @@ const UNTIL_MS: u32 = 60_000;
 pub struct Browser {
     line: Arc<Line>,
     reader: JoinHandle<()>,
-    /// Ended when it is dropped.
+    /// Killed on drop.
     _process: Child,
 }
 
-/// How somebody looks.
+/// Window and preferences of a visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Width of the window, in CSS pixels.
+    /// Width of the window in CSS pixels.
     pub width: u32,
-    /// Height of the window, in CSS pixels.
+    /// Height of the window in CSS pixels.
     pub height: u32,
-    /// Whether the visitor prefers dark colours.
     pub dark: bool,
-    /// Whether scripts run.
     pub scripts: bool,
-    /// Whether the page is seen as it would be printed.
+    /// Whether to use the print style.
     pub print: bool,
-    /// The visitor's language, such as `en`.
+    /// Visitor's language, such as `en`.
     pub language: &'static str,
 }
 
-/// A window with one page, and cookies of its own.
+/// A window with one page and its own cookies.
 #[derive(Debug)]
 pub struct Tab {
     line: Arc<Line>,
@@ -57,7 +56,7 @@ pub struct Tab {
     origin: String,
 }
 
-/// What goes to the process and comes back.
+/// Connection to the process.
 struct Line {
     stdin: tokio::sync::Mutex<ChildStdin>,
     last: AtomicU64,
@@ -65,7 +64,7 @@ struct Line {
 }
 
 impl View {
-    /// A window on a desk, in light colours.
+    /// A desktop window in light colours.
     pub const DESKTOP: Self = Self {
         width: 1_280,
         height: 900,
@@ -77,19 +76,19 @@ impl View {
     /// A small phone.
     pub const PHONE: Self = Self { width: 360, height: 740, ..Self::DESKTOP };
 
-    /// The same in dark colours.
+    /// Returns this view in dark colours.
     #[must_use]
     pub const fn dark(self) -> Self {
         Self { dark: true, ..self }
     }
 
-    /// The same without scripts.
+    /// Returns this view without scripts.
     #[must_use]
     pub const fn without_scripts(self) -> Self {
         Self { scripts: false, ..self }
     }
 
-    /// The same on paper.
+    /// Returns this view in print style.
     #[must_use]
     pub const fn printed(self) -> Self {
         Self { print: true, ..self }
@@ -108,19 +107,20 @@ impl Browser {
             .kill_on_drop(true)
             .spawn()
             .expect("these tests start a browser with Node.js: run `cargo xtask setup`");
-        let stdin = process.stdin.take().expect("it was asked for as a pipe");
-        let stdout = process.stdout.take().expect("it was asked for as a pipe");
+        let stdin = process.stdin.take().expect("stdin is piped");
+        let stdout = process.stdout.take().expect("stdout is piped");
         let mut lines = BufReader::new(stdout).lines();
         let first = tokio::time::timeout(PATIENCE, lines.next_line()).await.ok();
         let first = first.and_then(Result::ok).flatten().unwrap_or_default();
-        assert!(first.contains("ready"), "the browser did not start (it said `{first}`)");
+        assert!(first.contains("ready"), "the browser did not start; it printed `{first}`");
         let (stdin, waiting) = (tokio::sync::Mutex::new(stdin), Mutex::default());
         let line = Arc::new(Line { stdin, last: AtomicU64::new(0), waiting });
         let reader = tokio::spawn(read(lines, Arc::clone(&line)));
         Self { line, reader, _process: process }
     }
 
-    /// A window for pages of this origin, such as `http://127.0.0.1:80`, with this cookie (`name=value`).
+    /// Opens a window for pages of this origin, such as `http://127.0.0.1:80`, with this cookie
+    /// (`name=value`).
     pub async fn open(&self, origin: &str, view: View, cookie: Option<&str>) -> Tab {
         let View { width, height, dark, scripts, print, language } = view;
         let asked = json!({
@@ -133,35 +133,38 @@ impl Browser {
 }
 
 impl Tab {
-    /// Goes to this path and waits until it is loaded; the status of the answer.
+    /// Loads this path and returns the status of the response.
     pub async fn visit(&self, path: &str) -> u16 {
         let url = format!("{}{path}", self.origin);
         let status = self.ask("visit", json!({ "url": url })).await;
-        status.as_u64().and_then(|status| u16::try_from(status).ok()).expect("answers have one")
+        status
+            .as_u64()
+            .and_then(|status| u16::try_from(status).ok())
+            .expect("a response has a status")
     }
 
-    /// What this JavaScript comes to; works without scripts of the page, too.
+    /// Evaluates JavaScript and returns its value. Works even if scripts of the page are disabled.
     pub async fn evaluate(&self, code: &str) -> Value {
         self.ask("evaluate", json!({ "code": code })).await
     }
 
-    /// What this JavaScript comes to, as text.
+    /// Evaluates JavaScript and returns its value as text.
     pub async fn text(&self, code: &str) -> String {
         let value = self.evaluate(code).await;
         value.as_str().map_or_else(|| value.to_string(), str::to_owned)
     }
 
-    /// Waits until this JavaScript comes to something that is true.
+    /// Waits until this JavaScript returns a truthy value, and returns it.
     pub async fn until(&self, code: &str) -> Value {
         self.ask("until", json!({ "code": code, "millis": UNTIL_MS })).await
     }
 
-    /// Clicks on the first element of a selector, and waits for the page that follows.
+    /// Clicks the first element of a selector and waits for the next page.
     pub async fn click(&self, selector: &str) {
         self.ask("click", json!({ "selector": selector })).await;
     }
 
-    /// Writes into a field.
+    /// Fills in a field.
     pub async fn fill(&self, selector: &str, value: &str) {
         self.ask("fill", json!({ "selector": selector, "value": value })).await;
     }
@@ -171,22 +174,23 @@ impl Tab {
         self.ask("press", json!({ "key": key })).await;
     }
 
-    /// Keeps a picture of the whole page in this file.
+    /// Saves a picture of the whole page to this file.
     pub async fn picture(&self, file: &Path) {
         self.ask("picture", json!({ "file": file })).await;
     }
 
-    /// What axe-core finds wrong, a line for each rule.
+    /// Returns the violations that axe-core finds, a line for each rule.
     pub async fn audit(&self) -> Vec<String> {
         lines(&self.ask("audit", json!({})).await)
     }
 
-    /// All URLs that were asked for.
+    /// Returns all requested URLs.
     pub async fn asked(&self) -> Vec<String> {
         lines(&self.ask("asked", json!({})).await)
     }
 
-    /// What the browser complained of: errors of scripts, and what the page's policy forbade.
+    /// Returns the browser's complaints: errors of scripts, and violations of the page's content
+    /// security policy.
     pub async fn complaints(&self) -> Vec<String> {
         lines(&self.ask("complaints", json!({})).await)
     }
@@ -210,9 +214,9 @@ impl Line {
         let (sender, answer) = oneshot::channel();
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);
         let written = self.stdin.lock().await.write_all(format!("{what}\n").as_bytes()).await;
-        written.expect("the browser listens to the test");
+        written.expect("the browser reads commands");
         let answer = tokio::time::timeout(PATIENCE, answer).await;
-        let answer = answer.expect("the browser answers in time").expect("the browser answers");
+        let answer = answer.expect("the browser responds in time").expect("the browser is running");
         answer.unwrap_or_else(|why| panic!("{what}: {why}"))
     }
 }
@@ -239,7 +243,7 @@ async fn read(mut lines: Lines<BufReader<ChildStdout>>, line: Arc<Line>) {
             Some(why) => Err(why.to_owned()),
             None => Ok(said["value"].take()),
         };
-        // Who asked may have ended.
+        // The test may no longer wait for it.
         drop(sender.send(answer));
     }
 }
@@ -249,13 +253,13 @@ fn lines(list: &Value) -> Vec<String> {
     texts.map(|text| text.as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// The folder in which `cargo xtask setup` put the packages.
+/// Returns the folder of the packages that `cargo xtask setup` installs.
 fn packages() -> PathBuf {
     let package = tools::installed("browser/node_modules/playwright-core", "a browser");
-    package.ancestors().nth(2).expect("it is in two folders").to_owned()
+    package.ancestors().nth(2).expect("the path has two parent folders").to_owned()
 }
 
-/// Chromium as it is called on this machine.
+/// Returns the path of Chromium on this machine.
 fn program() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path)

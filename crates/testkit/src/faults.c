@@ -1,11 +1,11 @@
 /*
- * A library for LD_PRELOAD that makes the file system fail, for tests. Variables decide:
+ * A library for LD_PRELOAD that injects file system faults, for tests. Variables control it:
  *
- *   FAULTS_KILL_AT=N     kills the process (SIGKILL) instead of its Nth call that changes files
+ *   FAULTS_KILL_AT=N     kills the process (SIGKILL) instead of the Nth call that changes files
  *   FAULTS_COUNT=FILE    writes the number of such calls into FILE when the process exits
  *   FAULTS_FULL=FILE     while FILE exists, writes fail with ENOSPC
  *   FAULTS_SYNC=FILE     while FILE exists, fsync and fdatasync fail with EIO
- *   FAULTS_FOLDER=DIR    only files whose path contains DIR fail; all do without it
+ *   FAULTS_FOLDER=DIR    only files whose path contains DIR fail. Default: all files
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-//! A file system that fails on purpose: a library that a process preloads (`LD_PRELOAD`), built by the
-//! C compiler that builds the database too. Its variables are in `faults.c`.
+//! A file system with injected faults: a library to preload into a process (`LD_PRELOAD`), built by
+//! the C compiler that also builds the database. `faults.c` documents its variables.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ pub fn library(folder: &Path) -> PathBuf {
     if library.exists() {
         return library;
     }
-    // Other tests build it at the same time: each under a name of its own until it is whole.
+    // Other tests may build it at the same time. Each uses its own name until the library is
+    // complete.
     let own = folder.join(format!("faults-{name:016x}-{}", std::process::id()));
     let (source, built) = (own.with_extension("c"), own.with_extension("so"));
     fs::write(&source, SOURCE).expect("the folder for tests is writable");
@@ -28,8 +29,8 @@ pub fn library(folder: &Path) -> PathBuf {
         .output()
         .expect("a C compiler builds the database, and this library");
     let said = String::from_utf8_lossy(&compiler.stderr);
-    assert!(compiler.status.success(), "the library of faults does not build: {said}");
-    fs::rename(&built, &library).expect("both names are in one folder");
-    fs::remove_file(&source).expect("it was just written");
+    assert!(compiler.status.success(), "failed to build the fault library: {said}");
+    fs::rename(&built, &library).expect("both paths are in one folder");
+    fs::remove_file(&source).expect("the file was just written");
     library
 }

@@ -1,4 +1,5 @@
-//! For tests only: servers for the checks to talk to, and what else several crates' tests share.
+//! Test support for several crates: servers for checks, receivers of alerts, and a whole server
+//! under test. Only for tests.
 
 pub mod acme;
 pub mod browser;

@@ -1,5 +1,5 @@
-//! A line to a test's PostgreSQL that the test has in its hand: it can be cut, as when the network
-//! breaks, or fall silent, as when a machine hangs; and be mended.
+//! A proxy in front of a test's PostgreSQL. A test can cut its connections, as a broken network
+//! does, or stall them, as a machine that hangs does, and restore them.
 
 use std::net::SocketAddr;
 
@@ -8,10 +8,10 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-/// Bytes that are carried at a time.
+/// Maximum number of bytes copied at a time.
 const CHUNK: usize = 16 * 1024;
 
-/// A line. It ends with the test.
+/// A proxy. It stops with the test.
 #[derive(Debug)]
 pub struct Line {
     near: SocketAddr,
@@ -28,42 +28,43 @@ enum State {
 }
 
 impl Line {
-    /// A line to the database at this address, which is one of `postgres::database`.
+    /// Starts a proxy for the database at this address, which comes from `postgres::database`.
     pub async fn to(address: &str) -> Self {
         let (name, rest) = address
             .strip_prefix("postgres:///")
             .and_then(|rest| rest.split_once('?'))
-            .expect("the tests' own addresses are of this form");
-        let folder = rest.split_once("host=").expect("they name a folder").1;
+            .expect("addresses of test databases have this form");
+        let folder = rest.split_once("host=").expect("addresses of test databases name a folder").1;
         let socket = format!("{folder}/.s.PGSQL.5432");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let near = listener.local_addr().expect("it is bound");
         let (state, seen) = watch::channel(State::Carries);
         let task = tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
-                let far = UnixStream::connect(&socket).await.expect("the server is there");
+                let far =
+                    UnixStream::connect(&socket).await.expect("the database server is running");
                 tokio::spawn(carry(near, far, seen.clone()));
             }
         });
         Self { near, database: name.to_owned(), state, task: task.abort_handle() }
     }
 
-    /// The address of the database at the near end.
+    /// Returns the address of the database through the proxy.
     pub fn address(&self) -> String {
         format!("postgres://aloft@{}/{}?sslmode=disable", self.near, self.database)
     }
 
-    /// Breaks every connection, and those that are made from now on.
+    /// Closes every connection, and each new one.
     pub fn cut(&self) {
         self.state.send_replace(State::Cut);
     }
 
-    /// Nothing arrives any more, and nothing breaks.
+    /// Stops all transfers without closing connections.
     pub fn silence(&self) {
         self.state.send_replace(State::Silent);
     }
 
-    /// New connections are carried again, and those that were silent go on.
+    /// Accepts new connections again, and resumes stalled ones.
     pub fn mend(&self) {
         self.state.send_replace(State::Carries);
     }

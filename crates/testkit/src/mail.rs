@@ -1,6 +1,6 @@
-//! A mail server of the test's own: a process that speaks SMTP with STARTTLS and wants an account, as
-//! the servers of operators do. It reads what it takes back to the test by a parser that is not ours.
-//! The packages come with `cargo xtask setup`; it ends with the test, or with the test's process.
+//! A mail server for tests: a process that requires STARTTLS and a login, as operators' servers do.
+//! It parses each accepted message with a third-party parser and sends it back to the test.
+//! `cargo xtask setup` installs the packages. It stops with the test or the test's process.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -19,11 +19,11 @@ use tokio::task::JoinHandle;
 use crate::target::{Authority, Validity};
 use crate::tools;
 
-/// The account that it wants.
+/// Account of the server.
 pub const USER: &str = "aloft@example.com";
-/// Its password, with what addresses have to encode.
+/// Password of the account, with characters that need encoding in URLs.
 pub const PASSWORD: &str = "p@ss:w/ord%";
-/// Longer than anything here takes on a busy machine.
+/// Timeout that is longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running mail server.
@@ -35,41 +35,41 @@ pub struct MailServer {
     stdin: tokio::sync::Mutex<ChildStdin>,
     seen: Arc<Seen>,
     reader: JoinHandle<()>,
-    /// Ended when it is dropped.
+    /// Killed on drop.
     _process: Child,
 }
 
-/// An email that was taken, as another program reads it.
+/// An accepted email, as a third-party parser reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenMail {
-    /// Who sent it, by the envelope.
+    /// Sender in the envelope.
     pub from: String,
-    /// Whom it goes to, by the envelope.
+    /// Recipients in the envelope.
     pub to: Vec<String>,
-    /// Who had shown an account.
+    /// Account of the login.
     pub user: String,
-    /// Whether it came through TLS.
+    /// Whether it arrived over TLS.
     pub secure: bool,
-    /// Header lines in order, names in lower case, values as they stand.
+    /// Header lines in order, names in lower case, values unchanged.
     pub headers: Vec<(String, String)>,
-    /// The subject, decoded.
+    /// Decoded subject.
     pub subject: String,
-    /// The part in plain text, decoded.
+    /// Decoded plain-text part.
     pub text: String,
-    /// The part in HTML, decoded.
+    /// Decoded HTML part.
     pub html: String,
-    /// All of it, byte for byte (as Latin-1).
+    /// Raw message, decoded as Latin-1.
     pub raw: String,
 }
 
-/// Where the server refuses.
+/// Command that the server rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedAt {
-    /// The account.
+    /// Login.
     Auth,
-    /// The receiver of the message.
+    /// Recipient of the message.
     Receiver,
-    /// The message itself.
+    /// Message itself.
     Message,
 }
 
@@ -87,20 +87,20 @@ struct State {
 }
 
 impl TakenMail {
-    /// The value of a header.
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
 impl MailServer {
-    /// Starts the process on a free port of loopback.
+    /// Starts the process on a free loopback port.
     pub async fn start() -> Self {
         let authority = Authority::new("mail authority");
         let identity = authority.issue(&["localhost", "127.0.0.1"], Validity::Holds);
-        let folder = tempfile::tempdir().expect("the machine has room for a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         std::fs::write(folder.path().join("authority.pem"), authority.pem())
-            .expect("the folder was just made");
+            .expect("the folder was just created");
         let told = json!({
             "packages": packages(), "key": identity.key_pem(), "cert": identity.chain_pem(),
             "user": USER, "password": PASSWORD,
@@ -113,8 +113,8 @@ impl MailServer {
             .kill_on_drop(true)
             .spawn()
             .expect("these tests start a mail server on Node.js: run `cargo xtask setup`");
-        let stdin = process.stdin.take().expect("it was asked for as a pipe");
-        let stdout = process.stdout.take().expect("it was asked for as a pipe");
+        let stdin = process.stdin.take().expect("stdin is piped");
+        let stdout = process.stdout.take().expect("stdout is piped");
         let mut lines = BufReader::new(stdout).lines();
         let port = port_of(&mut lines).await;
         let seen = Arc::new(Seen::default());
@@ -123,7 +123,7 @@ impl MailServer {
         Self { port, authority, folder, stdin, seen, reader, _process: process }
     }
 
-    /// Has a server send its emails here.
+    /// Configures a server to send its emails here.
     pub fn set_up(&self, settings: &mut Settings) {
         settings.servers.has_mail = true;
         settings.mail = Some(MailSettings {
@@ -134,27 +134,28 @@ impl MailServer {
                 user: USER.to_owned(),
                 password: Secret::new(PASSWORD.to_owned()),
             }),
-            from: "Aloft <aloft@example.com>".parse().expect("it is an address"),
+            from: "Aloft <aloft@example.com>".parse().expect("the address is valid"),
         });
         settings.extra_ca_file = Some(self.authority_file());
     }
 
-    /// Its port on 127.0.0.1; its certificate is for `localhost` and for that address.
+    /// Returns its port on 127.0.0.1. Its certificate is valid for `localhost` and for that
+    /// address.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// The file of the authority that vouches for it.
+    /// Returns the file of the authority that issued its certificate.
     pub fn authority_file(&self) -> PathBuf {
         self.folder.path().join("authority.pem")
     }
 
-    /// The authority that vouches for it.
+    /// Returns the authority that issued its certificate.
     pub const fn authority(&self) -> &Authority {
         &self.authority
     }
 
-    /// From now on refuses with this code and this text, so many times.
+    /// Rejects the next `times` commands with this code and text.
     pub async fn refuse(&self, at: RefusedAt, times: usize, code: u16, text: &str) {
         let at = match at {
             RefusedAt::Auth => "auth",
@@ -165,21 +166,21 @@ impl MailServer {
         let line = json!({ "at": at, "code": code, "text": text, "times": times }).to_string();
         let mut stdin = self.stdin.lock().await;
         let written = stdin.write_all((line + "\n").as_bytes()).await;
-        written.expect("the mail server listens to the test");
+        written.expect("the mail server reads commands");
         self.once(|state| (state.told > before).then_some(())).await;
     }
 
-    /// What it took, in order.
+    /// Returns the accepted emails in order.
     pub fn taken(&self) -> Vec<TakenMail> {
         self.seen.state().taken.clone()
     }
 
-    /// What it took, as soon as that is so much.
+    /// Waits for this number of accepted emails and returns them.
     pub async fn takes(&self, count: usize) -> Vec<TakenMail> {
         self.once(|state| (state.taken.len() >= count).then(|| state.taken.clone())).await
     }
 
-    /// Waits until it has refused so often.
+    /// Waits for this number of rejections.
     pub async fn refuses(&self, count: usize) {
         self.once(|state| (state.refused >= count).then_some(())).await;
     }
@@ -188,8 +189,8 @@ impl MailServer {
         let mut lines = self.seen.lines.subscribe();
         let found = lines.wait_for(|_| look(&self.seen.state()).is_some());
         let came = tokio::time::timeout(PATIENCE, found).await.is_ok();
-        assert!(came, "the mail server saw only {:#?}", self.seen.state());
-        look(&self.seen.state()).expect("what came stays")
+        assert!(came, "the mail server only received {:#?}", self.seen.state());
+        look(&self.seen.state()).expect("received messages are kept")
     }
 }
 
@@ -205,10 +206,10 @@ impl Seen {
     }
 }
 
-/// The folder in which `cargo xtask setup` put the packages.
+/// Returns the folder of the packages that `cargo xtask setup` installs.
 fn packages() -> PathBuf {
     let package = tools::installed("mail/node_modules/smtp-server", "a mail server");
-    package.ancestors().nth(2).expect("it is in two folders").to_owned()
+    package.ancestors().nth(2).expect("the path has two parent folders").to_owned()
 }
 
 async fn port_of(lines: &mut Lines<BufReader<ChildStdout>>) -> u16 {
@@ -216,7 +217,7 @@ async fn port_of(lines: &mut Lines<BufReader<ChildStdout>>) -> u16 {
     let line = line.and_then(Result::ok).flatten().unwrap_or_default();
     let said: Value = serde_json::from_str(&line).unwrap_or_default();
     let port = said["port"].as_u64().and_then(|port| u16::try_from(port).ok());
-    port.unwrap_or_else(|| panic!("the mail server did not start (it said `{line}`)"))
+    port.unwrap_or_else(|| panic!("the mail server did not start; it printed `{line}`"))
 }
 
 async fn read(mut lines: Lines<BufReader<ChildStdout>>, seen: Arc<Seen>) {

@@ -1,6 +1,7 @@
-//! A PostgreSQL of the test process's own, from the programs that are installed: on a socket in a
-//! temporary folder, for speed without a sync to disk (`ALOFT_TEST_FSYNC=on` measures with it). It ends with the process, however that ends: a
-//! shell that hosts it waits for the end of a pipe. Each test gets a database of its own.
+//! A PostgreSQL server for the test process, from the installed programs. It listens on a socket in
+//! a temporary folder and does not sync to disk, for speed. `ALOFT_TEST_FSYNC=on` turns syncing on
+//! for measurements. A shell hosts the server and stops it when its stdin closes, however the test
+//! process ends. Each test gets its own database.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -11,13 +12,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where Debian and its kin keep the server's programs, in a folder for each version.
+/// Folder in which Debian-based systems install the server's programs, with a folder for each
+/// version.
 const DEBIAN: &str = "/usr/lib/postgresql";
-/// Who may run the server where the tests are run by root, which it refuses.
+/// Users to run the server as if root runs the tests, because PostgreSQL refuses to run as root.
 const USERS: &[&str] = &["postgres", "nobody"];
 
-/// Makes the files, starts the server, says so, and waits for the end of the standard input; then
-/// stops the server and takes everything away.
+/// Script that creates the files, starts the server, prints `ready` and waits for the end of stdin.
+/// Then it stops the server and removes the files.
 const HOST: &str = r#"
 trap '' INT TERM HUP
 end() { "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"; exit "$3"; }
@@ -39,11 +41,11 @@ static DATABASES: AtomicU32 = AtomicU32::new(0);
 struct Server {
     programs: PathBuf,
     folder: PathBuf,
-    /// Its shell, which waits for the end of the pipe that this holds.
+    /// Hosting shell, which waits for the end of the pipe that this handle keeps open.
     _host: Child,
 }
 
-/// The address of a new and empty database.
+/// Returns the address of a new, empty database.
 pub fn database() -> String {
     let server = &*SERVER;
     let name = format!("test_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
@@ -52,7 +54,7 @@ pub fn database() -> String {
         .arg(&server.folder)
         .arg(&name)
         .output()
-        .expect("createdb stands beside pg_ctl");
+        .expect("createdb is in the folder of pg_ctl");
     assert!(made.status.success(), "createdb: {}", String::from_utf8_lossy(&made.stderr));
     format!("postgres:///{name}?user=aloft&host={}", server.folder.display())
 }
@@ -62,19 +64,20 @@ impl Server {
         let programs = programs().expect(
             "these tests start PostgreSQL, which is not installed: install the package `postgresql` (cargo xtask setup does)",
         );
-        let folder = tempfile::tempdir().expect("the machine has room for a folder").keep();
+        let folder = tempfile::tempdir().expect("a temporary folder can be created").keep();
         let mut host = Command::new("sh");
         host.args(["-c", HOST, "sh"]).arg(&programs).arg(&folder).current_dir(&folder);
         host.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // A process that root runs belongs to somebody else from the start on.
+        // If root runs the tests, the files belong to another user from the start.
         if fs::metadata(&folder).is_ok_and(|folder| folder.uid() == 0) {
             let (user, group) =
                 other_user().expect("the machine has a user `postgres` or `nobody`");
-            std::os::unix::fs::chown(&folder, Some(user), Some(group)).expect("root may do that");
+            std::os::unix::fs::chown(&folder, Some(user), Some(group))
+                .expect("root may change the owner");
             host.uid(user).gid(group);
         }
         let mut host = host.spawn().expect("every machine has a shell");
-        let said = host.stdout.take().expect("it was asked for as a pipe");
+        let said = host.stdout.take().expect("stdout is piped");
         let mut lines = BufReader::new(said).lines().map_while(Result::ok);
         let first = lines.next().unwrap_or_default();
         assert_eq!(first, "ready", "PostgreSQL did not start: {}", lines.collect::<String>());
@@ -82,10 +85,10 @@ impl Server {
     }
 }
 
-/// The folder of the server's programs: where the path leads to, or the newest of Debian's.
+/// Returns the folder of the server's programs: the one on the `PATH`, or Debian's newest.
 fn programs() -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
-    // What stands on the path may be a link to one program of the folder.
+    // The program on the `PATH` may be a link into the folder.
     let linked =
         |folder: PathBuf| Some(folder.join("initdb").canonicalize().ok()?.parent()?.to_owned());
     if let Some(folder) =
@@ -105,7 +108,7 @@ fn is_complete(folder: &Path) -> bool {
     ["initdb", "pg_ctl", "createdb"].iter().all(|program| folder.join(program).exists())
 }
 
-/// User and group of somebody who is not root.
+/// Returns user and group ids of a user other than root.
 fn other_user() -> Option<(u32, u32)> {
     let users = fs::read_to_string("/etc/passwd").ok()?;
     let find = |name: &&str| {

@@ -1,6 +1,7 @@
-//! Receivers of alerts on loopback, one for each kind of channel but email (see `mail`). Each
-//! refuses what its vendor would refuse, in the vendor's words, as its public reference has it; keeps
-//! what it took; and misbehaves when it is told to. Nothing here asks the code that it tests.
+//! Receivers of alerts on loopback, one for each kind of channel except email (see `mail`). Each
+//! validates messages by its vendor's public reference and rejects them with the vendor's error
+//! messages. Each stores the messages that it accepted. Tests can make it misbehave. It uses none
+//! of the code under test.
 
 mod channel;
 mod discord;
@@ -31,10 +32,10 @@ pub use telephone::{ACCOUNT as TELEPHONE_ACCOUNT, TOKEN as TELEPHONE_TOKEN};
 use self::ruling::Ruling;
 use crate::target::{Answer, HttpTarget, Received};
 
-/// Longer than anything here takes on a busy machine.
+/// Timeout that is longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A running receiver. It ends when it is dropped.
+/// A running receiver. Dropping it stops it.
 #[derive(Debug)]
 pub struct Receiver {
     kind: ProviderType,
@@ -42,33 +43,32 @@ pub struct Receiver {
     desk: Arc<Desk>,
 }
 
-/// A message that was refused.
+/// A rejected message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// What came.
     pub message: Received,
-    /// Which rule it broke.
+    /// Rule that it violates.
     pub why: String,
 }
 
-/// What a receiver does instead of its work.
+/// Misbehaviour of a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Behaviour {
-    /// Answers with this status and nothing else.
+    /// Returns this status without a body.
     Status(u16),
-    /// Answers 429 and asks to come again after so many seconds.
+    /// Returns 429 with this `Retry-After` in seconds.
     Busy(u32),
-    /// Says nothing, and keeps the connection open.
+    /// Sends nothing and keeps the connection open.
     Hang,
-    /// Breaks the connection without an answer.
+    /// Closes the connection without a response.
     Close,
-    /// Answers 200 with a gigabyte.
+    /// Returns 200 with a body of a gigabyte.
     Gigabyte,
-    /// Answers 200 with a body that never ends.
+    /// Returns 200 with a body that never ends.
     Endless,
-    /// Sends to another address.
+    /// Redirects to another address.
     Redirect(String),
-    /// Answers, but not in HTTP.
+    /// Sends bytes that are not HTTP.
     Garbage,
 }
 
@@ -76,11 +76,11 @@ pub enum Behaviour {
 struct Desk {
     rulebook: Rulebook,
     state: Mutex<State>,
-    /// How many requests were dealt with, so that tests can wait for more.
+    /// Number of handled requests, so that tests can wait for more.
     seen: watch::Sender<usize>,
 }
 
-/// Whose rules hold.
+/// Rules of a vendor.
 #[derive(Debug)]
 enum Rulebook {
     Discord,
@@ -105,8 +105,8 @@ struct State {
 }
 
 impl Receiver {
-    /// A receiver of this kind. Panics for `email`, which `testkit::mail` takes, and for `webhook`,
-    /// which has to know secrets.
+    /// Starts a receiver of this kind. Panics for `email`, which `testkit::mail` receives, and for
+    /// `webhook`, which needs secrets.
     pub async fn start(kind: ProviderType) -> Self {
         let rulebook = match kind {
             ProviderType::Discord => Rulebook::Discord,
@@ -120,14 +120,14 @@ impl Receiver {
             ProviderType::GrafanaOncall => Rulebook::GrafanaOncall,
             ProviderType::Ntfy => Rulebook::Ntfy,
             ProviderType::Webhook | ProviderType::Email => {
-                panic!("a receiver of `{kind}` is started in another way")
+                panic!("receivers of `{kind}` have their own constructor")
             }
         };
         Self::with(kind, rulebook).await
     }
 
-    /// A receiver of webhooks that believes what is signed with one of `secrets`, at about the time
-    /// that the clock of `ctx` shows.
+    /// Starts a receiver of webhooks. It accepts signatures with one of `secrets` and timestamps
+    /// close to the clock of `ctx`.
     pub async fn of_webhooks(secrets: Vec<Secret<Vec<u8>>>, ctx: Context) -> Self {
         let verifier = webhook::Verifier { secrets, ctx };
         Self::with(ProviderType::Webhook, Rulebook::Webhook(verifier)).await
@@ -141,54 +141,55 @@ impl Receiver {
         Self { kind, target, desk }
     }
 
-    /// Its kind.
+    /// Returns its kind.
     pub const fn kind(&self) -> ProviderType {
         self.kind
     }
 
-    /// Where it is, without a slash at the end: what a setting for a vendor's address takes.
+    /// Returns its base URL without a trailing slash, as settings for a vendor's address expect.
     pub fn base(&self) -> String {
         self.target.url("")
     }
 
-    /// Does this from now on, in the place of its work.
+    /// Misbehaves from now on.
     pub fn behave(&self, behaviour: Behaviour) {
         self.state().always = Some(behaviour);
     }
 
-    /// Does this so many times, and then its work again.
+    /// Misbehaves this number of times, then works again.
     pub fn behave_times(&self, times: usize, behaviour: Behaviour) {
         self.state().next.extend(std::iter::repeat_n(behaviour, times));
     }
 
-    /// Does its work again.
+    /// Works normally again.
     pub fn behave_well(&self) {
         let mut state = self.state();
         state.next.clear();
         state.always = None;
     }
 
-    /// What it took, in order.
+    /// Returns the accepted messages in order.
     pub fn accepted(&self) -> Vec<Received> {
         self.state().accepted.clone()
     }
 
-    /// What it refused, in order.
+    /// Returns the rejected messages in order.
     pub fn refused(&self) -> Vec<Refused> {
         self.state().refused.clone()
     }
 
-    /// What came while it misbehaved, in order.
+    /// Returns the messages received during misbehaviour, in order.
     pub fn turned_away(&self) -> Vec<Received> {
         self.state().turned_away.clone()
     }
 
-    /// What it took, as soon as that is so much. Panics when it does not come, with what it refused.
+    /// Waits for this number of accepted messages and returns them. Panics after a timeout and
+    /// shows the rejected messages.
     pub async fn takes(&self, count: usize) -> Vec<Received> {
         self.once(|state| (state.accepted.len() >= count).then(|| state.accepted.clone())).await
     }
 
-    /// What came while it misbehaved, as soon as that is so much.
+    /// Waits for this number of messages received during misbehaviour and returns them.
     pub async fn turns_away(&self, count: usize) -> Vec<Received> {
         let enough = |state: &State| state.turned_away.len() >= count;
         self.once(|state| enough(state).then(|| state.turned_away.clone())).await
@@ -200,14 +201,14 @@ impl Receiver {
         if tokio::time::timeout(PATIENCE, found).await.is_err() {
             let state = self.state();
             panic!(
-                "{} took {} messages, turned away {} and refused {:#?}",
+                "{} accepted {} messages, ignored {} and rejected {:#?}",
                 self.kind,
                 state.accepted.len(),
                 state.turned_away.len(),
                 state.refused
             );
         }
-        look(&self.state()).expect("what came stays")
+        look(&self.state()).expect("received messages are kept")
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,5 +1,6 @@
-//! A whole server in the test's own process, on a port and in a folder of its own, with a clock
-//! that the test holds; callers with keys of every sort; and answers in a form that snapshots show.
+//! A whole server in the test's process, with its own port, its own folder, and a clock that the
+//! test controls. Also provides callers with keys of every scope, and responses that snapshots can
+//! show.
 
 mod caller;
 
@@ -20,24 +21,19 @@ pub use self::caller::{Caller, Reply};
 use crate::postgres;
 use crate::target::DnsTarget;
 
-/// Where the held clock stands at first: 2026-11-21T00:00:00Z.
+/// Initial time of the test clock: 2026-11-21T00:00:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
-/// The service that [`Caller::rpc`] calls.
+/// Service that [`Caller::rpc`] calls.
 pub const MONITORS: &str = "monitor.v1.MonitorService";
-/// The service of incidents.
 pub const INCIDENTS: &str = "incident.v1.IncidentService";
-/// The service of notification channels.
 pub const NOTIFICATIONS: &str = "notification.v1.NotificationService";
-/// The service of maintenance.
 pub const MAINTENANCES: &str = "maintenance.v1.MaintenanceService";
-/// The service of status pages.
 pub const STATUS_PAGES: &str = "status_page.v1.StatusPageService";
-/// The service of status reports.
 pub const STATUS_REPORTS: &str = "status_report.v1.StatusReportService";
-/// Custom domains that lead to every server of a test.
+/// Custom domains that resolve to every server under test.
 const DOMAINS: [&str; 3] =
     ["status.acme.example", "status.example.com", "status.xn--bcher-kva.example"];
-/// Slugs of pages that may have these domains.
+/// Slugs of pages that may use these domains.
 const SLUGS: [&str; 9] = [
     "acme",
     "acme-status",
@@ -49,10 +45,10 @@ const SLUGS: [&str; 9] = [
     "other",
     "status",
 ];
-/// More calls than any test makes.
-const PLENTY: NonZeroU32 = NonZeroU32::new(1_000_000).expect("it is not 0");
+/// Rate limit above the calls of any test.
+const PLENTY: NonZeroU32 = NonZeroU32::new(1_000_000).expect("the number is not 0");
 
-/// A running server. It ends with the test.
+/// A running server. It stops with the test.
 #[derive(Debug)]
 pub struct TestServer {
     running: Running,
@@ -62,25 +58,27 @@ pub struct TestServer {
     write: CreatedKey,
     stranger: CreatedKey,
     workspaces: [WorkspaceId; 2],
-    /// Of the domains that tests write without minding where they lead.
+    /// DNS server of the domains whose target does not matter to a test.
     names: DnsTarget,
     folder: TempDir,
 }
 
 impl TestServer {
-    /// A server whose clock stands at [`START`] until it is advanced. It has the workspaces `acme`
-    /// and `other`, may reach private networks, and has no limit of calls that a test would meet.
+    /// Starts a server whose clock stays at [`START`] until it is advanced. It has the workspaces
+    /// `acme` and `other`, may connect to private networks, and has no rate limit that a test would
+    /// reach.
     pub async fn start() -> Self {
         Self::start_with(|_| {}).await
     }
 
-    /// Like [`TestServer::start`], with other settings.
+    /// Starts a server like [`TestServer::start`], with other settings.
     pub async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
         let (ctx, clock) = Context::manual(START);
         Self::start_in(ctx, Some(clock), change).await
     }
 
-    /// Like [`TestServer::start`], on the machine's clock: for what really waits.
+    /// Starts a server like [`TestServer::start`] on the system clock, for tests that need real
+    /// timers.
     pub async fn start_on_system_clock() -> Self {
         Self::start_in(Context::system(), None, |_| {}).await
     }
@@ -90,13 +88,13 @@ impl TestServer {
         clock: Option<ManualClock>,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
-        let folder = tempfile::tempdir().expect("the machine has room for a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let mut settings = Settings {
             listen: ([127, 0, 0, 1], 0).into(),
             data: folder.path().join("data"),
             database: database(),
             allow_private_networks: true,
-            // More than the default, so that tests see several regions without naming them.
+            // More than the default, so that tests get several regions without naming them.
             default_regions: vec![Region::FlyAms, Region::FlyIad, Region::FlySin],
             calls_per_second: PLENTY,
             calls_burst: PLENTY,
@@ -110,7 +108,7 @@ impl TestServer {
             names.address_of(domain, "127.0.0.1");
         }
         let running = Box::pin(server::boot::start_in_zones(&settings, ctx, zones(&names))).await;
-        let running = running.expect("the server starts");
+        let running = running.expect("the server can start");
         let desk = running.desk();
         let workspace = async |slug: &str, name: &str| {
             let new = CreateWorkspace { slug: slug.to_owned(), name: name.to_owned(), plan: None };
@@ -125,7 +123,7 @@ impl TestServer {
         }
         let key = async |workspace: &str, scope| {
             let new = new_key(workspace, scope, None);
-            desk.create_key(new).await.expect("the workspace is there")
+            desk.create_key(new).await.expect("the workspace exists")
         };
         Self {
             read: key("acme", Scope::Read).await,
@@ -140,27 +138,27 @@ impl TestServer {
         }
     }
 
-    /// The address it answers on.
+    /// Returns its address.
     pub const fn address(&self) -> SocketAddr {
         self.running.address()
     }
 
-    /// The running server itself.
+    /// Returns the running server itself.
     pub const fn running(&self) -> &Running {
         &self.running
     }
 
-    /// The settings it was started with.
+    /// Returns the settings with which it was started.
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Moves the clock forward. Panics on the machine's clock, which nobody moves.
+    /// Advances the clock. Panics if the server uses the system clock.
     pub fn advance(&self, by: Duration) {
-        self.clock.as_ref().expect("the server was started with a held clock").advance(by);
+        self.clock.as_ref().expect("the server was started with a test clock").advance(by);
     }
 
-    /// A caller of the workspace `acme` with a key of this scope.
+    /// Returns a caller of the workspace `acme` with a key of this scope.
     pub fn caller(&self, scope: Scope) -> Caller {
         let key = match scope {
             Scope::Read => &self.read,
@@ -169,7 +167,7 @@ impl TestServer {
         self.with_key(key.key.expose())
     }
 
-    /// The id of that caller's key.
+    /// Returns the id of that caller's key.
     pub const fn key_id(&self, scope: Scope) -> KeyId {
         match scope {
             Scope::Read => self.read.id,
@@ -177,49 +175,49 @@ impl TestServer {
         }
     }
 
-    /// A caller of another workspace, who may write there.
+    /// Returns a caller of another workspace with a write key.
     pub fn stranger(&self) -> Caller {
         self.with_key(self.stranger.key.expose())
     }
 
-    /// What the TXT record of a domain says that belongs to this page of the workspace `acme`.
+    /// Returns the TXT record that proves a domain for this page of the workspace `acme`.
     pub fn ownership(&self, slug: &str) -> String {
         ownership(self.workspaces[0], slug)
     }
 
-    /// Like [`TestServer::ownership`], of the stranger's workspace.
+    /// Returns the record of [`TestServer::ownership`] for the other workspace.
     pub fn stranger_ownership(&self, slug: &str) -> String {
         ownership(self.workspaces[1], slug)
     }
 
-    /// The id of the stranger's key.
+    /// Returns the id of the other workspace's key.
     pub const fn stranger_key_id(&self) -> KeyId {
         self.stranger.id
     }
 
-    /// A caller without a key.
+    /// Returns a caller without a key.
     pub const fn nobody(&self) -> Caller {
         Caller { address: self.running.address(), key: None }
     }
 
-    /// A caller with this text as its key.
+    /// Returns a caller with this text as its key.
     pub fn with_key(&self, key: &str) -> Caller {
         Caller { address: self.address(), key: Some(key.to_owned()) }
     }
 
-    /// A new key of the workspace `acme`.
+    /// Creates a key of the workspace `acme`.
     pub async fn new_key(&self, scope: Scope, expires_in: Option<Duration>) -> CreatedKey {
         let new = new_key("acme", scope, expires_in);
-        self.running.desk().create_key(new).await.expect("the workspace is there")
+        self.running.desk().create_key(new).await.expect("the workspace exists")
     }
 
-    /// Stops the server in the middle of what it does, and starts it again on the same folder, so much
-    /// later, with the same keys. Its addresses are others.
+    /// Stops the server abruptly and starts it again `later`, with the same folder and keys. Its
+    /// addresses change.
     pub async fn start_again(self, later: Duration) -> Self {
         self.start_again_with(later, |_| {}).await
     }
 
-    /// Like [`TestServer::start_again`], with other settings.
+    /// Restarts the server like [`TestServer::start_again`], with other settings.
     pub async fn start_again_with(
         self,
         later: Duration,
@@ -230,30 +228,27 @@ impl TestServer {
         } = self;
         change(&mut settings);
         let now = running.app().ctx.now();
-        running.stop().await.expect("the server stops in order");
+        running.stop().await.expect("the server can stop");
         let (ctx, clock) = Context::manual(now + later);
         let running = Box::pin(server::boot::start_in_zones(&settings, ctx, zones(&names))).await;
-        let running = running.expect("the server starts");
+        let running = running.expect("the server can start");
         let clock = Some(clock);
         Self { running, clock, settings, read, write, stranger, workspaces, names, folder }
     }
 
-    /// Stops the server in order.
+    /// Shuts the server down.
     pub async fn stop(self) {
-        self.running.stop().await.expect("the server stops in order");
+        self.running.stop().await.expect("the server can stop");
     }
 }
 
-/// The database of a new server: embedded, or where `ALOFT_TEST_ENGINE` says so one of PostgreSQL.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the same tests are run once more on the other engine"
-)]
+/// Returns the database of a new server: SQLite, or PostgreSQL if `ALOFT_TEST_ENGINE` says so.
+#[expect(clippy::disallowed_methods, reason = "the same tests run again on the other engine")]
 fn database() -> Database {
     match std::env::var("ALOFT_TEST_ENGINE").as_deref() {
         Ok("postgres") => Database::Postgres(Secret::new(postgres::database())),
         Ok("sqlite") | Err(_) => Database::Embedded,
-        Ok(other) => panic!("ALOFT_TEST_ENGINE is sqlite or postgres, not `{other}`"),
+        Ok(other) => panic!("ALOFT_TEST_ENGINE must be sqlite or postgres, not `{other}`"),
     }
 }
 
@@ -261,7 +256,7 @@ fn ownership(workspace: WorkspaceId, slug: &str) -> String {
     format!("aloft-page={workspace}/{slug}")
 }
 
-/// Where the names of [`DOMAINS`] are asked for.
+/// Returns the DNS settings with which the server looks up [`DOMAINS`].
 fn zones(names: &DnsTarget) -> Zones {
     DOMAINS.map(|domain| (domain.to_owned(), names.address())).to_vec()
 }

@@ -1,5 +1,5 @@
-//! Fake targets for checks: real servers on loopback, each on a port of its own, that do as they
-//! were told, count who came, and stop when they are dropped.
+//! Fake targets for checks: real servers on loopback, each on its own port. They follow a script,
+//! count requests, and stop on drop.
 
 mod answer;
 mod authority;
@@ -15,7 +15,7 @@ pub use tcp::TcpTarget;
 
 use tokio::task::JoinHandle;
 
-/// Stops the server's task, and with it all its connections, when it is dropped.
+/// Aborts the server's task and all its connections on drop.
 #[derive(Debug)]
 struct Running(JoinHandle<()>);
 

@@ -1,5 +1,4 @@
-//! Somebody who asks in TLS: trusts what the test says, asks by a name at any address, and shows what was
-//! answered.
+//! A TLS client that trusts given roots and connects to any address with any server name.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,36 +15,36 @@ use tokio_rustls::client::TlsStream;
 
 use crate::server::{Reply, read};
 
-/// Somebody who asks in TLS.
+/// A TLS client.
 #[derive(Clone, Debug)]
 pub struct TlsCaller(Arc<ClientConfig>);
 
 impl TlsCaller {
-    /// Trusts these, and offers these protocols.
+    /// Creates a client with these roots and ALPN protocols.
     pub fn new(roots: RootCertStore, protocols: &[&str]) -> Self {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .expect("the provider has suites of TLS 1.2 and 1.3")
+            .expect("the provider supports TLS 1.2 and 1.3")
             .with_root_certificates(roots)
             .with_no_client_auth();
         config.alpn_protocols = protocols.iter().map(|it| it.as_bytes().to_vec()).collect();
         Self(Arc::new(config))
     }
 
-    /// A connection to whoever is `name` at this address; the error says why there is none.
+    /// Connects to the server `name` at this address. Returns the handshake error as text.
     pub async fn connect(
         &self,
         address: SocketAddr,
         name: &str,
     ) -> Result<TlsStream<TcpStream>, String> {
         let stream = TcpStream::connect(address).await.map_err(|why| why.to_string())?;
-        let name = ServerName::try_from(name.to_owned()).expect("the test wrote a name");
+        let name = ServerName::try_from(name.to_owned()).expect("the test's name is valid");
         let connector = TlsConnector::from(Arc::clone(&self.0));
         connector.connect(name, stream).await.map_err(|why| why.to_string())
     }
 
-    /// The certificate that is shown for `name`.
+    /// Returns the certificate that the server sends for `name`.
     pub async fn certificate(
         &self,
         address: SocketAddr,
@@ -53,10 +52,10 @@ impl TlsCaller {
     ) -> Result<CertificateDer<'static>, String> {
         let stream = self.connect(address, name).await?;
         let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
-        Ok(shown.expect("a handshake shows one").clone().into_owned())
+        Ok(shown.expect("the server sends a certificate").clone().into_owned())
     }
 
-    /// Asks `name` at this address for a path, in the protocol that was agreed on.
+    /// Requests a path from `name` at this address, with the negotiated protocol.
     pub async fn get(&self, address: SocketAddr, name: &str, path: &str) -> Result<Reply, String> {
         let stream = self.connect(address, name).await?;
         let is_h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
@@ -64,7 +63,7 @@ impl TlsCaller {
             Request::get(if is_h2 { format!("https://{name}{path}") } else { path.into() });
         let request = if is_h2 { request } else { request.header("host", name) };
         let request = request.body(Full::<bytes::Bytes>::default());
-        let request = request.expect("the test wrote a request that can be");
+        let request = request.expect("the test's request is valid");
         let io = TokioIo::new(stream);
         let said = |why: hyper::Error| why.to_string();
         if is_h2 {

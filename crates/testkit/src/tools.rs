@@ -1,29 +1,29 @@
-//! What `cargo xtask setup` installed, for the tests that start it.
+//! Finds the tools that `cargo xtask setup` installs, for tests that run them.
 
 use std::path::{Path, PathBuf};
 
 /// A program that runs Terraform providers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TerraformHost {
-    /// What messages call it, such as `terraform-1.8.5`.
+    /// Name in messages, such as `terraform-1.8.5`.
     pub name: &'static str,
-    /// Where it is.
+    /// Path of the program.
     pub program: PathBuf,
-    /// Whether it has write-only arguments (Terraform 1.11, OpenTofu 1.11).
+    /// Support for write-only arguments (Terraform 1.11, OpenTofu 1.11).
     pub write_only: WriteOnly,
 }
 
-/// What a host makes of write-only arguments.
+/// Support of a host for write-only arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteOnly {
-    /// It has them.
+    /// Supported.
     Known,
-    /// It is older, and refuses a configuration that gives one.
+    /// Not supported. The host rejects a configuration that sets one.
     Unknown,
 }
 
-/// Every program that the provider is tested with: the `terraform` of the `PATH`, the oldest that is
-/// supported, the newest, and OpenTofu.
+/// Returns every program that the provider is tested with: the `terraform` of the `PATH`, the
+/// oldest supported one, the newest one, and OpenTofu.
 pub fn terraform_hosts() -> [TerraformHost; 4] {
     let of = |name: &'static str, write_only| {
         let place = format!("bin/{name}");
@@ -42,10 +42,10 @@ pub fn terraform_hosts() -> [TerraformHost; 4] {
     ]
 }
 
-/// Where `place` is below the folder of the tools. Panics where it is not installed: `what` the tests
-/// start, with its verb.
+/// Returns the path of `place` below the folder of tools. Panics if it is not installed and names
+/// `what` the tests start.
 pub(crate) fn installed(place: &str, what: &str) -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "where tools are is told to tests alone")]
+    #[expect(clippy::disallowed_methods, reason = "only tests need to know the folder of tools")]
     let tools = std::env::var("ALOFT_TOOLS_DIR")
         .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools"), PathBuf::from);
     let found = tools.join(place).canonicalize();

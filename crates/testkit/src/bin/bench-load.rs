@@ -1,8 +1,9 @@
-//! Callers for `cargo xtask bench rpc`: the same JSON call over kept connections, as fast as the
-//! answers come. `bench-load ADDRESS KEY METHOD BODY CONNECTIONS SECONDS FORMS` prints one line of JSON:
-//! calls, seconds, and the latency that half and 99 of 100 calls kept below. With more than one form,
-//! as many take turns that mean the same and are other bytes.
-#![expect(clippy::print_stdout, reason = "the bench reads the figures from there")]
+//! Load generator of `cargo xtask bench rpc`: sends the same JSON call over persistent connections
+//! as fast as responses arrive. `bench-load ADDRESS KEY METHOD BODY CONNECTIONS SECONDS FORMS`
+//! prints one line of JSON: calls, seconds, and the 50th and 99th percentile of the latency. With
+//! more than one form, it alternates between that many bodies with equal meaning and different
+//! bytes.
+#![expect(clippy::print_stdout, reason = "the bench reads the figures from stdout")]
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ fn main() -> Result<()> {
         bail!("usage: bench-load ADDRESS KEY METHOD BODY CONNECTIONS SECONDS FORMS");
     };
     let request = |form: usize| {
-        // JSON may end with spaces: each form has one more.
+        // JSON may end with spaces, so each form has one more.
         let length = body.len() + form;
         format!(
             "POST /rpc/monitor.v1.MonitorService/{method} HTTP/1.1\r\nhost: bench\r\n\
@@ -40,14 +41,14 @@ async fn load(
 ) -> Result<()> {
     let begun = Instant::now();
     let callers = (0..connections).map(|first| {
-        // Each begins elsewhere, so that they do not ask the same at one time.
+        // Connections start with different forms, so that they do not send the same one at once.
         let turns = requests.iter().cycle().skip(first * requests.len() / connections);
         call(address, turns, begun + window)
     });
     let mut latencies = futures_util::future::try_join_all(callers).await?.concat();
     let seconds = begun.elapsed().as_secs_f64();
     latencies.sort_unstable();
-    ensure!(!latencies.is_empty(), "no call came to its end");
+    ensure!(!latencies.is_empty(), "no call completed");
     let below = |hundredths: usize| latencies[(latencies.len() - 1) * hundredths / 100];
     println!(
         "{}",
@@ -56,7 +57,7 @@ async fn load(
     Ok(())
 }
 
-/// Calls one after the other until `end`; the latencies in microseconds.
+/// Makes calls in sequence until `end`. Returns the latencies in microseconds.
 async fn call(
     address: &str,
     mut requests: impl Iterator<Item = &String>,
@@ -105,14 +106,14 @@ async fn read_exactly(stream: &mut BufReader<TcpStream>, length: usize) -> Resul
     Ok(bytes)
 }
 
-/// A body without a length comes in chunks; the last one is empty.
+/// Reads a chunked body. The last chunk is empty.
 async fn read_chunks(stream: &mut BufReader<TcpStream>) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     let mut line = String::new();
     loop {
         line.clear();
         stream.read_line(&mut line).await?;
-        let size = usize::from_str_radix(line.trim(), 16).context("no size of a chunk")?;
+        let size = usize::from_str_radix(line.trim(), 16).context("invalid chunk size")?;
         let chunk = read_exactly(stream, size + "\r\n".len()).await?;
         if size == 0 {
             return Ok(body);

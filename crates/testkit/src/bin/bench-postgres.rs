@@ -1,6 +1,6 @@
-//! A PostgreSQL for `cargo xtask bench rpc`: starts the one of the tests, prints the address of an
-//! empty database, and ends with its standard input. Whether it syncs to disk is for the bench to say.
-#![expect(clippy::print_stdout, reason = "the bench reads the address from there")]
+//! A PostgreSQL for `cargo xtask bench rpc`. Starts the one that tests use, prints the address of
+//! an empty database, and stops when stdin ends. The bench decides whether it syncs to disk.
+#![expect(clippy::print_stdout, reason = "the bench reads the address from stdout")]
 
 extern crate aloft_testkit as testkit;
 

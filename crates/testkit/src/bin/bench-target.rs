@@ -1,8 +1,9 @@
-//! The target of `cargo xtask bench`: answers every request with 200 and a small body, plain, TLS
-//! and plain after a second, and every DNS question with one address, all on loopback. It is made to
-//! take little of the two cores it shares with the service. Prints the four ports (plain, TLS, slow,
-//! DNS) and its certificate, then serves until it is ended.
-#![expect(clippy::print_stdout, reason = "the bench reads the addresses from there")]
+//! The target of `cargo xtask bench`, on loopback. It answers every HTTP request with 200 and a
+//! small body: in plain text, over TLS, and in plain text after a second. It answers every DNS
+//! question with one address. It uses little CPU, because it shares two cores with the service. It
+//! prints the four ports (plain, TLS, slow, DNS) and its certificate, then serves until it is
+//! killed.
+#![expect(clippy::print_stdout, reason = "the bench reads the addresses from stdout")]
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -13,14 +14,14 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio_rustls::TlsAcceptor;
 
-/// Requests of the service fit into this; what is longer is answered all the same.
+/// Size of the read buffer. The service's requests fit. Longer requests get a response too.
 const REQUEST_BYTES: usize = 2_048;
-/// Connections that wait to be accepted; the service opens thousands a second.
+/// Length of the accept queue. The service opens thousands of connections a second.
 const BACKLOG: u32 = 4_096;
 const BODY_BYTES: usize = 64;
-/// What the slow target waits before it answers.
+/// Delay of the slow target.
 const SLOW: Duration = Duration::from_secs(1);
-/// Header of a DNS message, and what follows the name in a question: type and class.
+/// Lengths of a DNS header, and of the type and class after the name in a question.
 const DNS_HEADER: usize = 12;
 const DNS_AFTER_NAME: usize = 4;
 
@@ -92,7 +93,7 @@ async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, pause: Duration
     let mut answer = Vec::with_capacity(head.len() + BODY_BYTES);
     answer.extend_from_slice(head.as_bytes());
     answer.resize(head.len() + BODY_BYTES, b'.');
-    // A client that went away is counted by the service, not here.
+    // The service counts clients that disconnect.
     let _ = stream.write_all(&answer).await;
     let _ = stream.shutdown().await;
 }
@@ -102,13 +103,13 @@ async fn serve_dns(socket: UdpSocket) {
     loop {
         let Ok((length, from)) = socket.recv_from(&mut question).await else { continue };
         if let Some(reply) = address_for(&question[..length]) {
-            // As above.
+            // The service counts missing responses.
             let _ = socket.send_to(&reply, from).await;
         }
     }
 }
 
-/// The reply to a message with one question: 127.0.0.1, whatever was asked for.
+/// Returns the response to a message with one question: 127.0.0.1, whatever the name.
 fn address_for(message: &[u8]) -> Option<Vec<u8>> {
     let mut end = DNS_HEADER;
     while *message.get(end)? != 0 {
@@ -117,10 +118,10 @@ fn address_for(message: &[u8]) -> Option<Vec<u8>> {
     let question = message.get(DNS_HEADER..=end + DNS_AFTER_NAME)?;
     let mut reply = Vec::with_capacity(message.len() + 16);
     reply.extend_from_slice(&message[..2]);
-    // An answer, recursion done; one question, one answer, nothing else.
+    // Response, recursion available. One question, one answer, no other records.
     reply.extend_from_slice(&[0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
     reply.extend_from_slice(question);
-    // The question's name, type A, class IN, kept for 60 s, four bytes.
+    // Name of the question, type A, class IN, TTL 60 s, length 4.
     reply.extend_from_slice(&[0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]);
     Some(reply)
 }

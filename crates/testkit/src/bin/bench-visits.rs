@@ -1,8 +1,8 @@
-//! Visitors for `cargo xtask bench pages`: the same GET over kept connections, as fast as the answers
-//! come, of which nothing is looked at but status and length. `bench-visits ADDRESS PATH ENCODING
-//! CONNECTIONS SECONDS` prints one line of JSON: visits, seconds, bytes of a body, and the latency that
-//! half and 99 of 100 visits kept below.
-#![expect(clippy::print_stdout, reason = "the bench reads the figures from there")]
+//! Load generator of `cargo xtask bench pages`: sends the same GET over persistent connections as
+//! fast as responses arrive. It only checks their status and length.
+//! `bench-visits ADDRESS PATH ENCODING CONNECTIONS SECONDS` prints one line of JSON: visits,
+//! seconds, bytes of a body, and the 50th and 99th percentile of the latency.
+#![expect(clippy::print_stdout, reason = "the bench reads the figures from stdout")]
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-/// Room for an answer or a part of it.
+/// Size of the read buffer for a response or a part of it.
 const ROOM: usize = 256 << 10;
 
 fn main() -> Result<()> {
@@ -37,7 +37,7 @@ async fn load(address: &str, request: &str, connections: usize, window: Duration
     let bytes = seen.iter().map(|(_, bytes)| *bytes).max().unwrap_or_default();
     let mut latencies: Vec<u32> = seen.into_iter().flat_map(|(latencies, _)| latencies).collect();
     latencies.sort_unstable();
-    ensure!(!latencies.is_empty(), "no visit came to its end");
+    ensure!(!latencies.is_empty(), "no visit completed");
     let below = |hundredths: usize| latencies[(latencies.len() - 1) * hundredths / 100];
     println!(
         "{}",
@@ -49,7 +49,8 @@ async fn load(address: &str, request: &str, connections: usize, window: Duration
     Ok(())
 }
 
-/// Visits one after the other until `end`; the latencies in microseconds, and the bytes of a body.
+/// Makes visits in sequence until `end`. Returns the latencies in microseconds and the length of a
+/// body.
 async fn visit(address: &str, request: &str, end: Instant) -> Result<(Vec<u32>, usize)> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
@@ -65,7 +66,7 @@ async fn visit(address: &str, request: &str, end: Instant) -> Result<(Vec<u32>, 
     Ok((latencies, bytes))
 }
 
-/// Reads one answer to its end; how long its body was.
+/// Reads one response. Returns the length of its body.
 async fn read_answer(stream: &mut TcpStream, room: &mut [u8]) -> Result<usize> {
     let mut filled = 0;
     let head = loop {
@@ -79,12 +80,12 @@ async fn read_answer(stream: &mut TcpStream, room: &mut [u8]) -> Result<usize> {
     let text = std::str::from_utf8(&room[..head])?;
     ensure!(text.starts_with("HTTP/1.1 200 "), "{text}");
     let length = text.lines().find_map(|line| line.strip_prefix("content-length: "));
-    let length: usize = length.context("an answer without a length")?.parse()?;
+    let length: usize = length.context("the response has no content-length")?.parse()?;
     let mut rest = (head + length).saturating_sub(filled);
     while rest > 0 {
         let part = rest.min(room.len());
         let read = stream.read(&mut room[..part]).await?;
-        ensure!(read > 0, "the server closed the connection in an answer");
+        ensure!(read > 0, "the server closed the connection during a response");
         rest -= read;
     }
     Ok(length)

@@ -1,5 +1,5 @@
-// Chromium for tests, without a window. The packages lie in the folder that it is given. It speaks with the
-// test in lines of JSON: each command has an id, and its answer has the same; it ends with its input.
+// Headless Chromium for tests. The test passes the folder of the packages. The process reads commands as
+// lines of JSON, and prints a response with the same id for each. It exits when stdin ends.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -10,11 +10,11 @@ const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 const say = (line) => process.stdout.write(JSON.stringify(line) + "\n");
-// Nobody but this test uses it, and its own walls need rights that containers do not give.
+// Only tests use it, and its sandbox needs privileges that containers lack.
 const args = ["--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb"];
 const browser = await chromium.launch({ executablePath: program, args });
 
-/** Open tabs by number: each with what it asked for and what it complained of. */
+/** Open tabs by number, each with its requested URLs and its complaints. */
 const tabs = new Map();
 
 const commands = {
@@ -49,13 +49,13 @@ const commands = {
     return page.evaluate(code);
   },
   async until({ page }, { code, millis }) {
-    // The page's policy forbids the browser to wait for a text of code by itself.
+    // The page's policy forbids the browser's own way to wait for a code text.
     for (const end = Date.now() + millis; Date.now() < end; await page.waitForTimeout(50)) {
-      // A page that goes away in between is asked again when the next one is there.
+      // Evaluating fails during a navigation. Try again on the next page.
       const value = await page.evaluate(code).catch(() => null);
       if (value) return value;
     }
-    throw new Error(`it did not come to pass: ${code}`);
+    throw new Error(`condition was not met: ${code}`);
   },
   async click({ page }, { selector }) {
     await page.click(selector);

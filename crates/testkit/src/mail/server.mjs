@@ -1,6 +1,6 @@
-// A mail server for tests: STARTTLS and an account before anything is taken, as real ones ask for.
-// The packages lie in the folder that it is given. It speaks with the test in lines of JSON: first its
-// port, then each message that it took; it is told what it shall refuse, and ends with its input.
+// A mail server for tests. Like real ones, it requires STARTTLS and a login. The test passes the folder of
+// the packages. The server prints lines of JSON: first its port, then each accepted message. It reads the
+// commands to reject from stdin, and exits when stdin ends.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -13,10 +13,10 @@ const { default: PostalMime } = await import(pathToFileURL(require.resolve("post
 const say = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const wrong = (code, text) => Object.assign(new Error(text), { responseCode: code });
 
-/** What is refused, at which command, and how often: `{ at, code, text, times }`. */
+/** Rejection of a command: `{ at, code, text, times }`. */
 let trouble = null;
 
-/** The refusal of this command, where it is to be refused. */
+/** Returns the error for this command if the test wants a rejection. */
 function refusal(at) {
   if (trouble?.at !== at || trouble.times === 0) return null;
   trouble.times -= 1;

@@ -1,4 +1,4 @@
-//! Channels that lead to the receivers: as the domain has them, and as callers write them.
+//! Channels that lead to the receivers, as domain values and as API requests.
 
 use rules::notification::{
     Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook, WebhookHeader,
@@ -11,7 +11,8 @@ use super::{
 };
 
 impl Receiver {
-    /// A channel that leads here. Kinds whose address is the server's lead where its settings say.
+    /// Returns a channel for this receiver. Kinds with a vendor's address use the one in the
+    /// server's settings.
     pub fn provider(&self) -> Provider {
         let hook = |path: &str| Hook { webhook_url: Secret::new(self.base() + path) };
         let phone = || Phone { phone_number: "+4915112345678".to_owned() };
@@ -55,12 +56,12 @@ impl Receiver {
                 server_url: Some(self.base()),
                 token: Some(Secret::new(ntfy::TOKEN.to_owned())),
             }),
-            ProviderType::Email => unreachable!("no receiver of emails is made here"),
+            ProviderType::Email => unreachable!("`start` rejects emails"),
         }
     }
 }
 
-/// The channel as `CreateNotification` takes it: the kind, and the one block of it.
+/// Returns the channel as `CreateNotification` expects it: the kind and its settings block.
 pub fn json_of(provider: &Provider) -> Value {
     let hook = |hook: &Hook| json!({ "webhookUrl": hook.webhook_url.expose() });
     let phone = |phone: &Phone| json!({ "phoneNumber": phone.phone_number });

@@ -1,4 +1,4 @@
-//! Discord's rules for a webhook that is executed.
+//! Discord's rules for executing a webhook.
 //! Reference: <https://docs.discord.com/developers/resources/webhook#execute-webhook>, limits:
 //! <https://docs.discord.com/developers/resources/message#embed-object-embed-limits>, errors:
 //! <https://docs.discord.com/developers/reference#error-messages>
@@ -11,7 +11,7 @@ use super::ruling::{
 };
 use crate::target::{Answer, Received};
 
-/// The webhook that there is.
+/// Id of the only valid webhook.
 pub(super) const WEBHOOK: &str = "1100000000000000001";
 /// Its token.
 pub(super) const TOKEN: &str = "wH3n-you_see_this-iT-leaked-0123456789-abcdefghijklmnopqrstuvwxyz";
@@ -28,7 +28,7 @@ const URL_MAX: usize = 2_048;
 const COLOUR_MAX: u64 = 0xff_ff_ff;
 const TOTAL_MAX: usize = 6_000;
 
-/// What is wrong, where: the path of the field, the code and the words.
+/// A violation: path of the field, error code, and message.
 type Fault = (String, &'static str, String);
 
 pub(super) fn rule(request: &Received) -> Ruling {
@@ -62,7 +62,7 @@ fn wrong(status: u16, code: u32, message: &str) -> Box<Refusal> {
     refuse(message, answer(status, &json!({ "message": message, "code": code })))
 }
 
-/// Discord says what is wrong in a tree of the fields.
+/// Returns an error in Discord's form: a tree of the fields.
 fn invalid(faults: &[Fault]) -> Box<Refusal> {
     let mut errors = json!({});
     for (at, code, message) in faults {
@@ -138,7 +138,8 @@ fn of_embed(embed: &Value, at: &str, faults: &mut Vec<Fault>) {
     }
 }
 
-/// A text has so many characters; what must have one must be there. Spaces around do not count.
+/// Checks the number of characters of a text. A minimum above zero makes it required. Surrounding
+/// spaces do not count.
 fn within(of: &Value, name: &str, at: &str, min: usize, max: usize, faults: &mut Vec<Fault>) {
     let at = format!("{at}{name}");
     match of.get(name) {
@@ -158,7 +159,7 @@ fn within(of: &Value, name: &str, at: &str, min: usize, max: usize, faults: &mut
     }
 }
 
-/// What of an embed counts against the size of all together.
+/// Returns an embed's part of the total size.
 fn size(embed: &Value) -> usize {
     let of = |value: &Value, pointer| length(text(value, pointer).unwrap_or_default());
     let fields = list(embed, "/fields");

@@ -1,6 +1,7 @@
-//! Google Chat's rules for messages through a webhook: names of fields are strict there, as in every
-//! API of Google.
-//! Reference: <https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create>,
+//! Google Chat's rules for messages through a webhook. Unknown fields are rejected, as in all
+//! Google APIs.
+//! Reference:
+//! <https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create>,
 //! cards: <https://developers.google.com/workspace/chat/api/reference/rest/v1/cards>, errors:
 //! <https://cloud.google.com/apis/design/errors>
 
@@ -12,9 +13,9 @@ use super::ruling::{
 };
 use crate::target::Received;
 
-/// The space that there is.
+/// Id of the only valid space.
 pub(super) const SPACE: &str = "AAAAbbbbCCCC";
-/// The key of the webhook.
+/// Key of the webhook.
 pub(super) const KEY: &str = "AIzaSyD0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7";
 /// Its token.
 pub(super) const TOKEN: &str = "t0k_en-of=the space";
@@ -123,9 +124,9 @@ fn of_card(card: &Value) -> Result<(), String> {
     })
 }
 
-/// A widget is exactly one thing.
+/// Checks a widget, which must have exactly one field.
 fn widget(widget: &Value) -> Result<(), String> {
-    let fields = widget.as_object().ok_or("a widget is no object")?;
+    let fields = widget.as_object().ok_or("a widget is not an object")?;
     let mut things = fields.iter().filter(|(name, _)| *name != "horizontalAlignment");
     let (Some((name, thing)), None) = (things.next(), things.next()) else {
         return Err("Widgets must have exactly one of their fields".into());

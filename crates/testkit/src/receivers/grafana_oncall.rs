@@ -1,5 +1,6 @@
-//! Grafana OnCall's rules for a formatted webhook. It recognises six fields and asks for none, so what
-//! is refused here beyond its own refusals is what its templates could not show or resolve.
+//! Grafana OnCall's rules for a formatted webhook. The vendor reads six fields and requires none.
+//! Beyond the vendor's own errors, this receiver rejects values that its templates could not show
+//! or resolve.
 //! Reference: <https://grafana.com/docs/oncall/latest/configure/integrations/references/webhook/>,
 //! answers: <https://github.com/grafana/oncall/blob/dev/engine/apps/integrations/views.py>
 
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use super::ruling::{Ruling, is_url, json as answer, object, path, refuse, text, unknown, words};
 use crate::target::Received;
 
-/// The key of the integration that there is.
+/// Key of the only valid integration.
 pub(super) const KEY: &str = "bJ8Kd0mN3pQ6rS9tU2vW5xY";
 
 const FIELDS: [&str; 6] =
@@ -25,12 +26,12 @@ pub(super) fn rule(request: &Received) -> Ruling {
             let said = "This url is for integration with another kind.";
             return Err(refuse("another kind of integration", words(400, said)));
         }
-        _ => return Err(refuse("no such path", words(404, "Not Found"))),
+        _ => return Err(refuse("unknown path", words(404, "Not Found"))),
     }
     let Some(alert) = object(request) else {
         let body =
             json!({ "detail": "JSON parse error - Expecting value: line 1 column 1 (char 0)" });
-        return Err(refuse("the body is no JSON", answer(400, &body)));
+        return Err(refuse("the body is not JSON", answer(400, &body)));
     };
     let wrong = |why: String| Err(refuse(&*why, words(400, &why)));
     if let Some(name) = unknown(&alert, &FIELDS) {
@@ -39,7 +40,7 @@ pub(super) fn rule(request: &Received) -> Ruling {
     if let Some(name) =
         FIELDS.iter().find(|name| alert.get(**name).is_some_and(|it| !it.is_string()))
     {
-        return wrong(format!("`{name}` is no text"));
+        return wrong(format!("`{name}` is not text"));
     }
     for name in ["alert_uid", "title"] {
         if alert.get(name).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()) {
@@ -55,7 +56,7 @@ pub(super) fn rule(request: &Received) -> Ruling {
             .and_then(Value::as_str)
             .is_some_and(|url| !url.is_empty() && !is_url(url))
         {
-            return wrong(format!("`{name}` is no URL"));
+            return wrong(format!("`{name}` is not a URL"));
         }
     }
     Ok(answer(200, &json!("Ok.")))

@@ -1,18 +1,19 @@
 //! ntfy's rules for messages published as JSON, on a server without attachments.
 //! Reference: <https://docs.ntfy.sh/publish/#publish-as-json>, limits:
-//! <https://docs.ntfy.sh/publish/#limitations>, access: <https://docs.ntfy.sh/publish/#access-tokens>,
-//! errors and what is read of a request: <https://github.com/binwiederhier/ntfy/tree/main/server>
+//! <https://docs.ntfy.sh/publish/#limitations>, access:
+//! <https://docs.ntfy.sh/publish/#access-tokens>, errors and request parsing:
+//! <https://github.com/binwiederhier/ntfy/tree/main/server>
 
 use serde_json::{Value, json};
 
 use super::ruling::{Refusal, Ruling, is_url, json as answer, path, refuse, text};
 use crate::target::Received;
 
-/// The token that may write.
+/// Only token that may publish.
 pub(super) const TOKEN: &str = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
 
 const MESSAGE_BYTES_MAX: usize = 4_096;
-/// A server reads twice the longest message, whatever is in it.
+/// A server reads at most twice the longest message.
 const REQUEST_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
 const TOPIC_MAX: usize = 64;
 
@@ -43,19 +44,19 @@ pub(super) fn rule(request: &Received) -> Ruling {
         return Err(wrong(400, 40_007, "invalid request: priority invalid"));
     }
     if text(&message, "/message").unwrap_or_default().len() > MESSAGE_BYTES_MAX {
-        // It would become an attachment.
+        // ntfy would turn it into an attachment.
         return Err(wrong(400, 40_014, "invalid request: attachments not allowed"));
     }
     if text(&message, "/click").is_some_and(|click| !is_url(click)) {
-        // The server takes it, and no application opens it.
-        return Err(wrong(400, 40_000, "click is no URL"));
+        // ntfy accepts it, but no application can open it.
+        return Err(wrong(400, 40_000, "click is not a URL"));
     }
     let body =
         json!({ "id": "hwQ2YpKdmg", "time": 1_795_219_200, "event": "message", "topic": topic });
     Ok(answer(200, &body))
 }
 
-/// Whether every field has the type that the server reads it as.
+/// Returns whether every field has the type that the server expects.
 fn has_types(message: &Value) -> bool {
     let Some(fields) = message.as_object() else { return false };
     fields.iter().all(|(name, value)| match name.as_str() {

@@ -1,4 +1,4 @@
-//! Opsgenie's rules for alerts: created, and closed by their alias.
+//! Opsgenie's rules for creating alerts and closing them by alias.
 //! Reference: <https://docs.opsgenie.com/docs/alert-api#create-alert> and `#close-alert`, keys:
 //! <https://docs.opsgenie.com/docs/authentication>, answers:
 //! <https://docs.opsgenie.com/docs/response>
@@ -10,10 +10,10 @@ use super::ruling::{
 };
 use crate::target::Received;
 
-/// The key of the integration that there is.
+/// Key of the only valid integration.
 pub(super) const KEY: &str = "eb243592-faa2-4ba2-a551-1afdf565c889";
 
-/// Longest texts.
+/// Maximum lengths of texts.
 const MAXIMA: [(&str, usize); 7] = [
     ("message", 130),
     ("alias", 512),
@@ -45,7 +45,7 @@ pub(super) fn rule(request: &Received) -> Ruling {
         ["v2", "alerts", alias, "close"] => {
             let by = parameter(request, "identifierType");
             if by.as_deref() != Some("alias") {
-                // The alias would be taken for an id, which has the form of a UUID.
+                // Without the identifier type, Opsgenie expects an id with the form of a UUID.
                 return Err(wrong(422, "Identifier is not an id", &json!({ "id": alias })));
             }
             true

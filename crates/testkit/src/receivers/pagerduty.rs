@@ -1,6 +1,6 @@
 //! PagerDuty's rules for events of the Events API v2.
-//! Reference: <https://developer.pagerduty.com/docs/events-api-v2/trigger-events/>, sizes and answers:
-//! <https://developer.pagerduty.com/docs/events-api-v2/overview/>, schema:
+//! Reference: <https://developer.pagerduty.com/docs/events-api-v2/trigger-events/>, sizes and
+//! answers: <https://developer.pagerduty.com/docs/events-api-v2/overview/>, schema:
 //! <https://github.com/PagerDuty/api-schema/blob/main/reference/events-v2/openapiv3.json>
 
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::ruling::{
 };
 use crate::target::Received;
 
-/// The key of the integration that there is.
+/// Key of the only valid integration.
 pub(super) const KEY: &str = "e93facc04764012d7bfb002500d5d1a6";
 
 const KEY_LENGTH: usize = 32;
@@ -21,7 +21,7 @@ const BYTES_MAX: usize = 512 * 1_024;
 
 pub(super) fn rule(request: &Received) -> Ruling {
     if path(request) != ["v2", "enqueue"] {
-        return Err(refuse("no such path", words(404, "Not Found")));
+        return Err(refuse("unknown path", words(404, "Not Found")));
     }
     if request.body.len() > BYTES_MAX {
         return Err(refuse("the event is too large", words(413, "Request Entity Too Large")));
@@ -32,7 +32,7 @@ pub(super) fn rule(request: &Received) -> Ruling {
             "message": "Event object format is unrecognized",
             "errors": ["JSON parse error"],
         });
-        return Err(refuse("the body is no JSON", answer(400, &body)));
+        return Err(refuse("the body is not JSON", answer(400, &body)));
     };
     let wrong = wrong(&event);
     if !wrong.is_empty() {
@@ -73,7 +73,7 @@ fn wrong(event: &Value) -> Vec<String> {
             let long = length(key);
             must((1..=DEDUP_KEY_MAX).contains(&long), "'dedup_key' has 1 to 255 characters");
         }
-        Some(_) => must(false, "'dedup_key' is no text"),
+        Some(_) => must(false, "'dedup_key' is not text"),
         None => must(action == "trigger", "'dedup_key' is missing or blank"),
     }
     if action == "trigger" {
@@ -81,10 +81,13 @@ fn wrong(event: &Value) -> Vec<String> {
     }
     for link in list(event, "/links") {
         must(text(link, "/href").is_some_and(is_url), "'links' need an 'href' that is a URL");
-        must(link.get("text").is_none_or(Value::is_string), "'text' of 'links' is no text");
+        must(link.get("text").is_none_or(Value::is_string), "'text' of 'links' is not text");
     }
     let client_url = event.get("client_url");
-    must(client_url.is_none_or(|url| url.as_str().is_some_and(is_url)), "'client_url' is no URL");
+    must(
+        client_url.is_none_or(|url| url.as_str().is_some_and(is_url)),
+        "'client_url' is not a URL",
+    );
     wrong
 }
 
@@ -100,13 +103,13 @@ fn payload(event: &Value, must: &mut impl FnMut(bool, &str)) {
         "'payload.severity' must be one of: critical, error, warning, info",
     );
     if let Some(at) = event.pointer("/payload/timestamp") {
-        must(at.as_str().is_some_and(is_instant), "'payload.timestamp' is no ISO 8601");
+        must(at.as_str().is_some_and(is_instant), "'payload.timestamp' is not ISO 8601");
     }
     if let Some(details) = event.pointer("/payload/custom_details") {
-        must(details.is_object(), "'payload.custom_details' is no object");
+        must(details.is_object(), "'payload.custom_details' is not an object");
     }
     for name in ["component", "group", "class"] {
         let field = event.pointer(&format!("/payload/{name}"));
-        must(field.is_none_or(Value::is_string), "a field of 'payload' is no text");
+        must(field.is_none_or(Value::is_string), "a field of 'payload' is not text");
     }
 }

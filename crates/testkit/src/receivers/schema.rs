@@ -1,5 +1,5 @@
-//! The published schema of webhooks, as a receiver reads it: as much of JSON Schema as it uses, and
-//! fields that it does not name are taken, because later versions may have them.
+//! Validates webhooks against the published schema, as a receiver would. Supports the part of JSON
+//! Schema that the schema uses. Accepts unknown fields, because later versions may add some.
 
 use std::sync::LazyLock;
 
@@ -12,14 +12,15 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(text).expect("the schema is JSON")
 });
 
-/// Where and how `body` does not fit.
+/// Returns the position and the kind of the first mismatch.
 pub(super) fn mismatch(body: &Value) -> Option<String> {
     wrong(&SCHEMA, body, "")
 }
 
 fn wrong(schema: &Value, value: &Value, at: &str) -> Option<String> {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
-        let target = SCHEMA.pointer(name.trim_start_matches('#')).expect("the schema is whole");
+        let target =
+            SCHEMA.pointer(name.trim_start_matches('#')).expect("references in the schema resolve");
         return wrong(target, value, at);
     }
     let is_typed = schema.get("type").is_none_or(|types| match types.as_str() {
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn mismatch_is_named() {
         let mut body = json!({
             "version": 1, "type": "channel.test", "timestamp": "2026-11-21T00:00:00Z", "later": 1,
             "data": { "channel": "chn_1", "link": null, "events": [] },

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::ruling::{Refusal, Ruling, is_url, length, object, path, refuse, text, unknown, words};
 use crate::target::Received;
 
-/// The path of the webhook that there is.
+/// Path of the only valid webhook.
 pub(super) const HOOK: &str = "/services/T00000001/B00000001/0123456789abcdefghijklmn";
 
 const BLOCKS_MAX: usize = 50;
@@ -24,18 +24,18 @@ const BLOCK_ID_MAX: usize = 255;
 pub(super) fn rule(request: &Received) -> Ruling {
     let path = path(request);
     if path.first() != Some(&"services") || path.len() != 4 {
-        return Err(refuse("no such path", words(404, "no_service")));
+        return Err(refuse("unknown path", words(404, "no_service")));
     }
     if format!("/{}", path.join("/")) != HOOK {
         return Err(refuse("another token", words(403, "invalid_token")));
     }
     let Some(body) = object(request) else {
-        return Err(wrong("the body is no JSON", "invalid_payload"));
+        return Err(wrong("the body is not JSON", "invalid_payload"));
     };
     let attachments = match body.get("attachments") {
         None => &[],
         Some(Value::Array(attachments)) => attachments.as_slice(),
-        Some(_) => return Err(wrong("attachments are no list", "invalid_attachments")),
+        Some(_) => return Err(wrong("attachments are not a list", "invalid_attachments")),
     };
     let says = text(&body, "/text").is_some_and(|text| !text.trim().is_empty());
     if !says && attachments.is_empty() && body.get("blocks").is_none() {
@@ -58,7 +58,7 @@ fn wrong(why: &str, word: &str) -> Box<Refusal> {
     refuse(why, words(400, word))
 }
 
-/// Whether nothing of it would be seen.
+/// Returns whether the attachment has no visible content.
 fn is_bare(attachment: &Value) -> bool {
     !["blocks", "text", "title", "fields", "fallback", "image_url"]
         .iter()
@@ -66,7 +66,7 @@ fn is_bare(attachment: &Value) -> bool {
 }
 
 fn blocks_of(blocks: &Value) -> Result<(), String> {
-    let blocks = blocks.as_array().ok_or("blocks are no list")?;
+    let blocks = blocks.as_array().ok_or("blocks are not a list")?;
     if !(1..=BLOCKS_MAX).contains(&blocks.len()) {
         return Err(format!("{} blocks", blocks.len()));
     }
@@ -100,7 +100,7 @@ fn block_of(block: &Value) -> Result<(), String> {
         }
         "divider" => only(block, &["type", "block_id"]),
         "image" => image(block),
-        other => Err(format!("there is no block `{other}` in messages of webhooks")),
+        other => Err(format!("unknown block `{other}` in messages of webhooks")),
     }
 }
 
@@ -139,11 +139,12 @@ fn text_object(object: &Value, max: usize) -> Result<(), String> {
     let is_switch = |name| object.get(name).is_none_or(Value::is_boolean);
     (is_switch("verbatim") && is_switch("emoji"))
         .then_some(())
-        .ok_or_else(|| "a switch that is none".into())
+        .ok_or_else(|| "`verbatim` and `emoji` must be booleans".into())
 }
 
 fn listed<'v>(block: &'v Value, name: &str, max: usize) -> Result<&'v [Value], String> {
-    let items = block.get(name).and_then(Value::as_array).ok_or(format!("{name} are no list"))?;
+    let items =
+        block.get(name).and_then(Value::as_array).ok_or(format!("{name} are not a list"))?;
     let fits = (1..=max).contains(&items.len());
     fits.then_some(items.as_slice()).ok_or(format!("{} {name}", items.len()))
 }

@@ -1,4 +1,4 @@
-//! Telegram's rules for `sendMessage` of a bot. Markup is read in `telegram/markup.rs`.
+//! Telegram's rules for a bot's `sendMessage`. Leaves markup to `telegram/markup.rs`.
 //! Reference: <https://core.telegram.org/bots/api#sendmessage>, answers:
 //! <https://core.telegram.org/bots/api#making-requests>
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::ruling::{Refusal, Ruling, form, json as answer, length, object, path, refuse, text};
 use crate::target::Received;
 
-/// The token of the bot that there is.
+/// Token of the only valid bot.
 pub const TOKEN: &str = "123456789:AAF0e1d2c3b4a5968778695a4b3c2d1e0f9";
 
 const TEXT_MAX: usize = 4_096;
@@ -58,7 +58,7 @@ pub(super) fn rule(request: &Received) -> Ruling {
     Ok(answer(200, &json!({ "ok": true, "result": result })))
 }
 
-/// The parameters, of JSON or of a form.
+/// Returns the parameters of a JSON body or a form.
 fn fields(request: &Received) -> Option<Value> {
     let content_type = request.header("content-type")?;
     if content_type.starts_with("application/x-www-form-urlencoded") {
@@ -68,7 +68,7 @@ fn fields(request: &Received) -> Option<Value> {
     object(request)
 }
 
-/// The id of a chat, or the name of a channel.
+/// Returns whether the text is the id of a chat or the name of a channel.
 fn is_chat(chat: &str) -> bool {
     let is_name = |name: &str| {
         let inner = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

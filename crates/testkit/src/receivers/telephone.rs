@@ -1,7 +1,8 @@
 //! Twilio's rules for text messages and WhatsApp messages.
-//! Reference: <https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource>,
+//! Reference:
+//! <https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource>,
 //! credentials: <https://www.twilio.com/docs/usage/requests-to-twilio>, errors:
-//! <https://www.twilio.com/docs/api/errors>, addresses of WhatsApp:
+//! <https://www.twilio.com/docs/api/errors>, WhatsApp addresses:
 //! <https://www.twilio.com/docs/whatsapp/api>
 
 use base64::Engine as _;
@@ -11,17 +12,17 @@ use serde_json::json;
 use super::ruling::{Refusal, Ruling, form, json as answer, length, path, refuse};
 use crate::target::Received;
 
-/// The account that there is.
+/// Id of the only valid account.
 pub const ACCOUNT: &str = "AC0123456789abcdef0123456789abcdef";
 /// Its token.
 pub const TOKEN: &str = "fedcba9876543210fedcba9876543210";
 
 const BODY_MAX: usize = 1_600;
 const SERVICE_LENGTH: usize = 34;
-/// What stands before the number of a telephone with WhatsApp.
+/// Prefix of a phone number with WhatsApp.
 const WHATSAPP: &str = "whatsapp:";
 
-/// Which messages are taken.
+/// Kind of messages that the receiver accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Sms,
@@ -77,7 +78,7 @@ pub(super) fn rule(way: Way, request: &Received) -> Ruling {
     Ok(answer(201, &body))
 }
 
-/// A number as E.164 writes it, behind the word for WhatsApp where that is the way.
+/// Returns whether the text is an E.164 number, with the prefix of WhatsApp if required.
 fn is_address(way: Way, address: &str) -> bool {
     let number = match way {
         Way::Sms => Some(address),

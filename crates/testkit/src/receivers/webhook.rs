@@ -1,6 +1,7 @@
-//! An endpoint of a user that verifies webhooks as the libraries of Standard Webhooks do, and holds
+//! A user's endpoint that verifies webhooks like the libraries of Standard Webhooks, and validates
 //! bodies against our own schema.
-//! Reference: <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#verifying-webhook-authenticity>
+//! Reference:
+//! <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#verifying-webhook-authenticity>
 
 use std::time::Duration;
 
@@ -16,20 +17,20 @@ use super::ruling::{Refusal, Ruling, json as answer, object, path, refuse};
 use super::schema;
 use crate::target::{Answer, Received};
 
-/// The path of the endpoint.
+/// Path of the endpoint.
 pub(super) const PATH: &str = "hook";
-/// The header of the user's own that it asks for, and its value.
+/// Name and value of the user-defined header that it requires.
 pub(super) const OWN_HEADER: (&str, &str) = ("X-Team", "core & more");
 
-/// How far the clocks of sender and receiver may be apart.
+/// Maximum difference between the clocks of sender and receiver.
 const TOLERANCE: Duration = Duration::from_mins(5);
 
-/// Tells what is from the server from what is not.
+/// Verifies signatures and timestamps.
 #[derive(Debug)]
 pub(super) struct Verifier {
-    /// Secrets that it believes.
+    /// Accepted secrets.
     pub(super) secrets: Vec<Secret<Vec<u8>>>,
-    /// Its clock.
+    /// Clock of the receiver.
     pub(super) ctx: Context,
 }
 
@@ -39,11 +40,11 @@ impl Verifier {
             return Err(wrong(404, "not found"));
         }
         if request.header(&OWN_HEADER.0.to_lowercase()) != Some(OWN_HEADER.1) {
-            return Err(wrong(401, "the user's own header is missing"));
+            return Err(wrong(401, "the user-defined header is missing"));
         }
         self.verify(request).map_err(|why| wrong(401, why))?;
         let Some(body) = object(request) else {
-            return Err(wrong(400, "the body is no JSON"));
+            return Err(wrong(400, "the body is not JSON"));
         };
         match schema::mismatch(&body) {
             Some(mismatch) => Err(wrong(400, &mismatch)),
@@ -56,10 +57,10 @@ impl Verifier {
         let id = header("webhook-id").ok_or("webhook-id is missing")?;
         let at = header("webhook-timestamp").ok_or("webhook-timestamp is missing")?;
         let signatures = header("webhook-signature").ok_or("webhook-signature is missing")?;
-        let seconds: i64 = at.parse().map_err(|_| "webhook-timestamp is no number")?;
+        let seconds: i64 = at.parse().map_err(|_| "webhook-timestamp is not a number")?;
         let sent = Timestamp::from_millis(seconds.saturating_mul(1_000));
         let now = self.ctx.now();
-        // Whole seconds are cut, so that what was sent just now seems a little old.
+        // Timestamps are truncated to seconds, so a new message seems slightly old.
         let apart = sent.since(now).max(now.since(sent));
         if apart > TOLERANCE + Duration::from_secs(1) {
             return Err("webhook-timestamp is too old or too new");
@@ -69,13 +70,13 @@ impl Verifier {
             let Ok(signature) = BASE64_STANDARD.decode(given) else { return false };
             self.secrets.iter().any(|secret| {
                 let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose())
-                    .expect("HMAC takes keys of every length");
+                    .expect("HMAC accepts keys of any length");
                 mac.update(format!("{id}.{seconds}.").as_bytes());
                 mac.update(request.body.as_bytes());
                 mac.verify_slice(&signature).is_ok()
             })
         };
-        given.any(is_ours).then_some(()).ok_or("no signature fits")
+        given.any(is_ours).then_some(()).ok_or("no signature matches")
     }
 }
 

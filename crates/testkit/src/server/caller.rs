@@ -1,4 +1,4 @@
-//! Calls of a server by whoever holds a key, or none, and what is answered.
+//! Calls a server with or without a key, and reads the responses.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,54 +12,51 @@ use tokio::net::TcpStream;
 
 use super::MONITORS;
 
-/// Somebody who calls a server, with a key or without one.
+/// A client of a server, with or without a key.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub(super) address: SocketAddr,
     pub(super) key: Option<String>,
 }
 
-/// An answer. Shown as its status and its body, without the details of errors, which are base64.
+/// A response. Displays as its status and its body, without the base64 details of errors.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// Its status.
     pub status: StatusCode,
-    /// Its headers.
     pub headers: HeaderMap,
-    /// Its trailers; those of an answer that is only trailers are headers.
+    /// Trailers. Those of a trailers-only response are in the headers.
     pub trailers: HeaderMap,
-    /// Its body.
     pub body: Bytes,
 }
 
 impl Caller {
-    /// A caller of the server at this address.
+    /// Creates a caller of the server at this address.
     pub const fn at(address: SocketAddr, key: Option<String>) -> Self {
         Self { address, key }
     }
 
-    /// The key it calls with.
+    /// Returns its key.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// Calls a method of the monitors' service in Connect's JSON.
+    /// Calls a method of the monitor service with Connect JSON.
     pub async fn rpc(&self, method: &str, request: Value) -> Reply {
         self.call(MONITORS, method, request).await
     }
 
-    /// Calls a method of any service in Connect's JSON.
+    /// Calls a method of any service with Connect JSON.
     pub async fn call(&self, service: &str, method: &str, request: Value) -> Reply {
         let path = format!("/rpc/{service}/{method}");
         self.send(Method::POST, &path, "application/json", request.to_string()).await
     }
 
-    /// Asks for a path.
+    /// Sends a GET request for a path.
     pub async fn get(&self, path: &str) -> Reply {
         self.request(self.build(Method::GET, path, None, Bytes::new())).await
     }
 
-    /// Sends a body of a content type.
+    /// Sends a body with a content type.
     pub async fn send(
         &self,
         method: Method,
@@ -70,19 +67,20 @@ impl Caller {
         self.request(self.build(method, path, Some(content_type), body.into())).await
     }
 
-    /// Sends a request over HTTP/1.1, with the caller's key.
+    /// Sends a request with the caller's key over HTTP/1.1.
     pub async fn request(&self, mut request: Request<Full<Bytes>>) -> Reply {
         self.sign(&mut request);
         let stream = self.connect().await;
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(stream).await.expect("the server speaks HTTP/1");
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(stream)
+            .await
+            .expect("the server supports HTTP/1");
         let connection = tokio::spawn(connection);
-        let reply = read(sender.send_request(request).await.expect("the server answers")).await;
+        let reply = read(sender.send_request(request).await.expect("the server responds")).await;
         connection.abort();
         reply
     }
 
-    /// Sends a body of a content type over HTTP/2, as gRPC needs it.
+    /// Sends a body with a content type over HTTP/2, as gRPC requires.
     pub async fn send_h2(&self, path: &str, content_type: &str, body: impl Into<Bytes>) -> Reply {
         let uri = format!("http://{}{path}", self.address);
         let mut request = self.build(Method::POST, &uri, Some(content_type), body.into());
@@ -91,9 +89,9 @@ impl Caller {
         let (mut sender, connection) =
             hyper::client::conn::http2::handshake(TokioExecutor::new(), stream)
                 .await
-                .expect("the server speaks HTTP/2");
+                .expect("the server supports HTTP/2");
         let connection = tokio::spawn(connection);
-        let reply = read(sender.send_request(request).await.expect("the server answers")).await;
+        let reply = read(sender.send_request(request).await.expect("the server responds")).await;
         connection.abort();
         reply
     }
@@ -112,12 +110,12 @@ impl Caller {
         if let Some(content_type) = content_type {
             request = request.header("content-type", content_type);
         }
-        request.body(Full::new(body)).expect("the test wrote a request that can be")
+        request.body(Full::new(body)).expect("the test's request is valid")
     }
 
     fn sign(&self, request: &mut Request<Full<Bytes>>) {
         if let Some(key) = &self.key {
-            let key = key.parse().expect("the test's key can stand in a header");
+            let key = key.parse().expect("the test's key is valid in a header");
             request.headers_mut().insert("x-service-key", key);
         }
     }
@@ -128,12 +126,12 @@ impl Caller {
 }
 
 impl Reply {
-    /// The body as JSON; null where it is none.
+    /// Returns the body as JSON, or null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// The stable reason of an error, over whatever protocol it came.
+    /// Returns the stable reason of an error, for any protocol.
     pub fn reason(&self) -> Option<String> {
         let json = self.json();
         if let Some(reason) = json["reason"].as_str() {
@@ -142,12 +140,12 @@ impl Reply {
         contract::rpc::reason(&self.error()?)
     }
 
-    /// The error of a Connect answer.
+    /// Returns the error of a Connect response.
     pub fn error(&self) -> Option<contract::rpc::Error> {
         serde_json::from_slice(&self.body).ok()
     }
 
-    /// The status that gRPC or gRPC-Web gave, or that Connect gave as gRPC counts it.
+    /// Returns the gRPC status of a gRPC, gRPC-Web or Connect response.
     pub fn grpc_status(&self) -> Option<u32> {
         let header = self.trailers.get("grpc-status").or_else(|| self.headers.get("grpc-status"));
         if let Some(status) = header {
@@ -177,7 +175,7 @@ impl fmt::Display for Reply {
 
 pub(crate) async fn read(response: http::Response<hyper::body::Incoming>) -> Reply {
     let (parts, body) = response.into_parts();
-    let collected = body.collect().await.expect("the answer comes whole");
+    let collected = body.collect().await.expect("the response is complete");
     let trailers = collected.trailers().cloned().unwrap_or_default();
     let body = collected.to_bytes();
     Reply { status: parts.status, headers: parts.headers, trailers, body }

@@ -1,4 +1,4 @@
-//! What an HTTP target answers: a scene of bytes, waits and worse. Serving it belongs to `http`.
+//! Scripted responses of an HTTP target: bytes, delays and failures. Leaves serving them to `http`.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-/// One answer of an HTTP target.
+/// A response of an HTTP target.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub(super) status: u16,
@@ -18,7 +18,7 @@ pub struct Answer {
     script: Option<Vec<Step>>,
 }
 
-/// How the end of a body is told.
+/// Way to mark the end of a body.
 #[derive(Clone, Copy, Debug)]
 enum Framing {
     Length,
@@ -26,23 +26,23 @@ enum Framing {
     Close,
 }
 
-/// One step of an answer over HTTP/1.
+/// One step of a response over HTTP/1.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     /// Send these bytes.
     Send(Bytes),
-    /// Send them again and again.
+    /// Send these bytes in an endless loop.
     SendForever(Bytes),
-    /// Do nothing for so long.
+    /// Wait for this duration.
     Wait(Duration),
-    /// Do nothing any more, and keep the connection open.
+    /// Send nothing more and keep the connection open.
     Hang,
-    /// Break the connection.
+    /// Reset the connection.
     Reset,
 }
 
 impl Answer {
-    /// A status with an empty body.
+    /// Returns a response with this status and an empty body.
     pub fn status(status: u16) -> Self {
         Self {
             status,
@@ -55,43 +55,44 @@ impl Answer {
         }
     }
 
-    /// 200 with this body.
+    /// Returns 200 with this body.
     pub fn ok(body: impl Into<Bytes>) -> Self {
         Self::status(200).body(body)
     }
 
-    /// A redirect to `location`.
+    /// Returns a redirect to `location`.
     pub fn redirect(status: u16, location: impl Into<String>) -> Self {
         Self::status(status).header("location", location)
     }
 
-    /// These bytes, then the end of the connection.
+    /// Sends these bytes, then closes the connection.
     pub fn raw(bytes: impl Into<Bytes>) -> Self {
         Self::script(vec![Step::Send(bytes.into())])
     }
 
-    /// Nothing, and the connection stays open.
+    /// Sends nothing and keeps the connection open.
     pub fn silent() -> Self {
         Self::script(vec![Step::Hang])
     }
 
-    /// These bytes, and then the connection stays open without another.
+    /// Sends these bytes, then keeps the connection open.
     pub fn stuck_after(bytes: impl Into<Bytes>) -> Self {
         Self::script(vec![Step::Send(bytes.into()), Step::Hang])
     }
 
-    /// These bytes, then a broken connection.
+    /// Sends these bytes, then resets the connection.
     pub fn reset_after(bytes: impl Into<Bytes>) -> Self {
         Self::script(vec![Step::Send(bytes.into()), Step::Reset])
     }
 
-    /// 200 with a body that never ends.
+    /// Returns 200 with a body that never ends.
     pub fn endless() -> Self {
         let head = Bytes::from_static(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n");
         Self::script(vec![Step::Send(head), Step::SendForever(Bytes::from(vec![b'x'; 65_536]))])
     }
 
-    /// 200 with a body of a gigabyte, which is said before and comes as long as somebody reads.
+    /// Returns 200 with a body of a gigabyte. It has a content-length and is sent as long as the
+    /// client reads.
     pub fn gigabyte() -> Self {
         let head = Bytes::from_static(
             b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 1073741824\r\n\r\n",
@@ -106,42 +107,42 @@ impl Answer {
         self
     }
 
-    /// With this body.
+    /// Sets the body.
     #[must_use]
     pub fn body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self
     }
 
-    /// The body in gzip (RFC 1952), and a header that says so.
+    /// Compresses the body with gzip (RFC 1952) and sets the header.
     #[must_use]
     pub fn gzipped(mut self) -> Self {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-        encoder.write_all(&self.body).expect("memory takes all");
-        self.body = encoder.finish().expect("memory takes all").into();
+        encoder.write_all(&self.body).expect("writing to memory cannot fail");
+        self.body = encoder.finish().expect("writing to memory cannot fail").into();
         self.header("content-encoding", "gzip")
     }
 
-    /// The body in zlib's format (RFC 1950), and a header that says `deflate`.
+    /// Compresses the body in zlib format (RFC 1950) and sets the header to `deflate`.
     #[must_use]
     pub fn zlibbed(mut self) -> Self {
         let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
-        encoder.write_all(&self.body).expect("memory takes all");
-        self.body = encoder.finish().expect("memory takes all").into();
+        encoder.write_all(&self.body).expect("writing to memory cannot fail");
+        self.body = encoder.finish().expect("writing to memory cannot fail").into();
         self.header("content-encoding", "deflate")
     }
 
-    /// The body in bare deflate (RFC 1951), and a header that says `deflate`.
+    /// Compresses the body with raw deflate (RFC 1951) and sets the header to `deflate`.
     #[must_use]
     pub fn deflated(mut self) -> Self {
         let mut encoder =
             flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
-        encoder.write_all(&self.body).expect("memory takes all");
-        self.body = encoder.finish().expect("memory takes all").into();
+        encoder.write_all(&self.body).expect("writing to memory cannot fail");
+        self.body = encoder.finish().expect("writing to memory cannot fail").into();
         self.header("content-encoding", "deflate")
     }
 
-    /// The body as it is sent.
+    /// Returns the body as sent.
     pub fn bytes(&self) -> Bytes {
         self.body.clone()
     }
@@ -160,14 +161,14 @@ impl Answer {
         self
     }
 
-    /// In chunks instead of with a length.
+    /// Sends chunks instead of a content-length.
     #[must_use]
     pub fn chunked(mut self) -> Self {
         self.framing = Framing::Chunked;
         self
     }
 
-    /// Ended by the end of the connection instead of with a length.
+    /// Marks the end of the body by closing the connection, instead of a content-length.
     #[must_use]
     pub fn until_close(mut self) -> Self {
         self.framing = Framing::Close;
@@ -178,7 +179,7 @@ impl Answer {
         Self { script: Some(script), ..Self::status(200) }
     }
 
-    /// The steps over HTTP/1, as the answer to a request with this method.
+    /// Returns the steps over HTTP/1, for a request with this method.
     pub(super) fn steps(&self, method: &str) -> Vec<Step> {
         if let Some(script) = &self.script {
             return script.clone();
@@ -206,13 +207,13 @@ impl Answer {
     fn head(&self) -> Bytes {
         let mut head = format!("HTTP/1.1 {} Answer\r\n", self.status);
         for (name, value) in &self.headers {
-            write!(head, "{name}: {value}\r\n").expect("a string takes all");
+            write!(head, "{name}: {value}\r\n").expect("writing to a string cannot fail");
         }
         match self.framing {
             Framing::Length if self.status == 204 || self.status == 304 => {}
             Framing::Length => {
                 write!(head, "content-length: {}\r\n", self.body.len())
-                    .expect("a string takes all");
+                    .expect("writing to a string cannot fail");
             }
             Framing::Chunked => head.push_str("transfer-encoding: chunked\r\n"),
             Framing::Close => {}

@@ -1,4 +1,4 @@
-//! A certificate authority for tests, and certificates it vouches for, or does not.
+//! A certificate authority for tests, with valid, invalid and self-signed certificates.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -7,11 +7,11 @@ use rcgen::{
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// A certificate authority that only the tests trust.
+/// A certificate authority that only tests trust.
 #[derive(Debug)]
 pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
-    /// Those that vouch for it, nearest first, without the one at the top.
+    /// Issuers above it, nearest first, without the root.
     chain: Vec<CertificateDer<'static>>,
 }
 
@@ -22,74 +22,74 @@ pub struct Identity {
     pub(super) key: PrivateKeyDer<'static>,
 }
 
-/// When a certificate holds.
+/// Period of validity of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
     /// From 2020 to 2090.
     Holds,
-    /// It ended with 2021.
+    /// Until the end of 2021.
     Expired,
-    /// It begins with 2090.
+    /// From 2090.
     NotYet,
 }
 
 impl Authority {
-    /// A new authority called `name`.
+    /// Creates a root authority with this name.
     pub fn new(name: &str) -> Self {
         let issuer = CertifiedIssuer::self_signed(ca_params(name, Validity::Holds), key())
-            .expect("the parameters are good");
+            .expect("the parameters are valid");
         Self { issuer, chain: Vec::new() }
     }
 
-    /// An authority called `name` that this one vouches for.
+    /// Creates an intermediate authority issued by this one.
     #[must_use]
     pub fn intermediate(&self, name: &str, validity: Validity) -> Self {
         let issuer = CertifiedIssuer::signed_by(ca_params(name, validity), key(), &self.issuer)
-            .expect("the parameters are good");
+            .expect("the parameters are valid");
         let chain = std::iter::once(issuer.der().clone()).chain(self.chain.clone()).collect();
         Self { issuer, chain }
     }
 
-    /// Its own certificate, in PEM.
+    /// Returns its own certificate as PEM.
     pub fn pem(&self) -> String {
         self.issuer.pem()
     }
 
-    /// A certificate for `names` (or addresses) from this authority.
+    /// Issues a certificate for `names` (or addresses).
     pub fn issue(&self, names: &[&str], validity: Validity) -> Identity {
         let key = key();
         let name = names.first().copied().unwrap_or("nobody");
         let certificate = params(names, name, validity)
             .signed_by(&key, &self.issuer)
-            .expect("the parameters are good");
+            .expect("the parameters are valid");
         let chain = std::iter::once(certificate.der().clone()).chain(self.chain.clone());
         Identity { chain: chain.collect(), key: private(&key) }
     }
 }
 
 impl Identity {
-    /// A certificate for `names` that nobody vouches for.
+    /// Creates a self-signed certificate for `names`.
     pub fn self_signed(names: &[&str]) -> Self {
         let key = key();
         let name = names.first().copied().unwrap_or("nobody");
         let certificate = params(names, name, Validity::Holds)
             .self_signed(&key)
-            .expect("the parameters are good");
+            .expect("the parameters are valid");
         Self { chain: vec![certificate.der().clone()], key: private(&key) }
     }
 
-    /// The certificate and those that vouch for it, in PEM.
+    /// Returns the certificate and its issuers as PEM.
     pub fn chain_pem(&self) -> String {
         self.chain.iter().map(|certificate| pem("CERTIFICATE", certificate)).collect()
     }
 
-    /// The key, in PEM.
+    /// Returns the key as PEM.
     pub fn key_pem(&self) -> String {
         pem("PRIVATE KEY", self.key.secret_der())
     }
 }
 
-/// RFC 7468: base64 in lines of 64.
+/// Encodes as RFC 7468 requires: base64 in lines of 64.
 fn pem(label: &str, der: &[u8]) -> String {
     let text = BASE64_STANDARD.encode(der);
     let lines: Vec<&str> = text
@@ -101,7 +101,7 @@ fn pem(label: &str, der: &[u8]) -> String {
 }
 
 fn key() -> KeyPair {
-    KeyPair::generate().expect("chance is there")
+    KeyPair::generate().expect("randomness is available")
 }
 
 fn private(key: &KeyPair) -> PrivateKeyDer<'static> {
@@ -116,7 +116,7 @@ fn ca_params(name: &str, validity: Validity) -> CertificateParams {
 
 fn params(names: &[&str], name: &str, validity: Validity) -> CertificateParams {
     let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
-    let mut params = CertificateParams::new(names).expect("tests give names or addresses");
+    let mut params = CertificateParams::new(names).expect("tests pass names or addresses");
     params.distinguished_name = rcgen::DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
     (params.not_before, params.not_after) = match validity {

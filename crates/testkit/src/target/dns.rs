@@ -1,5 +1,5 @@
-//! A DNS target: a small zone over UDP and TCP on one port, with replies as scripted: wrong, late,
-//! too long or none.
+//! A DNS target: a small zone over UDP and TCP on one port, with scripted replies that may be
+//! wrong, late, too long or missing.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -14,9 +14,9 @@ use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
 use super::Running;
 
-/// Seconds that each record may be kept.
+/// TTL of each record in seconds.
 const TTL: u32 = 300;
-/// Places to look for a port that is free for UDP and TCP alike.
+/// Maximum number of tries to find a port that is free for both UDP and TCP.
 const PORTS_TRIED: usize = 50;
 
 /// A running nameserver on 127.0.0.1.
@@ -27,35 +27,35 @@ pub struct DnsTarget {
     _task: Running,
 }
 
-/// A reply out of the ordinary. Records are written as [`DnsTarget::record`] takes them.
+/// A scripted reply. Records have the format of [`DnsTarget::record`].
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// These records, whoever owns them: `(owner, kind, value)`.
+    /// These records with any owner: `(owner, kind, value)`.
     Records(Vec<(&'static str, RecordKind, &'static str)>),
-    /// No records, and this code.
+    /// No records and this code.
     Code(Code),
-    /// Nothing.
+    /// No reply.
     Silence,
-    /// Over UDP nothing but that it is too long; the zone's records over TCP.
+    /// A truncated reply over UDP, and the zone's records over TCP.
     TooLong,
-    /// An answer to another question and one with another identifier, then the zone's.
+    /// A reply to another question, one with another id, and then the zone's reply.
     ForgedFirst,
-    /// Bytes that are no DNS, with the right identifier.
+    /// Bytes that are not DNS, with the correct id.
     Garbage,
-    /// Nothing at first, and the zone's when asked again.
+    /// No reply to the first question, then the zone's reply.
     LostOnce,
 }
 
 /// A response code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The server does not understand.
+    /// The server does not understand the question.
     FormErr,
     /// The server failed.
     ServFail,
-    /// There is no such name.
+    /// The name does not exist.
     NxDomain,
-    /// The server does not want to.
+    /// The server refuses to answer.
     Refused,
 }
 
@@ -67,10 +67,10 @@ struct Zone {
 }
 
 impl DnsTarget {
-    /// A nameserver with an empty zone.
+    /// Starts a nameserver with an empty zone.
     pub async fn start() -> Self {
         let (udp, tcp) = bind().await;
-        let address = udp.local_addr().expect("it is bound");
+        let address = udp.local_addr().expect("the socket is bound");
         let zone = Arc::new(Mutex::new(Zone::default()));
         let shared = Arc::clone(&zone);
         let task = tokio::spawn(async move {
@@ -79,7 +79,8 @@ impl DnsTarget {
         Self { address, zone, _task: Running(task) }
     }
 
-    /// Adds a record: an address, a name, `10 mail.test`, or a text whose strings are parted by `|`.
+    /// Adds a record: an address, a name, `10 mail.test`, or a text whose strings are separated by
+    /// `|`.
     pub fn record(&self, owner: &str, kind: RecordKind, value: &str) -> &Self {
         self.lock().records.push((name(owner), data(kind, value)));
         self
@@ -91,18 +92,18 @@ impl DnsTarget {
         self.record(owner, kind, address)
     }
 
-    /// Replies so to questions for `kind` at `owner`.
+    /// Sets the reply to questions for `kind` at `owner`.
     pub fn reply(&self, owner: &str, kind: RecordKind, reply: Reply) -> &Self {
         self.reply_each(owner, kind, vec![reply])
     }
 
-    /// Replies with these, one after the other, and then with the last.
+    /// Sets a sequence of replies. The last one repeats.
     pub fn reply_each(&self, owner: &str, kind: RecordKind, replies: Vec<Reply>) -> &Self {
         self.lock().scripted.insert((name(owner), record_type(kind)), replies);
         self
     }
 
-    /// Replies so to questions for addresses at `owner`.
+    /// Sets the reply to questions for addresses at `owner`.
     pub fn reply_addresses(&self, owner: &str, reply: &Reply) -> &Self {
         self.reply(owner, RecordKind::A, reply.clone()).reply(
             owner,
@@ -111,12 +112,12 @@ impl DnsTarget {
         )
     }
 
-    /// Where it listens.
+    /// Returns its address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What was asked for, in order, without trailing dots.
+    /// Returns all questions in order, without trailing dots.
     pub fn asked(&self) -> Vec<(String, RecordKind)> {
         self.lock().asked.clone()
     }
@@ -129,12 +130,12 @@ impl DnsTarget {
 async fn bind() -> (UdpSocket, TcpListener) {
     for _ in 0..PORTS_TRIED {
         let tcp = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
-        let address = tcp.local_addr().expect("it is bound");
+        let address = tcp.local_addr().expect("the socket is bound");
         if let Ok(udp) = UdpSocket::bind(address).await {
             return (udp, tcp);
         }
     }
-    panic!("no port was free for both UDP and TCP in {PORTS_TRIED} tries");
+    panic!("found no port that is free for both UDP and TCP in {PORTS_TRIED} tries");
 }
 
 async fn serve_udp(socket: UdpSocket, zone: &Mutex<Zone>) {
@@ -173,7 +174,7 @@ enum Channel {
     Tcp,
 }
 
-/// The packets sent in reply to `question`.
+/// Returns the packets sent in reply to `question`.
 fn packets(zone: &Mutex<Zone>, question: &Message, channel: Channel) -> Vec<Vec<u8>> {
     let mut zone = zone.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(query) = question.queries.first() else { return Vec::new() };
@@ -231,7 +232,7 @@ impl Zone {
         }
     }
 
-    /// What a nameserver that recurses would say of this zone.
+    /// Returns the reply that a recursive nameserver would give for this zone.
     fn usual(&self, question: &Message, owner: &Name, kind: RecordType) -> Message {
         let mut message = empty(question);
         let mut at = owner.clone();
@@ -276,11 +277,11 @@ fn empty(question: &Message) -> Message {
 }
 
 fn written(message: &Message) -> Vec<u8> {
-    message.to_vec().expect("test zones are good")
+    message.to_vec().expect("test zones are valid")
 }
 
 fn name(text: &str) -> Name {
-    let mut name = Name::from_ascii(text).expect("tests give good names").to_lowercase();
+    let mut name = Name::from_ascii(text).expect("tests use valid names").to_lowercase();
     name.set_fqdn(true);
     name
 }

@@ -1,5 +1,5 @@
-//! An HTTP target: answers by path, over HTTP/1 byte for byte as scripted, over HTTP/2 as far as
-//! that is a matter of status, headers, body and delay.
+//! An HTTP target with responses by path. HTTP/1 responses are sent byte by byte as scripted.
+//! HTTP/2 responses support status, headers, body and delay.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -23,7 +23,7 @@ use tokio_rustls::server::TlsStream;
 use super::answer::Step;
 use super::{Answer, Identity, Running};
 
-/// Largest head of a request that is read.
+/// Maximum size of a request's head.
 const HEAD_BYTES: usize = 64 * 1024;
 
 /// A running HTTP server.
@@ -35,32 +35,30 @@ pub struct HttpTarget {
     _task: Running,
 }
 
-/// What the server speaks.
+/// Protocols of a TLS server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// HTTP/1.1 only.
     Http1,
-    /// HTTP/2 where it is offered.
+    /// HTTP/2 if the client offers it.
     Http2,
 }
 
-/// A request that came.
+/// A received request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Method.
     pub method: String,
-    /// Path and query; over HTTP/2 the whole URI.
+    /// Path and query. Over HTTP/2, the whole URI.
     pub target: String,
     /// `HTTP/1.1` or `HTTP/2.0`.
     pub version: String,
     /// Header lines in order, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Body.
     pub body: String,
 }
 
 impl Received {
-    /// The first value of a header.
+    /// Returns the first value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -69,12 +67,12 @@ impl Received {
 #[derive(Debug, Default)]
 struct Stage {
     answers: Mutex<HashMap<String, Vec<Answer>>>,
-    /// Who answers instead of the scenes.
+    /// Responder that replaces the scripted responses.
     actor: Option<Actor>,
     received: Mutex<Vec<Received>>,
 }
 
-/// Answers each request as it comes.
+/// A function that computes the response to each request.
 struct Actor(Box<dyn Fn(&Received) -> Answer + Send + Sync>);
 
 impl fmt::Debug for Actor {
@@ -84,27 +82,27 @@ impl fmt::Debug for Actor {
 }
 
 impl HttpTarget {
-    /// Plain HTTP/1.1 on 127.0.0.1.
+    /// Starts plain HTTP/1.1 on 127.0.0.1.
     pub async fn start() -> Self {
         Self::start_at("127.0.0.1:0").await
     }
 
-    /// Plain HTTP/1.1 at an address of loopback; port 0 picks a free one.
+    /// Starts plain HTTP/1.1 at a loopback address. Port 0 selects a free one.
     pub async fn start_at(address: &str) -> Self {
         Self::serve(address, None, None).await
     }
 
-    /// Plain HTTP/1.1 on 127.0.0.1, where `answer` has an answer to everything that comes.
+    /// Starts plain HTTP/1.1 on 127.0.0.1 with `answer` as the responder to all requests.
     pub async fn start_with(answer: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Self {
         Self::serve("127.0.0.1:0", None, Some(Actor(Box::new(answer)))).await
     }
 
-    /// HTTPS on 127.0.0.1 as `identity`.
+    /// Starts HTTPS on 127.0.0.1 with the certificate `identity`.
     pub async fn start_tls(identity: Identity, protocol: Protocol) -> Self {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .expect("the provider has suites for TLS 1.2 and 1.3")
+            .expect("the provider supports TLS 1.2 and 1.3")
             .with_no_client_auth()
             .with_single_cert(identity.chain, identity.key)
             .expect("key and certificate belong together");
@@ -117,12 +115,12 @@ impl HttpTarget {
 
     async fn serve(address: &str, tls: Option<TlsAcceptor>, actor: Option<Actor>) -> Self {
         let listener = TcpListener::bind(address).await.expect("loopback has a free port");
-        let address = listener.local_addr().expect("it is bound");
+        let address = listener.local_addr().expect("the socket is bound");
         let scheme = if tls.is_some() { "https" } else { "http" };
         let stage = Arc::new(Stage { actor, ..Stage::default() });
         let shared = Arc::clone(&stage);
         let task = tokio::spawn(async move {
-            // Dropped with the task, and all connections with it.
+            // Dropped with the task, which closes all connections.
             let mut connections = JoinSet::new();
             while let Ok((tcp, _)) = listener.accept().await {
                 while connections.try_join_next().is_some() {}
@@ -132,45 +130,45 @@ impl HttpTarget {
         Self { address, scheme, stage, _task: Running(task) }
     }
 
-    /// From now on `path` (with its query) is answered so.
+    /// Sets the response for `path` (with its query).
     pub fn on(&self, path: &str, answer: Answer) -> &Self {
         self.on_each(path, vec![answer])
     }
 
-    /// From now on `path` is answered with these, one after the other, and then with the last.
+    /// Sets a sequence of responses for `path`. The last one repeats.
     pub fn on_each(&self, path: &str, answers: Vec<Answer>) -> &Self {
         lock(&self.stage.answers).insert(path.to_owned(), answers);
         self
     }
 
-    /// The URL of `path` by the target's address.
+    /// Returns the URL of `path` with the target's address.
     pub fn url(&self, path: &str) -> String {
         format!("{}://{}{path}", self.scheme, self.address)
     }
 
-    /// The URL of `path` by a name.
+    /// Returns the URL of `path` with a host name.
     pub fn url_as(&self, name: &str, path: &str) -> String {
         format!("{}://{name}:{}{path}", self.scheme, self.address.port())
     }
 
-    /// Where it listens.
+    /// Returns its address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How many requests came.
+    /// Returns the number of received requests.
     pub fn hits(&self) -> usize {
         lock(&self.stage.received).len()
     }
 
-    /// The requests that came, in order.
+    /// Returns the received requests in order.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.stage.received).clone()
     }
 }
 
 impl Stage {
-    /// The answer to `received`, which is written down.
+    /// Records a request and returns its response.
     fn answer(&self, received: Received) -> Answer {
         if let Some(Actor(answer)) = &self.actor {
             let answer = answer(&received);
@@ -185,7 +183,7 @@ impl Stage {
         let answer = match answers.get_mut(path) {
             Some(left) if left.len() > 1 => left.remove(0),
             Some(left) => left.first().cloned().unwrap_or_else(|| Answer::status(404)),
-            None => Answer::status(404).body("no such scene"),
+            None => Answer::status(404).body("no scripted response"),
         };
         lock(&self.received).push(received);
         answer
@@ -196,7 +194,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Serves one connection. What goes wrong on it is the client's to notice.
+/// Serves one connection. Clients see its errors.
 async fn connection(tcp: TcpStream, tls: Option<TlsAcceptor>, stage: Arc<Stage>) {
     let Some(tls) = tls else {
         let _ = http1(tcp, &stage).await;
@@ -210,7 +208,7 @@ async fn connection(tcp: TcpStream, tls: Option<TlsAcceptor>, stage: Arc<Stage>)
     }
 }
 
-/// A connection that can be broken.
+/// A connection that can be reset.
 trait Breakable: AsyncRead + AsyncWrite + Unpin {
     fn breaks(&self);
 }
@@ -247,7 +245,8 @@ async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Optio
         if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             break at;
         }
-        // Who does not begin with a method speaks something else, and would wait for ever.
+        // Bytes that do not begin with a method are not HTTP. Waiting for the end of a head would
+        // never finish.
         let foreign = bytes.first().is_some_and(|first| !first.is_ascii_uppercase());
         if foreign || bytes.len() > HEAD_BYTES || stream.read_buf(&mut bytes).await? == 0 {
             return Ok(None);
@@ -303,7 +302,7 @@ async fn http2(stream: TlsStream<TcpStream>, stage: Arc<Stage>) {
                 reply = reply.header(name, value);
             }
             let reply =
-                reply.body(Full::<Bytes>::new(answer.body)).expect("tests give good headers");
+                reply.body(Full::<Bytes>::new(answer.body)).expect("tests use valid headers");
             Ok::<_, Infallible>(reply)
         }
     });

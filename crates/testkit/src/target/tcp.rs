@@ -1,5 +1,5 @@
-//! A TCP target: one that takes connections and says nothing, one that refuses them, one that lets
-//! them wait.
+//! TCP targets: one that accepts connections and sends nothing, one that refuses them, and one that
+//! leaves them waiting.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::Running;
 
-/// A port, and what happens to who connects to it.
+/// A port with a fixed behaviour.
 #[derive(Debug)]
 pub struct TcpTarget {
     address: SocketAddr,
@@ -17,7 +17,7 @@ pub struct TcpTarget {
     _kept: Kept,
 }
 
-/// What keeps the port as it is.
+/// Value that keeps the port in its state.
 #[derive(Debug)]
 enum Kept {
     Accepting { _task: Running },
@@ -26,15 +26,15 @@ enum Kept {
 }
 
 impl TcpTarget {
-    /// Takes every connection, keeps it and says nothing.
+    /// Accepts every connection, keeps it open and sends nothing.
     pub async fn accepting() -> Self {
         Self::accepting_at("127.0.0.1:0").await
     }
 
-    /// The same at another address of loopback.
+    /// Accepts every connection at another loopback address.
     pub async fn accepting_at(address: &str) -> Self {
         let listener = TcpListener::bind(address).await.expect("loopback has a free port");
-        let address = listener.local_addr().expect("it is bound");
+        let address = listener.local_addr().expect("the socket is bound");
         let taken = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&taken);
         let task = tokio::spawn(async move {
@@ -47,23 +47,23 @@ impl TcpTarget {
         Self { address, taken, _kept: Kept::Accepting { _task: Running(task) } }
     }
 
-    /// Refuses every connection: the port is held, and nobody listens.
+    /// Refuses every connection: the port is bound, but nothing listens.
     pub fn refusing() -> Self {
-        let socket = TcpSocket::new_v4().expect("there are file handles");
+        let socket = TcpSocket::new_v4().expect("file descriptors are available");
         socket.bind(([127, 0, 0, 1], 0).into()).expect("loopback has a free port");
-        let address = socket.local_addr().expect("it is bound");
+        let address = socket.local_addr().expect("the socket is bound");
         Self { address, taken: Arc::default(), _kept: Kept::Refusing { _socket: socket } }
     }
 
-    /// Lets every connection wait for ever: its queue is full.
+    /// Leaves every connection waiting, because its queue is full.
     pub async fn full() -> Self {
         const QUEUE: u32 = 1;
-        let socket = TcpSocket::new_v4().expect("there are file handles");
+        let socket = TcpSocket::new_v4().expect("file descriptors are available");
         socket.bind(([127, 0, 0, 1], 0).into()).expect("loopback has a free port");
-        let listener = socket.listen(QUEUE).expect("it is bound");
-        let address = listener.local_addr().expect("it is bound");
+        let listener = socket.listen(QUEUE).expect("the socket is bound");
+        let address = listener.local_addr().expect("the socket is bound");
         let mut queue = Vec::new();
-        // Linux lets one more in than the queue is said to hold.
+        // Linux accepts one connection more than the queue's length.
         for _ in 0..=QUEUE {
             queue.push(TcpStream::connect(address).await.expect("the queue has room"));
         }
@@ -71,12 +71,12 @@ impl TcpTarget {
         Self { address, taken: Arc::default(), _kept: kept }
     }
 
-    /// Where it is.
+    /// Returns its address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How many connections it took.
+    /// Returns the number of accepted connections.
     pub fn taken(&self) -> usize {
         self.taken.load(Ordering::SeqCst)
     }

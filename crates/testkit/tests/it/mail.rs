@@ -1,4 +1,4 @@
-//! The mail server: it takes what comes encrypted and with its account, and reads it back.
+//! The mail server accepts only encrypted, authenticated email, and parses it.
 
 use lettre::message::{MultiPart, header::ContentType};
 use lettre::transport::smtp::authentication::Credentials;
@@ -37,7 +37,7 @@ fn transport(server: &MailServer, password: Option<&str>, encrypted: bool) -> Tr
 }
 
 #[tokio::test]
-async fn what_comes_encrypted_and_with_the_account_is_read_back() {
+async fn encrypted_authenticated_mail_reads_back_equal() {
     let server = MailServer::start().await;
     transport(&server, Some(PASSWORD), true).send(message()).await.unwrap();
     let mail = server.takes(1).await.remove(0);
@@ -51,7 +51,7 @@ async fn what_comes_encrypted_and_with_the_account_is_read_back() {
 }
 
 #[tokio::test]
-async fn nothing_is_taken_in_the_clear_or_without_the_account() {
+async fn unencrypted_or_unauthenticated_mail_is_rejected() {
     let server = MailServer::start().await;
     for (password, encrypted, expected) in
         [(None, true, "530"), (None, false, "530"), (Some("wrong"), true, "535")]
@@ -61,12 +61,12 @@ async fn nothing_is_taken_in_the_clear_or_without_the_account() {
         assert_eq!(code.as_deref(), Some(expected), "{refused:?}");
     }
     let clear = transport(&server, Some(PASSWORD), false).send(message()).await;
-    assert!(clear.is_err(), "the password went out in the clear");
+    assert!(clear.is_err(), "the password was sent in plain text");
     assert_eq!(server.taken(), []);
 }
 
 #[tokio::test]
-async fn it_refuses_as_often_as_it_was_told() {
+async fn rejections_stop_after_the_given_count() {
     let server = MailServer::start().await;
     let transport = transport(&server, Some(PASSWORD), true);
     for (at, code) in

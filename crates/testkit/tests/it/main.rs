@@ -1,8 +1,9 @@
-//! The test kit's own tests: receivers refuse what their vendors refuse, and take what we compose.
+//! Tests of the test kit: receivers reject what their vendors reject, and accept the messages that
+//! we compose.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-// Under the name by which the other crates know it.
+// The name that other crates use for this one.
 extern crate aloft_testkit as testkit;
 
 mod mail;

@@ -1,4 +1,4 @@
-//! Receivers of all kinds, and how the tests post to them.
+//! Receivers of all kinds, and functions to post to them.
 
 mod behaviour;
 mod composed;

@@ -1,7 +1,7 @@
-//! Telegram's two markups: what is left of a text once they are read, or why they cannot be.
+//! Parses Telegram's two kinds of markup to plain text.
 //! Reference: <https://core.telegram.org/bots/api#html-style>, `#markdownv2-style`
 
-/// Tags that there are.
+/// Supported tags.
 const TAGS: [&str; 16] = [
     "b",
     "strong",
@@ -20,14 +20,14 @@ const TAGS: [&str; 16] = [
     "pre",
     "blockquote",
 ];
-/// Named characters that there are.
+/// Supported named entities.
 const NAMED: [(&str, char); 4] = [("lt", '<'), ("gt", '>'), ("amp", '&'), ("quot", '"')];
-/// What is escaped in `MarkdownV2` wherever it means nothing.
+/// Characters that `MarkdownV2` requires to be escaped wherever they have no meaning.
 const RESERVED: &str = ">#+-=|{}.!()]";
-/// What begins and ends something in `MarkdownV2`.
+/// Characters that begin and end an entity in `MarkdownV2`.
 const PAIRED: &str = "*_~`";
 
-/// What is left of a text in Telegram's HTML.
+/// Returns the plain text of Telegram's HTML.
 pub(super) fn html(text: &str) -> Result<String, String> {
     let (mut plain, mut open) = (String::new(), Vec::new());
     let mut rest = text;
@@ -52,7 +52,7 @@ pub(super) fn html(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads the tag that `rest` begins with, and returns what follows it.
+/// Parses the tag at the beginning of `rest` and returns the text after it.
 fn tag<'t>(rest: &'t str, at: usize, open: &mut Vec<String>) -> Result<&'t str, String> {
     let end = rest.find('>').ok_or(format!("Unclosed start tag at byte offset {at}"))?;
     let inside = &rest[1..end];
@@ -77,8 +77,7 @@ fn tag<'t>(rest: &'t str, at: usize, open: &mut Vec<String>) -> Result<&'t str, 
     Ok(&rest[end + 1..])
 }
 
-/// The character that `rest` begins with, and how many bytes it is written in. Names that there are
-/// not stay as they are.
+/// Returns the first character of `rest` and its length in bytes. Unknown entities stay unchanged.
 fn entity(rest: &str) -> (char, usize) {
     let none = ('&', 1);
     let Some(end) = rest.find(';') else { return none };
@@ -95,8 +94,8 @@ fn entity(rest: &str) -> (char, usize) {
     }
 }
 
-/// What is left of a text in `MarkdownV2`, without links: what is reserved must be escaped, and what
-/// begins must end.
+/// Returns the plain text of `MarkdownV2` without links. Fails if a reserved character is not
+/// escaped or an entity does not end.
 pub(super) fn markdown(text: &str) -> Result<String, String> {
     let (mut plain, mut open) = (String::new(), Vec::new());
     let mut characters = text.char_indices();
@@ -135,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_is_read_as_telegram_reads_it() {
+    fn markup_parses_like_telegrams() {
         for (text, expected) in [
             ("<b>a</b> &lt;c&gt; &amp;&quot;", Ok("a <c> &\"")),
             ("<a href=\"https://a.example/?b&amp;c\">d</a>", Ok("d")),
@@ -152,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reserved_in_markdown_is_escaped() {
+    fn reserved_markdown_characters_must_be_escaped() {
         assert_eq!(markdown(r"*a\.b* `c.d`").as_deref(), Ok("a.b c.d"));
         for text in ["a.b", "*a", "a [b", "1 + 1"] {
             assert!(markdown(text).is_err(), "{text}");

@@ -1,4 +1,4 @@
-//! Receivers that were told to misbehave do, and then do their work again.
+//! Receivers misbehave as told, and then work again.
 
 use domain::notify::{EventKind, Notice};
 use rules::ProviderType;
@@ -11,7 +11,7 @@ use super::fixtures::{event, message, post, receiver};
 const LINK: &str = "https://status.example.com/";
 
 #[tokio::test]
-async fn a_receiver_misbehaves_as_often_as_it_was_told_and_then_takes_messages() {
+async fn receiver_misbehaves_given_times_then_accepts() {
     let receiver = receiver(ProviderType::Slack).await;
     receiver.behave_times(2, Behaviour::Status(500));
     receiver.behave_times(1, Behaviour::Busy(7));
@@ -36,7 +36,7 @@ async fn a_receiver_misbehaves_as_often_as_it_was_told_and_then_takes_messages()
     assert_eq!(post(&receiver, &message).await.status, 200);
 }
 
-/// The first bytes that come, which may be none.
+/// Reads the first bytes of the response, which may be empty.
 async fn first_bytes(base: &str) -> Vec<u8> {
     let mut stream = TcpStream::connect(base.strip_prefix("http://").unwrap()).await.unwrap();
     stream.write_all(b"POST / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
@@ -47,7 +47,7 @@ async fn first_bytes(base: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_none() {
+async fn misbehaviour_sends_no_valid_response() {
     let receiver = receiver(ProviderType::Slack).await;
     for (behaviour, beginning) in [
         (Behaviour::Close, ""),

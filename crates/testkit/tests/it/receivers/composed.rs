@@ -1,4 +1,4 @@
-//! What we compose is taken by every vendor, whatever is in names, addresses and reasons.
+//! Every vendor accepts the messages that we compose, for all names, addresses and reasons.
 
 use domain::notify::{Ended, Event, EventKind, Notice, STORM_EVENTS_MAX};
 use rules::{Region, Timestamp};
@@ -6,7 +6,7 @@ use testkit::receivers::Receiver;
 
 use super::fixtures::{event, kinds, message, post, receiver};
 
-/// Names that break formats that are not careful.
+/// Names that break formats without proper escaping.
 const NAMES: [&str; 34] = [
     "API",
     "",
@@ -43,11 +43,11 @@ const NAMES: [&str; 34] = [
     "{\"payload\":{\"summary\":\"\"}}",
     "-- '; DROP TABLE events; --",
 ];
-/// Pieces that are repeated to names longer than all that any vendor takes.
+/// Pieces to repeat to names longer than any vendor accepts.
 const REPEATED: [&str; 8] = ["n", "漢", "👩‍👩‍👧‍👦", "<", "&", "\"", "`*", "e\u{301}\u{301}\u{301}"];
 const CHARS: usize = 3_000;
 
-/// A URL of 2,048 characters, and one whose escapes make it longer.
+/// Returns URLs of 2,048 characters, one of which gets longer by escaping.
 fn links() -> [String; 3] {
     let long = |piece: &str| {
         let start = "https://status.example.com/incidents?q=";
@@ -61,7 +61,7 @@ fn long_names() -> impl Iterator<Item = String> {
     REPEATED.iter().map(|piece| piece.chars().cycle().take(CHARS).collect())
 }
 
-/// One of each sort of event that there is to tell, of a monitor of this name.
+/// Returns an event of each kind about a monitor with this name.
 fn events(name: &str) -> Vec<Event> {
     let error = event(EventKind::Error, name);
     let recovered = |closed| Event { closed, ..event(EventKind::Recovered, name) };
@@ -103,7 +103,7 @@ async fn assert_taken(receiver: &Receiver, notice: Notice<'_>, link: &str) {
 // issue 6: "Long names, 2,048-character URLs, every script and emoji, and markup characters in names
 // pass through every kind without breaking its format or its limits"
 #[tokio::test]
-async fn every_event_of_every_name_is_taken_by_every_vendor() {
+async fn every_event_and_name_is_accepted_by_all() {
     for kind in kinds() {
         let receiver = receiver(kind).await;
         for (at, name) in NAMES.iter().enumerate() {
@@ -116,7 +116,7 @@ async fn every_event_of_every_name_is_taken_by_every_vendor() {
 }
 
 #[tokio::test]
-async fn long_names_are_taken_by_every_vendor() {
+async fn long_names_are_accepted_by_every_vendor() {
     for kind in kinds() {
         let receiver = receiver(kind).await;
         for (at, name) in long_names().enumerate() {
@@ -128,7 +128,7 @@ async fn long_names_are_taken_by_every_vendor() {
 }
 
 #[tokio::test]
-async fn a_storm_of_all_names_is_taken_by_every_vendor() {
+async fn digest_of_all_names_is_accepted_by_all() {
     let of_name = |(at, name): (usize, &str)| events(name).swap_remove(at % 13);
     let short: Vec<Event> = NAMES.iter().copied().enumerate().map(of_name).collect();
     let long: Vec<Event> = long_names().map(|name| event(EventKind::Error, &name)).collect();

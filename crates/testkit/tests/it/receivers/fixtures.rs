@@ -1,4 +1,4 @@
-//! Events, messages about them, and posting them.
+//! Creates events and their messages, and posts them.
 
 use bytes::Bytes;
 use domain::notify::{
@@ -17,12 +17,12 @@ use testkit::server::{Caller, Reply, START};
 pub(super) const CHANNEL: ChannelId = ChannelId::from_bits(7);
 const SIGNING: [u8; 24] = [3; 24];
 
-/// Every kind but email, which is no HTTP.
+/// Returns every kind that uses HTTP: all except email.
 pub(super) fn kinds() -> impl Iterator<Item = ProviderType> {
     ProviderType::ALL.iter().copied().filter(|kind| *kind != ProviderType::Email)
 }
 
-/// A receiver of this kind that knows the secret that [`message`] signs with.
+/// Starts a receiver of this kind that knows the secret with which [`message`] signs.
 pub(super) async fn receiver(kind: ProviderType) -> Receiver {
     if kind == ProviderType::Webhook {
         let ctx = Context::manual(START).0;
@@ -31,7 +31,7 @@ pub(super) async fn receiver(kind: ProviderType) -> Receiver {
     Receiver::start(kind).await
 }
 
-/// A monitor of this name is down, and two regions say so.
+/// Returns an event: a monitor with this name is down in two regions.
 pub(super) fn event(kind: EventKind, name: &str) -> Event {
     let seen = |region, failing| RegionSeen {
         region,
@@ -63,7 +63,7 @@ pub(super) fn event(kind: EventKind, name: &str) -> Event {
     }
 }
 
-/// What the server would send to this receiver.
+/// Returns the message that the server would send to this receiver.
 pub(super) fn message(receiver: &Receiver, notice: Notice<'_>, link: &str) -> HttpMessage {
     let (key, thread) = match notice {
         Notice::One(event) => (event_key(CHANNEL, event), thread(event)),
@@ -81,11 +81,11 @@ pub(super) fn message(receiver: &Receiver, notice: Notice<'_>, link: &str) -> Ht
     let name = Some("On call");
     match compose(&receiver.provider(), name, &servers(receiver), notice, &envelope).unwrap() {
         Message::Http(message) => message,
-        Message::Mail(_) => panic!("a receiver takes no emails"),
+        Message::Mail(_) => panic!("receivers accept no emails"),
     }
 }
 
-/// The server's side, whose vendors are all this receiver.
+/// Returns vendor settings that all lead to this receiver.
 fn servers(receiver: &Receiver) -> Servers {
     let base = receiver.base();
     Servers {
@@ -109,7 +109,7 @@ fn servers(receiver: &Receiver) -> Servers {
     }
 }
 
-/// Posts a message as it is.
+/// Posts a message unchanged.
 pub(super) async fn post(receiver: &Receiver, message: &HttpMessage) -> Reply {
     let base = receiver.base();
     let address = base.strip_prefix("http://").unwrap();

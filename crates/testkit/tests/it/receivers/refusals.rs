@@ -1,4 +1,4 @@
-//! What each vendor refuses, in its own words: a good message, spoiled in one place.
+//! Rejections by each vendor, with its own error messages: a valid message with one invalid part.
 
 use domain::notify::{Answer, Delivered, EventKind, HttpMessage, Notice, read_answer};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -10,7 +10,7 @@ use super::fixtures::{event, message, post, receiver};
 
 const LINK: &str = "https://status.example.com/";
 
-/// One good message, and what becomes of it when it is spoiled.
+/// A valid message, and the results of making it invalid.
 struct Bench {
     receiver: Receiver,
     good: HttpMessage,
@@ -27,14 +27,14 @@ impl Bench {
         Self { receiver, good, shown: Vec::new() }
     }
 
-    /// The answer to the message, spoiled.
+    /// Posts the message with a change that makes it invalid, and records the response.
     async fn spoiled(&mut self, name: &str, spoil: impl FnOnce(&mut HttpMessage)) {
         let mut bad = self.good.clone();
         spoil(&mut bad);
         let before = self.receiver.refused().len();
         let reply = post(&self.receiver, &bad).await;
         let refused = self.receiver.refused();
-        assert_eq!(refused.len(), before + 1, "{name} was taken: {reply}");
+        assert_eq!(refused.len(), before + 1, "{name} was accepted: {reply}");
         if self.shown.is_empty() {
             self.shown.push(format!("says {reply}"));
         }
@@ -45,7 +45,8 @@ impl Bench {
         assert!(matches!(read, Delivered::Refused(_)), "{name} is read as {read:?}");
     }
 
-    /// The answer to the message with another value in its JSON; null takes the field away.
+    /// Posts the message with another value in its JSON, and records the response. Null removes the
+    /// field.
     async fn with(&mut self, pointer: &str, value: Value) {
         let name = match value.to_string() {
             long if long.len() > 40 => format!("{pointer} of {} bytes", long.len()),
@@ -178,14 +179,14 @@ async fn slack() {
     /attachments/0/blocks of 350 bytes: 400 /blocks/0: 11 fields
     /attachments/0/blocks of 2060 bytes: 400 /blocks/0: a text of 2001 characters, at most 2000
     /attachments/0/blocks of 71 bytes: 400 /blocks/0: invalid additional property: colour
-    /attachments/0/blocks = [{"type":"chart"}]: 400 /blocks/0: there is no block `chart` in messages of webhooks
+    /attachments/0/blocks = [{"type":"chart"}]: 400 /blocks/0: unknown block `chart` in messages of webhooks
     /attachments/0/blocks of 970 bytes: 400 51 blocks
-    /attachments = "x": 400 attachments are no list
+    /attachments = "x": 400 attachments are not a list
     /attachments of 1718 bytes: 400 too many attachments
     nothing: 400 neither text nor blocks
-    no JSON: 400 the body is no JSON
+    no JSON: 400 the body is not JSON
     /T00000001/ → /T00000002/: 403 another token
-    /services/ → /elsewhere/: 404 no such path
+    /services/ → /elsewhere/: 404 unknown path
     "#);
 }
 
@@ -218,12 +219,12 @@ async fn pagerduty() {
     /payload/summary = " ": 400 'payload.summary' is missing or blank
     /payload/severity = "fatal": 400 'payload.severity' must be one of: critical, error, warning, info
     /payload/source = null: 400 'payload.source' is missing or blank
-    /payload/timestamp = "now": 400 'payload.timestamp' is no ISO 8601
-    /payload/custom_details = []: 400 'payload.custom_details' is no object
+    /payload/timestamp = "now": 400 'payload.timestamp' is not ISO 8601
+    /payload/custom_details = []: 400 'payload.custom_details' is not an object
     /links/0/href = "x y": 400 'links' need an 'href' that is a URL
     /payload/custom_details of 524296 bytes: 413 the event is too large
-    no JSON: 400 the body is no JSON
-    /v2/ → /v1/: 404 no such path
+    no JSON: 400 the body is not JSON
+    /v2/ → /v1/: 404 unknown path
     "#);
     let mut over = Bench::of(ProviderType::Pagerduty, EventKind::Recovered).await;
     over.with("/dedup_key", Value::Null).await;
@@ -302,13 +303,13 @@ async fn webhook() {
     webhook-id None: 401 webhook-id is missing
     webhook-timestamp None: 401 webhook-timestamp is missing
     webhook-signature None: 401 webhook-signature is missing
-    x-team None: 401 the user's own header is missing
-    webhook-id Some("another"): 401 no signature fits
-    webhook-timestamp Some("1795219199"): 401 no signature fits
+    x-team None: 401 the user-defined header is missing
+    webhook-id Some("another"): 401 no signature matches
+    webhook-timestamp Some("1795219199"): 401 no signature matches
     webhook-timestamp Some("1795218800"): 401 webhook-timestamp is too old or too new
-    webhook-timestamp Some("soon"): 401 webhook-timestamp is no number
-    webhook-signature Some("v1,AAAA v2,BBBB"): 401 no signature fits
-    /version = 2: 401 no signature fits
+    webhook-timestamp Some("soon"): 401 webhook-timestamp is not a number
+    webhook-signature Some("v1,AAAA v2,BBBB"): 401 no signature matches
+    /version = 2: 401 no signature matches
     /hook → /elsewhere: 404 not found
     "#);
 }
@@ -474,10 +475,10 @@ async fn grafana_oncall() {
     /state = "down": 400 `state` is neither `alerting` nor `ok`
     /title = "": 400 `title` is empty: nothing could be grouped or shown by it
     /alert_uid = null: 400 `alert_uid` is empty: nothing could be grouped or shown by it
-    /message = {}: 400 `message` is no text
-    /link_to_upstream_details = "x y": 400 `link_to_upstream_details` is no URL
+    /message = {}: 400 `message` is not text
+    /link_to_upstream_details = "x y": 400 `link_to_upstream_details` is not a URL
     /severity = "high": 400 `severity` is not recognised
-    no JSON: 400 the body is no JSON
+    no JSON: 400 the body is not JSON
     /formatted_webhook/ → /webhook/: 400 another kind of integration
     /bJ8K → /other: 403 another key
     "#);
@@ -506,7 +507,7 @@ async fn ntfy() {
     /tags = "warning": 400 invalid request: request body must be valid JSON
     /message of 4099 bytes: 400 invalid request: attachments not allowed
     /message of 8194 bytes: 413 JSON body too large
-    /click = "no url": 400 click is no URL
+    /click = "no url": 400 click is not a URL
     authorization None: 403 forbidden
     authorization Some("Bearer tk_other"): 401 unauthorized
     no JSON: 400 invalid request: request body must be valid JSON
