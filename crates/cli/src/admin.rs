@@ -1,5 +1,5 @@
-//! `aloft workspaces` and `aloft keys`: what an operator does on the server's own database, also
-//! while the server runs. The operations themselves belong to `server::control`.
+//! `aloft workspaces` and `aloft keys`: an operator's commands on the server's own database, which
+//! also work while the server runs. Leaves the operations to `server::control`.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use server::control::{
 use crate::database_args::DatabaseArgs;
 use crate::output;
 
-/// What to do with workspaces.
+/// Subcommands of `aloft workspaces`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkspaceAction {
     /// Create a workspace
@@ -33,7 +33,7 @@ pub(crate) enum WorkspaceAction {
     },
     /// List all workspaces
     List,
-    /// Give a workspace another name or slug; addresses of its status pages do not change
+    /// Change the name or the slug of a workspace; addresses of its status pages stay the same
     Rename {
         /// Slug of the workspace
         #[arg(long)]
@@ -45,7 +45,7 @@ pub(crate) enum WorkspaceAction {
         #[arg(long)]
         name: Option<String>,
     },
-    /// Give a workspace another plan; what it has beyond the plan stays
+    /// Change the plan of a workspace; resources beyond the plan's limits stay
     Plan {
         /// Slug of the workspace
         #[arg(long)]
@@ -59,7 +59,7 @@ pub(crate) enum WorkspaceAction {
         /// Slug of the workspace
         #[arg(long)]
         slug: String,
-        /// Delete it without asking
+        /// Delete without confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -74,18 +74,18 @@ pub(crate) enum WorkspaceAction {
     },
 }
 
-/// Which changes to print.
+/// Arguments of `aloft audit`.
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
     /// Slug of the workspace
     #[arg(long)]
     workspace: String,
-    /// Most changes, 1 to 10000
+    /// Maximum number of changes, 1 to 10000
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
 }
 
-/// What to do with keys.
+/// Subcommands of `aloft keys`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyAction {
     /// Create a key and print it once
@@ -124,25 +124,25 @@ pub(crate) async fn workspaces(
     match action {
         WorkspaceAction::Create { slug, name, plan } => {
             let made = admin.create_workspace(CreateWorkspace { slug, name, plan }).await?;
-            let words = || format!("made workspace `{}` ({})", made.slug, made.id);
+            let words = || format!("created workspace `{}` ({})", made.slug, made.id);
             database.answer(serde_json::to_value(&made)?, words);
         }
         WorkspaceAction::Rename { slug, new_slug, name } => {
             let renamed = RenameWorkspace { workspace: slug, slug: new_slug, name };
             let row = admin.rename_workspace(renamed).await?;
-            let words = || format!("workspace `{}` is called `{}`", row.slug, row.name);
+            let words = || format!("workspace `{}` now has the name `{}`", row.slug, row.name);
             database.answer(serde_json::to_value(&row)?, words);
         }
         WorkspaceAction::Plan { slug, plan } => {
             let row = admin.set_plan(slug, plan).await?;
-            let words = || format!("workspace `{}` has the plan `{}`", row.slug, row.plan);
+            let words = || format!("workspace `{}` now has the plan `{}`", row.slug, row.plan);
             database.answer(serde_json::to_value(&row)?, words);
         }
         WorkspaceAction::Delete { slug, yes } => {
             if !yes {
                 bail!(
                     "this deletes the keys, monitors, channels and status pages of `{slug}` for good; \
-                     add --yes if you mean it"
+                     add --yes to confirm"
                 );
             }
             admin.delete_workspace(slug.clone()).await?;
@@ -156,7 +156,7 @@ pub(crate) async fn workspaces(
         WorkspaceAction::Keep { slug, days } => {
             admin.keep_results(KeepResults { workspace: slug.clone(), days }).await?;
             let time = days.map_or_else(
-                || "as long as the setting `retention_days` of the server".to_owned(),
+                || "for the time of the server's setting `retention_days`".to_owned(),
                 |days| format!("for {days} days"),
             );
             let words = || format!("results of workspace `{slug}` are kept {time}");
@@ -243,12 +243,12 @@ fn state(row: &KeyRow, now: Timestamp) -> String {
     match (row.revoked_at, row.expires_at) {
         (Some(at), _) => format!("revoked {}", output::moment(at)),
         (None, Some(at)) if at <= now => format!("expired {}", output::moment(at)),
-        (None, Some(at)) => format!("holds until {}", output::moment(at)),
+        (None, Some(at)) => format!("valid until {}", output::moment(at)),
         (None, None) => "holds".to_owned(),
     }
 }
 
-/// Reads a time such as `30d`, `12h`, `45m` or `90s`.
+/// Parses a duration such as `30d`, `12h`, `45m` or `90s`.
 fn lifetime(text: &str) -> Result<Duration> {
     let (count, unit) =
         text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lifetimes_are_read_with_their_unit_and_refused_without() {
+    fn lifetime_requires_a_unit() {
         assert_eq!(lifetime("30d").unwrap(), Duration::from_hours(30 * 24));
         assert_eq!(lifetime("45m").unwrap(), Duration::from_mins(45));
         for wrong in ["", "30", "d", "0d", "-1d", "1.5h", "30é"] {

@@ -1,5 +1,5 @@
-//! `aloft check`: one check from this machine, with its phases drawn. The same engine and the same
-//! rules as a monitor's; nothing is stored.
+//! `aloft check`: runs one check from this machine and draws its phases. Uses the same engine and
+//! rules as monitors. Stores nothing.
 
 mod draft;
 mod sheet;
@@ -23,7 +23,7 @@ use self::sheet::Paper;
 use crate::database_args::ConfigArg;
 use crate::output;
 
-/// What to check.
+/// Subcommands of `aloft check`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Target {
     /// Send an HTTP request and check the response
@@ -34,7 +34,7 @@ pub(crate) enum Target {
     Dns(draft::DnsArgs),
 }
 
-/// How to check, for every kind.
+/// Options of all kinds of checks.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How to check")]
 pub(crate) struct Manner {
@@ -63,8 +63,8 @@ pub(crate) struct Manner {
     json: bool,
 }
 
-/// A check that ended is no error of the program: 0 where it succeeded, 3 where it was slow, 1
-/// where it failed.
+/// Runs a check and prints it. A completed check is not an error of the program: the exit code is 0
+/// for success, 3 for degraded and 1 for failure.
 pub(crate) async fn run(target: Target, manner: Manner) -> Result<ExitCode> {
     let ctx = Context::system();
     let (target, mut draft) = match target {
@@ -101,7 +101,7 @@ impl Manner {
         draft.retry = Some(self.retry);
     }
 
-    /// The network of the check: by its flags, or else by the server's settings.
+    /// Returns the network settings from the flags, or else from the server's settings.
     fn probe(&self) -> Result<probe::Settings> {
         let mut settings = self.config.settings()?;
         settings.allow_private_networks |= self.allow_private_networks;
@@ -146,7 +146,7 @@ const fn word(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The address as it was given, but for a name and a password in it.
+/// Returns the address without the user name and password.
 pub(crate) fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_of_an_address_are_not_shown() {
+    fn credentials_are_removed_from_the_address() {
         for (given, shown) in [
             ("https://me:pass@example.com/a@b", "https://example.com/a@b"),
             ("http://a@b@example.com?c", "http://example.com?c"),

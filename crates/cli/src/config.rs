@@ -1,4 +1,4 @@
-//! `aloft config`: the settings that hold and where each came from.
+//! `aloft config`: prints the effective settings and the source of each.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! `aloft backup`, `aloft restore` and `aloft migrate`: what an operator does with a whole database.
-//! The work belongs to `server::control` and the store.
+//! `aloft backup`, `aloft restore` and `aloft migrate`: an operator's commands on a whole database.
+//! Leaves the work to `server::control` and the store.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use crate::database_args::{ConfigArg, DatabaseArgs};
 use crate::output;
 
 pub(crate) async fn back_up(file: &Path, database: DatabaseArgs) -> Result<ExitCode> {
-    let file = std::path::absolute(file).context("the file cannot be named")?;
+    let file = std::path::absolute(file).context("failed to resolve the path of the file")?;
     let admin = database.open().await?;
     let bytes = admin.back_up(file.clone()).await;
     admin.close().await?;
@@ -28,7 +28,7 @@ pub(crate) async fn back_up(file: &Path, database: DatabaseArgs) -> Result<ExitC
 }
 
 pub(crate) async fn restore(file: &Path, database: &DatabaseArgs) -> Result<ExitCode> {
-    let file = std::path::absolute(file).context("the file cannot be named")?;
+    let file = std::path::absolute(file).context("failed to resolve the path of the file")?;
     let settings = boot::store_settings(&database.settings()?);
     let restored = control::restore(&settings, &file).await?;
     database.answer(json!({ "restored": file, "replaced": restored.replaced }), || {
@@ -61,7 +61,7 @@ pub(crate) async fn migrate(
         done.into_iter().map(|it| [it.table, it.rows.to_string()]).collect();
     output::say(&output::table(&tables));
     output::say(&format!(
-        "\n{rows} rows, each compared with its copy. `{}` stays the data folder because it holds the key; {left}.",
+        "\ncopied and compared {rows} rows. `{}` remains the data folder because it contains the key; {left}.",
         folder.display()
     ));
     Ok(ExitCode::SUCCESS)

@@ -1,5 +1,5 @@
-//! The arguments of commands that work on the server's own database: which one, and how to print the
-//! outcome. Settings that no flag gives come from the environment and the configuration file, as for
+//! Arguments of commands that work on the server's own database: selects the database and prints
+//! the result. Settings without a flag come from the environment and the configuration file, as for
 //! the server.
 
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use server::control::{self, Admin};
 use crate::flags::Flags;
 use crate::output;
 
-/// The database to work on, and the form of the output.
+/// The database to work on, and the format of the output.
 #[derive(Debug, Args)]
 pub(crate) struct DatabaseArgs {
     #[arg(
@@ -51,8 +51,8 @@ pub(crate) struct ConfigArg {
 }
 
 impl DatabaseArgs {
-    /// Opens the database through the server that runs on it, or directly. Creates nothing: a
-    /// mistyped folder would become a second, empty database.
+    /// Opens the database through the server that runs on it, or directly. Creates nothing, because
+    /// a mistyped folder would become a second, empty database.
     pub(crate) async fn open(&self) -> Result<Admin> {
         let settings = self.settings()?;
         let place = boot::store_settings(&settings);
@@ -79,7 +79,7 @@ impl DatabaseArgs {
         Ok(settings)
     }
 
-    /// Prints the outcome: as JSON for programs, or in words.
+    /// Prints the result as JSON or in words.
     pub(crate) fn answer(&self, value: serde_json::Value, words: impl FnOnce() -> String) {
         if self.json {
             output::print(value);
@@ -90,7 +90,7 @@ impl DatabaseArgs {
 }
 
 impl ConfigArg {
-    /// Loads the settings without any flag but the file.
+    /// Loads the settings with no flag except the file.
     pub(crate) fn settings(&self) -> Result<Settings> {
         let flags = Flags { file: self.config.clone(), ..Flags::default() };
         Ok(boot::load(flags.values, flags.file)?.1)

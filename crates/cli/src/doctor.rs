@@ -1,5 +1,5 @@
-//! `aloft doctor`: rows of the database that cannot be read. The server leaves them out and runs; here an
-//! operator sees them, takes copies, and repairs or removes them. The work belongs to the store.
+//! `aloft doctor`: handles unreadable rows of the database. The server skips them and runs. Here an
+//! operator lists, exports, repairs or removes them. Leaves the work to the store.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -16,16 +16,16 @@ use server::control::UnreadableRow;
 use crate::database_args::DatabaseArgs;
 use crate::output;
 
-/// Exit code where rows cannot be read.
+/// Exit code if the database has unreadable rows.
 const FOUND: u8 = 1;
 
-/// What to do with the rows that are found.
+/// Actions on unreadable rows.
 #[derive(Debug, Args)]
 pub(crate) struct Treatment {
-    /// Write the rows with all of their columns to this new file, one JSON object a line
+    /// Write the rows with all their columns to this new file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
-    /// Put rows back that this version can read
+    /// Restore rows that this version can read
     #[arg(long)]
     repair: bool,
     /// Remove one row, such as monitors/mon_…; needs --export
@@ -58,7 +58,8 @@ pub(crate) async fn doctor(treatment: Treatment, database: DatabaseArgs) -> Resu
     Ok(if rows.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
 
-/// Writes the rows to a file that only its owner may read: columns may hold sealed secrets.
+/// Writes the rows to a file that only its owner may read, because columns may contain sealed
+/// secrets.
 fn export(file: &Path, rows: &[UnreadableRow]) -> Result<()> {
     let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     let mut created = created.with_context(|| format!("cannot create `{}`", file.display()))?;
@@ -72,14 +73,14 @@ fn export(file: &Path, rows: &[UnreadableRow]) -> Result<()> {
 fn words(rows: &[UnreadableRow], repaired: u64, export: Option<&Path>) -> String {
     let mut text = String::new();
     if repaired > 0 {
-        writeln!(text, "put {repaired} rows back").expect("a String takes everything");
+        writeln!(text, "restored {repaired} rows").expect("writing to a string cannot fail");
     }
     if let Some(file) = export {
         writeln!(text, "wrote the rows to `{}`", file.display())
-            .expect("a String takes everything");
+            .expect("writing to a string cannot fail");
     }
     if rows.is_empty() {
-        text.push_str("every row can be read");
+        text.push_str("all rows are readable");
         return text;
     }
     let cells: Vec<[String; 3]> =
@@ -87,11 +88,11 @@ fn words(rows: &[UnreadableRow], repaired: u64, export: Option<&Path>) -> String
     text.push_str(&output::table(&cells));
     write!(
         text,
-        "\n\n{} rows cannot be read. The server runs without them. Copy them with `--export FILE`. \
-         `--repair` puts back what this version can read; `--export FILE --remove TABLE/KEY` removes one \
-         row. A backup from before the damage has them too.",
+        "\n\n{} rows are unreadable. The server runs without them. Export them with `--export FILE`. \
+         `--repair` restores rows that this version can read. `--export FILE --remove TABLE/KEY` removes one \
+         row. A backup from before the damage contains them too.",
         rows.len()
     )
-    .expect("a String takes everything");
+    .expect("writing to a string cannot fail");
     text
 }

@@ -1,5 +1,5 @@
-//! The settings of the server as flags: one per line of the server's own table, so that a setting
-//! is described in one place.
+//! The settings of the server as flags, one per row of the server's own table. Each setting is
+//! described only there.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ use server::config::{SETTINGS, Setting};
 /// Name of the flag for the configuration file.
 const FILE: &str = "config";
 
-/// Settings given on the command line, by their names, and the file that holds others.
+/// Settings of the command line by name, and the configuration file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flags {
     /// Values by the names of their settings.
     pub(crate) values: BTreeMap<String, String>,
-    /// The configuration file that was asked for.
+    /// Configuration file, if given.
     pub(crate) file: Option<PathBuf>,
 }
 
@@ -25,7 +25,7 @@ impl Args for Flags {
             .long(FILE)
             .value_name("FILE")
             .value_parser(clap::value_parser!(PathBuf))
-            .help("File with settings in TOML; else `aloft.toml` where there is one [env: ALOFT_CONFIG]");
+            .help("File with settings in TOML; else `aloft.toml` if it exists [env: ALOFT_CONFIG]");
         SETTINGS.iter().filter_map(flag).fold(command.arg(file), Command::arg)
     }
 

@@ -1,5 +1,5 @@
-//! `aloft incidents`: what is down, what happened, and what somebody does about it. Everything is asked
-//! of a running service, with a key.
+//! `aloft incidents`: lists incidents, shows their timelines, and acknowledges, resolves or
+//! comments on them. Calls a running service with a key.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -13,10 +13,10 @@ use contract::monitor::wire::Timestamp;
 use crate::output;
 use crate::service::{KEY_HELP, Service};
 
-/// Incidents that are shown where nobody says how many.
+/// Default number of incidents in a list.
 const INCIDENTS_SHOWN: i32 = 20;
 
-/// What to do with incidents.
+/// Subcommands of `aloft incidents`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// List incidents, newest first
@@ -58,7 +58,7 @@ pub(crate) enum Action {
     },
 }
 
-/// Which incident.
+/// The incident to work on.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
     /// ID of the incident, inc_…
@@ -66,7 +66,7 @@ pub(crate) struct Named {
     id: String,
 }
 
-/// Whom to ask, and how to answer.
+/// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
 pub(crate) struct Manner {
@@ -77,13 +77,13 @@ pub(crate) struct Manner {
     json: bool,
 }
 
-/// Which incidents.
+/// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Only of this monitor, mon_…
+    /// Only incidents of this monitor, mon_…
     #[arg(long, value_name = "ID")]
     monitor: Option<String>,
-    /// Only with this state: open or closed
+    /// Only incidents with this state: open or closed
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
     /// Maximum number of entries, 1 to 100
@@ -180,7 +180,7 @@ fn say(incident: &Incident, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-/// How an incident is, in words: `open, acknowledged by on call`.
+/// Describes the state of an incident: `open, acknowledged by on call`.
 fn state(incident: &Incident) -> String {
     match (incident.closed_how.as_str(), incident.acknowledged_by.as_option()) {
         ("", None) => incident.state.clone(),
@@ -189,7 +189,7 @@ fn state(incident: &Incident) -> String {
     }
 }
 
-/// What happened, as a line of a table: when, what, and the rest.
+/// Returns a timeline entry as a row of a table: time, kind, details.
 fn line(entry: &TimelineEntry) -> [String; 3] {
     let told = entry.told.as_option();
     let told = told.map(|it| {
@@ -203,7 +203,7 @@ fn line(entry: &TimelineEntry) -> [String; 3] {
     [at, entry.kind.clone(), rest.join(": ")]
 }
 
-/// What a region saw, as a line of a table: where, how often, and why that was no success.
+/// Returns a region's evidence as a row of a table: region, count, reasons.
 fn seen(evidence: &RegionEvidence) -> [String; 3] {
     let last = evidence.attempts.last();
     let why = last.map(|attempt| attempt.reasons.join("; ")).unwrap_or_default();

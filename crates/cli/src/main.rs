@@ -1,5 +1,5 @@
-//! The binary `aloft`: tells the commands apart. What a command does stands in the module of its
-//! name; the server, the checks and the store are libraries.
+//! The binary `aloft`: parses the command line. Leaves each command to the module with its name.
+//! The server, the checks and the store are libraries.
 
 mod admin;
 mod check;
@@ -30,17 +30,17 @@ use server::control::Place;
 use crate::database_args::{ConfigArg, DatabaseArgs};
 use crate::flags::Flags;
 
-/// Many small allocations that live as long as a check: this allocator takes less time and less
-/// memory for them than the system's (docs/decisions/0009-allocator.md).
+/// Allocator for many small allocations with the lifetime of a check. It needs less time and memory
+/// for them than the system's (docs/decisions/0009-allocator.md).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What the numbers mean that a command ends with.
-const EXIT_CODES: &str = "Exit codes: 0, it is done; 1, it is not, and the standard error says why; \
-2, the command line is wrong. `aloft check` has its own, see `aloft check --help`.";
-const CHECK_EXIT_CODES: &str = "Exit codes: 0, the target is well; 3, it is slow; 1, it fails; \
-2, the check could not be made, and the standard error says why.";
-/// What `check` ends with where it could not be made.
+/// Meaning of the exit codes of most commands.
+const EXIT_CODES: &str = "Exit codes: 0, success; 1, failure, with the reason on standard error; \
+2, invalid command line. For the codes of `aloft check` see `aloft check --help`.";
+const CHECK_EXIT_CODES: &str = "Exit codes: 0, success; 3, degraded; 1, failure; \
+2, the check could not run, with the reason on standard error.";
+/// Exit code of `check` if the check could not run.
 const UNUSABLE: u8 = 2;
 
 /// Uptime monitoring in one binary
@@ -98,12 +98,12 @@ enum Command {
     },
     /// Restore a backup of the embedded database while no server runs
     Restore {
-        /// A file that `aloft backup` wrote
+        /// A file written by `aloft backup`
         file: PathBuf,
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Find database rows that cannot be read, export them, repair or remove them
+    /// Find unreadable database rows, export them, repair or remove them
     Doctor {
         #[command(flatten)]
         treatment: doctor::Treatment,
@@ -164,8 +164,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // A huge page holds 2 MiB of which the allocator's caller asked for a few KiB: without them a
-    // server at rest is half as large. A kernel that has none needs no telling.
+    // Huge pages allocate 2 MiB for a few KiB that the allocator needs. Disabling them halves the
+    // memory of an idle server. A kernel without them ignores the call.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     let cli = Cli::parse();
     let on_error = match &cli.command {
@@ -244,7 +244,7 @@ fn run(command: Command) -> Result<ExitCode> {
     }
 }
 
-/// A runtime with this many threads; `None` takes one per core.
+/// Creates a runtime with this many threads. `None` means one per core.
 fn runtime(threads: Option<usize>) -> Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     if let Some(threads) = threads {
@@ -260,16 +260,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_can_be_asked_for() {
-        // What contradicts itself is said by the library in debug builds only, and per command.
+    fn all_commands_are_consistent() {
+        // Clap detects contradictions only in debug builds and per command.
         Cli::command().debug_assert();
     }
 
-    /// What is written as a configuration, and not by hand.
-    const WRITTEN: &str = "pages and what stands on them are written in Terraform (`aloft terraform \
-                           export`) or by RPC, as monitors and channels are";
+    /// Reason for methods without a command: resources that belong in a configuration.
+    const WRITTEN: &str = "pages and their content are managed with Terraform (`aloft terraform \
+                           export`) or RPC, like monitors and channels";
 
-    /// For each method of the two services of status pages the command that calls it, or why none does.
+    /// The command for each method of the two services of status pages, or the reason why it has
+    /// none.
     const METHODS: &[(&str, Result<&[&str], &str>)] = &[
         ("CreateStatusPage", Err(WRITTEN)),
         ("GetStatusPage", Ok(&["pages", "show"])),
@@ -310,17 +311,17 @@ mod tests {
     ];
 
     #[test]
-    fn every_method_of_status_pages_has_a_command_or_a_reason() {
+    fn status_page_methods_have_a_command_or_reason() {
         let ours = ["status_page.v1.StatusPageService", "status_report.v1.StatusReportService"];
         let methods = contract::rpc::methods().iter().filter(|it| ours.contains(&&*it.service));
         for method in methods {
             let known = METHODS.iter().find(|(name, _)| *name == method.name);
-            let (_, command) = known.unwrap_or_else(|| panic!("{} has no line", method.name));
+            let (_, command) = known.unwrap_or_else(|| panic!("method {} not found in METHODS", method.name));
             let Ok(path) = command else { continue };
             let mut at = Cli::command();
             for word in *path {
                 let next = at.find_subcommand(word).cloned();
-                at = next.unwrap_or_else(|| panic!("there is no `aloft {}`", path.join(" ")));
+                at = next.unwrap_or_else(|| panic!("command `aloft {}` not found", path.join(" ")));
             }
         }
     }

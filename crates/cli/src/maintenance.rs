@@ -1,5 +1,5 @@
-//! `aloft maintenance`: what is planned, and planning, ending and deleting it. Everything is asked of a
-//! running service, with a key.
+//! `aloft maintenance`: lists, plans, ends and deletes maintenance. Calls a running service with a
+//! key.
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
@@ -15,10 +15,10 @@ use server::context::Context;
 use crate::output;
 use crate::service::{KEY_HELP, Service};
 
-/// Maintenance that is shown where nobody says how much.
+/// Default number of entries in a list.
 const SHOWN: i32 = 20;
 
-/// What to do with maintenance.
+/// Subcommands of `aloft maintenance`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// List maintenance
@@ -51,7 +51,7 @@ pub(crate) enum Action {
     },
 }
 
-/// Which maintenance.
+/// The maintenance to work on.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
     /// ID of the maintenance, mnt_…
@@ -59,7 +59,7 @@ pub(crate) struct Named {
     id: String,
 }
 
-/// Whom to ask, and how to answer.
+/// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
 pub(crate) struct Manner {
@@ -70,10 +70,10 @@ pub(crate) struct Manner {
     json: bool,
 }
 
-/// Which of the list.
+/// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Only with this state: scheduled, active or over
+    /// Only maintenance with this state: scheduled, active or over
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
     /// Only maintenance of this monitor, mon_…
@@ -84,7 +84,7 @@ pub(crate) struct Which {
     limit: i32,
 }
 
-/// What to plan.
+/// Maintenance to plan.
 #[derive(Debug, Args)]
 pub(crate) struct Planned {
     /// Title
@@ -135,7 +135,7 @@ pub(crate) async fn run(action: Action) -> Result<()> {
             if manner.json {
                 output::print(json!({}));
             } else {
-                output::say(&format!("{} is deleted", maintenance.id));
+                output::say(&format!("{} was deleted", maintenance.id));
             }
             Ok(())
         }
@@ -205,7 +205,7 @@ fn say(maintenance: &Maintenance, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-/// The window that is on, or the next one; empty where none is left.
+/// Returns the current window, or the next one. Empty if none is left.
 fn window(maintenance: &Maintenance) -> String {
     let window: Option<&Window> =
         maintenance.current_window.as_option().or(maintenance.next_window.as_option());
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_is_a_time_or_now() {
+    fn start_is_a_time_or_now() {
         let written = plan(Some("2026-12-01T22:00:00Z")).written().unwrap();
         assert_eq!(written.starts_at.as_option().map(|at| at.seconds), Some(1_796_162_400));
         assert!(plan(None).written().unwrap().starts_at.as_option().is_some());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_that_is_on_is_shown_before_the_next_one() {
+    fn current_window_is_shown_before_the_next() {
         let window_at = |seconds| {
             let at = |seconds| Timestamp { seconds, ..Default::default() };
             Window { starts_at: at(seconds).into(), ends_at: at(seconds + 3_600).into() }

@@ -1,5 +1,5 @@
-//! `aloft notifications`: the channels of a workspace, whether they work, and what was sent through them.
-//! Everything is asked of a running service, with a key. No secret of a channel is printed.
+//! `aloft notifications`: lists and tests the channels of a workspace, lists deliveries and replays
+//! them. Calls a running service with a key. Prints no secret of a channel.
 
 use std::process::ExitCode;
 
@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use crate::output;
 use crate::service::{KEY_HELP, Service};
 
-/// Deliveries that are shown where nobody says how many.
+/// Default number of deliveries in a list.
 const DELIVERIES_SHOWN: i32 = 20;
-const TEST_EXIT_CODES: &str = "Exit codes: 0, the receiver took the message; 1, it did not, or the \
-test could not be made; 2, the command line is wrong.";
+const TEST_EXIT_CODES: &str = "Exit codes: 0, the receiver accepted the message; 1, it did not, or the \
+test could not run; 2, invalid command line.";
 
-/// What to do with channels.
+/// Subcommands of `aloft notifications`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// List the channels of the workspace
@@ -60,7 +60,7 @@ pub(crate) enum Action {
     },
 }
 
-/// Whom to ask, and how to answer.
+/// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
 pub(crate) struct Manner {
@@ -71,13 +71,13 @@ pub(crate) struct Manner {
     json: bool,
 }
 
-/// Which deliveries.
+/// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Only of this channel, chn_…
+    /// Only deliveries to this channel, chn_…
     #[arg(long, value_name = "ID")]
     channel: Option<String>,
-    /// Only of this monitor, mon_…
+    /// Only deliveries about this monitor, mon_…
     #[arg(long, value_name = "ID")]
     monitor: Option<String>,
     /// Deliveries to this subscriber instead of channels, sub_…
@@ -86,7 +86,7 @@ pub(crate) struct Which {
     /// Deliveries to the subscribers of this page instead of channels, page_…
     #[arg(long, value_name = "ID", conflicts_with_all = ["channel", "monitor"])]
     page: Option<String>,
-    /// Only with this state: waiting, accepted, dead or cancelled
+    /// Only deliveries with this state: waiting, accepted, dead or cancelled
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
     /// Maximum number of entries, 1 to 100
@@ -218,12 +218,12 @@ async fn rotate(overlap_hours: Option<i32>, manner: &Manner) -> Result<()> {
         Some(format!("{} also signs until {until}", secret.id))
     };
     let before = rotated.signing_secrets.iter().filter_map(ending).collect::<Vec<_>>().join("; ");
-    let before = if before.is_empty() { "no other secret signs".to_owned() } else { before };
+    let before = if before.is_empty() { "No other secret signs".to_owned() } else { before };
     output::complain(&format!("This secret will not be shown again. {before}."));
     Ok(())
 }
 
-/// A channel as programs read it, without its block.
+/// Returns a channel as JSON without its settings block.
 fn channel(channel: &Notification) -> Value {
     json!({
         "id": channel.id,
@@ -235,7 +235,7 @@ fn channel(channel: &Notification) -> Value {
     })
 }
 
-/// A delivery as a line of a table.
+/// Returns a delivery as a row of a table.
 fn line(delivery: &Delivery) -> [String; 6] {
     let last = delivery.attempts.last();
     let state = match &delivery.held {

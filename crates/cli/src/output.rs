@@ -1,5 +1,5 @@
-//! What the commands print: for people as lines and tables, for programs as JSON with the contract's
-//! form of field names (`createdAt`) and times as RFC 3339.
+//! Prints results: lines and tables for people, and JSON for programs. JSON uses the contract's
+//! field names (`createdAt`) and RFC 3339 times.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,25 +10,25 @@ use serde_json::Value;
 /// Spaces between two columns.
 const GAP: usize = 2;
 
-/// Prints for people; a reader that went away, such as `head`, is no error.
+/// Prints a text for people. A closed pipe, such as with `head`, is not an error.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{}", text.trim_end_matches('\n'));
 }
 
-/// Prints for programs: one line.
+/// Prints a line of JSON for programs.
 pub(crate) fn print(mut value: Value) {
     write_times(&mut value);
     name_fields(&mut value);
     say(&value.to_string());
 }
 
-/// Prints to the standard error.
+/// Prints to stderr.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Lines whose columns stand below each other. What somebody wrote may break no line and send nothing
-/// to the terminal: control characters are spaces here.
+/// Formats rows with aligned columns. Control characters in cells become spaces, so that texts
+/// written by users cannot break lines or control the terminal.
 pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
     let plain = |cell: &String| cell.replace(char::is_control, " ");
     let rows: Vec<[String; COLUMNS]> = rows.iter().map(|row| row.each_ref().map(plain)).collect();
@@ -38,7 +38,7 @@ pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String 
     for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
-            write!(line, "{cell:<width$}", width = width + GAP).expect("a string takes every text");
+            write!(line, "{cell:<width$}", width = width + GAP).expect("writing to a string cannot fail");
         }
         text.push_str(line.trim_end());
         text.push('\n');
@@ -46,14 +46,14 @@ pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String 
     text
 }
 
-/// An instant for people: to the minute.
+/// Formats an instant to the minute.
 pub(crate) fn moment(at: Timestamp) -> String {
     let text = at.to_string();
     let minute = text.get(..16).unwrap_or(&text).replace('T', " ");
     format!("{minute} UTC")
 }
 
-/// Instants are milliseconds where they are kept, and texts where others read them.
+/// Converts instants in milliseconds to RFC 3339 text.
 fn write_times(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(write_times),
@@ -73,7 +73,7 @@ fn write_times(value: &mut Value) {
     }
 }
 
-/// Field names as the contract writes them in JSON. Columns of the database keep their own names.
+/// Renames fields to the contract's JSON names. Columns of the database keep their own names.
 fn name_fields(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(name_fields),
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_texts_wherever_they_stand() {
+    fn nested_times_are_printed_as_text() {
         let mut value = json!({
             "created_at": 1_500, "revoked_at": null, "latency_us": 7,
             "hops": [{ "certificate": { "not_before": 0, "chain_not_after": 60_000 } }],
@@ -118,7 +118,7 @@ mod tests {
 
     // issue 16 point 27: "Use the contract's JSON field names in all output"
     #[test]
-    fn fields_are_named_as_in_the_contract() {
+    fn fields_have_the_names_of_the_contract() {
         let mut value =
             json!({ "created_at": 1, "hops": [{ "first_byte_us": 2 }], "columns": { "a_b": 3 } });
         name_fields(&mut value);
@@ -128,13 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn columns_stand_below_each_other() {
+    fn columns_are_aligned() {
         let rows = [["a", "long", ""], ["longer", "é", "end"]].map(|row| row.map(str::to_owned));
         assert_eq!(table(&rows), "a       long\nlonger  é     end\n");
     }
 
     #[test]
-    fn what_stands_in_a_table_breaks_no_line_and_sends_nothing_to_the_terminal() {
+    fn control_characters_in_cells_become_spaces() {
         let rows = [["a\nb", "\u{1b}[31mred\t"].map(str::to_owned)];
         assert_eq!(table(&rows), "a b   [31mred\n");
     }

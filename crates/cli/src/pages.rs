@@ -1,5 +1,5 @@
-//! `aloft pages`: what visitors of a status page see, how a component was by days, and how a page is
-//! shown. Everything is asked of a running service, with a key.
+//! `aloft pages`: shows what visitors of a status page see, the daily history of a component, and
+//! the settings of a page. Calls a running service with a key.
 
 mod shown;
 
@@ -15,10 +15,10 @@ use contract::status_page::wire::{
 use crate::output;
 use crate::service::{KEY_HELP, Service};
 
-/// Pages of a list that are shown, all that one answer has.
+/// Number of pages in a list: the maximum of one response.
 const PAGES_SHOWN: i32 = 100;
 
-/// What to do with status pages.
+/// Subcommands of `aloft pages`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// List status pages
@@ -95,7 +95,7 @@ pub(crate) enum Action {
     },
 }
 
-/// Which page.
+/// The page to work on.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
     /// ID of the page, page_…
@@ -103,7 +103,7 @@ pub(crate) struct Named {
     id: String,
 }
 
-/// Whom to ask, and how to answer.
+/// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
 pub(crate) struct Manner {
@@ -219,27 +219,28 @@ fn component(it: &ComponentOverview) -> [String; 7] {
     [it.id.clone(), format!("{}{stale}", it.state), day, week, month, quarter, it.name.clone()]
 }
 
-/// An incident, as a line of a table: what, since when, about what, and whether somebody works on it.
+/// Returns an incident as a row of a table: label, start, components, and whether somebody works on
+/// it.
 fn incident(it: &IncidentOverview) -> [String; 4] {
     let since = it.opened_at.as_option().map(moment).unwrap_or_default();
     let taken_up = it.acknowledged_at.as_option().map(|at| format!("acknowledged {}", moment(at)));
     [it.id.clone(), since, it.component_ids.join(" "), taken_up.unwrap_or_default()]
 }
 
-/// A report, as a line of a table: what, since when, about what, how far it has come, and its title.
+/// Returns a report as a row of a table: label, start, components, status, title.
 fn report(it: &ReportOverview) -> [String; 5] {
     let since = it.started_at.as_option().map(moment).unwrap_or_default();
     [it.id.clone(), since, it.component_ids.join(" "), it.status.clone(), it.title.clone()]
 }
 
-/// A window, as a line of a table: what, from when to when, about what, and its title.
+/// Returns a window as a row of a table: label, period, components, title.
 fn maintenance(it: &MaintenanceOverview) -> [String; 5] {
     let at = |at: Option<&Timestamp>| at.map(moment).unwrap_or_default();
     let (from, until) = (at(it.from.as_option()), at(it.until.as_option()));
     [it.id.clone(), from, until, it.component_ids.join(" "), it.title.clone()]
 }
 
-/// Parts of a million as people read them, rounded down; nothing known is a dash.
+/// Formats millionths as a percentage, rounded down. An unknown value is a dash.
 fn percent(millionths: Option<i32>) -> String {
     let Some(millionths) = millionths else { return "-".to_owned() };
     let hundredths = millionths / 100;
@@ -255,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_rounded_down_and_nothing_known_is_a_dash() {
+    fn percentage_is_rounded_down_unknown_is_dash() {
         let shown = [Some(1_000_000), Some(999_999), Some(0), None].map(percent);
         assert_eq!(shown, ["100.00 %", "99.99 %", "0.00 %", "-"]);
     }

@@ -1,6 +1,5 @@
-//! `aloft reports`: what people say of an outage on a status page: opening reports, adding and editing
-//! updates, resolving and deleting them, and their templates. Everything is asked of a running service,
-//! with a key; what is printed stands in `said`.
+//! `aloft reports`: creates, updates, resolves and deletes status reports and their templates.
+//! Calls a running service with a key. Leaves the output to `said`.
 
 mod change;
 mod said;
@@ -20,12 +19,12 @@ use serde_json::json;
 use crate::output;
 use crate::service::{KEY_HELP, Service};
 
-/// Reports that are shown where nobody says how many.
+/// Default number of reports in a list.
 const SHOWN: i32 = 20;
-/// The status that ends a report.
+/// Status that ends a report.
 const RESOLVED: &str = "resolved";
 
-/// What to do with reports.
+/// Subcommands of `aloft reports`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// List reports
@@ -104,7 +103,7 @@ pub(crate) enum Action {
     },
 }
 
-/// Which report.
+/// The report to work on.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
     /// ID of the report, rpt_…
@@ -112,7 +111,7 @@ pub(crate) struct Named {
     id: String,
 }
 
-/// Whom to ask, and how to answer.
+/// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
 pub(crate) struct Manner {
@@ -123,13 +122,13 @@ pub(crate) struct Manner {
     pub(super) json: bool,
 }
 
-/// Which of the list.
+/// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Only of this status page, page_…
+    /// Only reports of this status page, page_…
     #[arg(long, value_name = "ID")]
     page: Option<String>,
-    /// Only with this state: open or resolved
+    /// Only reports with this state: open or resolved
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
     /// Maximum number of entries, 1 to 100
@@ -137,7 +136,7 @@ pub(crate) struct Which {
     limit: i32,
 }
 
-/// A report to open.
+/// A report to create.
 #[derive(Debug, Args)]
 pub(crate) struct Opened {
     /// ID of the status page, page_…
@@ -146,7 +145,7 @@ pub(crate) struct Opened {
     /// Title
     #[arg(long, value_name = "TEXT", required_unless_present = "template")]
     title: Option<String>,
-    /// Template for everything that is left out here, tpl_…
+    /// Template for everything that is not given here, tpl_…
     #[arg(long, value_name = "ID")]
     template: Option<String>,
     #[command(flatten)]
@@ -174,7 +173,7 @@ pub(crate) struct Added {
     no_notify: bool,
 }
 
-/// What an update is to say, each as far as it is given.
+/// Changes of an update. Missing values stay as they are.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Wanted {
     /// investigating, identified, monitoring or resolved
@@ -306,17 +305,17 @@ fn say(report: &StatusReport, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-/// Says that something is deleted.
+/// Prints that an object was deleted.
 fn gone(id: &str, json: bool) {
     if json {
         output::print(json!({}));
     } else {
-        output::say(&format!("{id} is deleted"));
+        output::say(&format!("{id} was deleted"));
     }
 }
 
 impl Wanted {
-    /// Names of the fields that are given.
+    /// Returns the names of the given fields.
     fn given(&self) -> Vec<String> {
         let given = [
             ("status", self.status.is_some()),
@@ -344,7 +343,7 @@ fn moment(given: &str) -> Result<Timestamp> {
         .with_context(|| format!("`--at {given}` is not a time; write it as 2026-12-01T22:00:00Z"))
 }
 
-/// What is said of components: each an identifier and an impact.
+/// Parses impacts of components, such as `cmp_1=down`.
 fn impacts(given: &[String]) -> Result<Vec<ComponentImpact>> {
     let read = |given: &String| {
         let (component, impact) = given.split_once('=').ok_or_else(|| {
@@ -365,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_component_is_named_with_its_impact() {
+    fn component_requires_an_impact() {
         let said = impacts(&["cmp_1=down".to_owned()]).unwrap();
         assert_eq!(said[0].component_id.as_deref(), Some("cmp_1"));
         assert_eq!(said[0].impact.as_deref(), Some("down"));
@@ -374,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_changes_what_is_given_and_nothing_else() {
+    fn edit_changes_only_given_fields() {
         let wanted = Wanted { text: Some("x".to_owned()), ..Wanted::default() };
         assert_eq!(wanted.given(), ["text"]);
         let at = Some("2026-12-01T22:00:00Z".to_owned());

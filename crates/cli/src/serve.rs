@@ -1,5 +1,5 @@
-//! `aloft serve`: runs the server until the process is asked to end; with `--demo`, on a workspace
-//! that a newcomer can look at.
+//! `aloft serve`: runs the server until a signal stops the process. `--demo` adds a workspace for
+//! newcomers.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -16,19 +16,19 @@ use server::observe::log;
 use crate::flags::Flags;
 use crate::{memory, output};
 
-/// After so long a server has begun all that it does beside its work.
+/// Time after which all background tasks of a new server have started.
 const START_TAKES: Duration = Duration::from_secs(1);
-/// Code that was not used for so long is not kept in memory: that of the start, and of what somebody did
-/// once. What is in use comes back from the file at once, some hundred pages.
+/// Interval at which unused code is released from memory: code of the start and of rare operations.
+/// Code in use is read from the file again at once, some hundred pages.
 const CODE_USED_WITHIN: Duration = Duration::from_mins(1);
 
-/// What a server starts with.
+/// Options of a start.
 #[derive(Debug, Args)]
 pub(crate) struct StartArgs {
-    /// Create a demo workspace with a key and monitors of targets that the server itself provides
+    /// Create a demo workspace with a key, and monitors of targets that the server itself provides
     #[arg(long)]
     demo: bool,
-    /// Start with an empty database even if the folder has held workspaces
+    /// Start with an empty database even if the folder had workspaces before
     #[arg(long, conflicts_with = "demo")]
     fresh: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
     }
     let (_, settings) = boot::load(flags.values, flags.file)?;
     log::start(&settings)?;
-    let signals = Signals::listen().context("signals cannot be heard")?;
+    let signals = Signals::listen().context("failed to listen for signals")?;
     let ctx = Context::system();
     let running = if start.demo {
         let (running, key) = boot::start_demo(&settings, ctx).await?;
@@ -68,12 +68,12 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a server without a workspace is waiting for.
+/// Returns the message of a server without a workspace.
 fn first_steps(data: &Path) -> String {
     let program = program();
     let data = data.display();
     format!(
-        "There is no workspace yet. Make one, and a key for it, while this runs:
+        "There is no workspace yet. Create one with a key while this runs:
 
     {program} workspaces create --data '{data}' --slug acme --name Acme
     {program} keys create --data '{data}' --workspace acme --name ci --scope write
@@ -81,8 +81,8 @@ fn first_steps(data: &Path) -> String {
     )
 }
 
-/// The program as it was called, so that a line can be pasted in any folder: a path is absolute, a
-/// name stays one.
+/// Returns the program as it was called, so that printed commands work in any folder. A path
+/// becomes absolute, and a name stays unchanged.
 fn program() -> String {
     let called = std::env::args().next().unwrap_or_else(|| "aloft".to_owned());
     if !called.contains('/') {
@@ -91,19 +91,19 @@ fn program() -> String {
     std::path::absolute(&called).map_or(called, |path| path.display().to_string())
 }
 
-/// What a newcomer needs: the address, the key, and what to try next.
+/// Returns the message of a demo: the address, the key, and commands to try.
 fn welcome(address: SocketAddr, data: &Path, key: Option<&Secret<String>>) -> String {
     let program = program();
     let data = data.display();
     let (shown, about) = match key {
         Some(key) => {
             let shown = key.expose().as_str();
-            (shown, format!("Its key, shown this once:\n\n    {shown}"))
+            (shown, format!("The key, shown only once:\n\n    {shown}"))
         }
         None => (
             "KEY",
             format!(
-                "Its key was shown when the folder `{data}` was new. Another one:\n\n    \
+                "The key was shown when the folder `{data}` was new. To create another one:\n\n    \
                  {program} keys create --data '{data}' --workspace demo --name me --scope write"
             ),
         ),
@@ -114,25 +114,25 @@ fn welcome(address: SocketAddr, data: &Path, key: Option<&Secret<String>>) -> St
     );
     format!(
         "
-Aloft is up at http://{address} with six monitors of targets that it serves itself.
-What visitors see of them: http://{address}/status/demo
+Aloft runs at http://{address} with six monitors of targets that it serves itself.
+Their status page: http://{address}/status/demo
 {about}
 
-See how they are, and again after a minute: one of them flaps.
+List their states, and again after a minute, because one of them flaps:
 
     {call}/ListMonitors -d '{{}}' \\
       | grep -oE '\"(name|status)\":\"[^\"]*\"' | paste - -
 
-Add one of your own: it is checked at once.
+Create a monitor, which is checked at once:
 
     {call}/CreateHttpMonitor \\
       -d '{{\"monitor\":{{\"name\":\"Mine\",\"url\":\"http://{address}/healthz\",\"periodicity\":\"30s\",\"active\":true}}}}'
 
-Check anything once, without a server:
+Check a target once, without a server:
 
     {program} check http http://{address}/healthz --allow-private-networks
 
-Ctrl-C stops it; what was stored stays in `{data}`.
+Ctrl-C stops the server. Its data stays in `{data}`.
 "
     )
 }

@@ -1,4 +1,4 @@
-//! A service that a command calls: its address, its key, and the messages of its errors.
+//! The service that a command calls: its address, its key, and the messages of its errors.
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,19 +12,19 @@ use server::boot;
 use crate::database_args::ConfigArg;
 use crate::output;
 
-/// Variables that hold the key, the first that is set: as the provider names it (spec §5.9), and as
-/// the clients do (spec §5.3).
+/// Variables of the key, in order of precedence: the provider's (spec §5.9) and the clients' (spec
+/// §5.3).
 const KEY_VARIABLES: [&str; 2] = ["SERVICE_API_TOKEN", "SERVICE_API_KEY"];
-/// The variable that stands in for the address (spec §5.3).
+/// Variable of the address (spec §5.3).
 const URL_VARIABLE: &str = "SERVICE_API_URL";
-/// Way out if no connection was made.
+/// Fix if no connection could be made.
 const UNREACHABLE: &str = "start the server with `aloft serve`, or give the address of a running one \
     with `--base-url` or SERVICE_API_URL";
-/// What the help of such a command ends with.
+/// End of the help of commands that need a key.
 pub(crate) const KEY_HELP: &str =
-    "The key is SERVICE_API_TOKEN, or SERVICE_API_KEY, of the environment.";
+    "The environment variable SERVICE_API_TOKEN or SERVICE_API_KEY provides the key.";
 
-/// URL of the service. The key is read from the environment, where process lists do not show it.
+/// URL of the service. The key comes from the environment, where process lists do not show it.
 #[derive(Debug, Args)]
 pub(crate) struct Service {
     #[arg(
@@ -38,7 +38,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// The address: the given one, or else that of a server on this machine with these settings.
+    /// Returns the given address, or else that of a server on this machine with these settings.
     pub(crate) fn address(&self) -> Result<String> {
         let given = self.base_url.clone().or_else(|| variable(URL_VARIABLE));
         if let Some(given) = given {
@@ -47,17 +47,17 @@ impl Service {
         Ok(local_address(self.config.settings()?.listen))
     }
 
-    /// A client with the key of the environment. Prints the address.
+    /// Returns a client with the key of the environment. Prints the address.
     pub(crate) fn client(&self) -> Result<Client> {
         let address = self.address()?;
         output::complain(&format!("service: {}", crate::check::without_credentials(&address)));
         let Some(key) = KEY_VARIABLES.into_iter().find_map(variable) else {
-            bail!("no key was given; set {} to one of the workspace", KEY_VARIABLES[0]);
+            bail!("no API key; set {} to a key of the workspace", KEY_VARIABLES[0]);
         };
         Ok(Client::new(&address, &Secret::new(key))?)
     }
 
-    /// The answer, or why there is none: `doing` names the call.
+    /// Returns the response, or its error with context. `doing` names the call.
     pub(crate) fn answered<T>(&self, doing: &str, answer: Result<T, Error>) -> Result<T> {
         let address = self.address()?;
         let answer = answer.map_err(|error| said(&error));
@@ -66,7 +66,7 @@ impl Service {
     }
 }
 
-/// The address at which a server that listens so is reached from its own machine.
+/// Returns the address of a server on this machine that listens on `listen`.
 fn local_address(listen: SocketAddr) -> String {
     let mut own = listen;
     if listen.ip().is_unspecified() {
@@ -78,7 +78,7 @@ fn local_address(listen: SocketAddr) -> String {
     format!("http://{own}/rpc")
 }
 
-/// What an error of the service says.
+/// Formats an error of the service.
 pub(crate) fn said(error: &Error) -> anyhow::Error {
     let message = error.message.clone().unwrap_or_else(|| format!("{:?}", error.code));
     if rpc::never_sent(error) {
@@ -87,7 +87,7 @@ pub(crate) fn said(error: &Error) -> anyhow::Error {
     anyhow!(message)
 }
 
-/// Returns the deepest cause of an error, which says most.
+/// Returns the deepest cause of an error, which is the most specific one.
 fn cause(error: &Error) -> String {
     let mut cause = error.source();
     while let Some(deeper) = cause.and_then(StdError::source) {
@@ -96,7 +96,7 @@ fn cause(error: &Error) -> String {
     cause.map(ToString::to_string).unwrap_or_default()
 }
 
-/// What a variable is set to; one that is empty says nothing.
+/// Returns the value of a variable. An empty variable counts as unset.
 fn variable(name: &str) -> Option<String> {
     boot::variable(name).filter(|value| !value.is_empty())
 }

@@ -1,5 +1,5 @@
-//! `aloft subscribers`: who is told what happens on status pages, and adding and ending them. Everything
-//! is asked of a running service, with a key. No URL of a webhook is printed.
+//! `aloft subscribers`: lists, adds and removes subscribers of status pages. Calls a running
+//! service with a key. Prints no URL of a webhook.
 
 use anyhow::Result;
 use clap::{ArgGroup, Args, Subcommand};
@@ -11,10 +11,10 @@ use serde_json::json;
 use crate::output;
 use crate::service::{KEY_HELP, Service};
 
-/// Subscribers that are shown where nobody says how many.
+/// Default number of subscribers in a list.
 const SHOWN: i32 = 20;
 
-/// What to do with subscribers.
+/// Subcommands of `aloft subscribers`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// List subscribers
@@ -41,16 +41,16 @@ pub(crate) enum Action {
     },
 }
 
-/// Which subscribers.
+/// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Only of this page, page_…
+    /// Only subscribers of this page, page_…
     #[arg(long, value_name = "ID")]
     page: Option<String>,
-    /// Only of this kind: email or webhook
+    /// Only subscribers of this kind: email or webhook
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
-    /// Only with this state: pending or active
+    /// Only subscribers with this state: pending or active
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
     /// Maximum number of entries, 1 to 100
@@ -58,7 +58,7 @@ pub(crate) struct Which {
     limit: i32,
 }
 
-/// A new subscriber.
+/// A subscriber to add.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("destination").required(true).args(["email", "webhook_url"])))]
 pub(crate) struct New {
@@ -85,7 +85,7 @@ pub(crate) struct New {
     confirmed: bool,
 }
 
-/// Whom to ask, and how to answer.
+/// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
 pub(crate) struct Manner {
@@ -157,7 +157,7 @@ async fn add(new: New, manner: &Manner) -> Result<()> {
 async fn remove(id: String, manner: &Manner) -> Result<()> {
     let request = RemoveSubscriberRequest { id: id.clone() };
     let answer = manner.service.client()?.status_pages.remove_subscriber(request).await;
-    manner.service.answered("ending the subscription", answer)?;
+    manner.service.answered("removing the subscriber", answer)?;
     if manner.json {
         output::print(json!({ "id": id }));
     } else {
@@ -166,7 +166,7 @@ async fn remove(id: String, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-/// A subscriber as a line of a table.
+/// Returns a subscriber as a row of a table.
 fn line(subscriber: &Subscriber) -> [String; 7] {
     let since = subscriber.confirmed_at.as_option().map(moment).unwrap_or_default();
     let place = subscriber.email.clone().or_else(|| subscriber.kind.clone());

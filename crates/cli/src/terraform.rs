@@ -1,5 +1,5 @@
-//! `aloft terraform export`: what a workspace holds, as a configuration of Terraform with import
-//! blocks. Reading belongs to `workspace`, what is written to `export`, how it looks to `hcl`.
+//! `aloft terraform export`: exports a workspace as a Terraform configuration with import blocks.
+//! Leaves reading to `workspace`, the content to `export`, and the syntax to `hcl`.
 
 mod export;
 mod hcl;
@@ -20,30 +20,30 @@ use self::export::Export;
 use crate::output;
 use crate::service::{KEY_HELP, Service};
 
-/// Where secrets are written: Terraform reads this file without being told.
+/// File of the secrets, which Terraform reads by default.
 const SECRETS_FILE: &str = "terraform.tfvars";
-/// Who may read a file with secrets: its owner.
+/// Mode of the file with secrets: only its owner may read it.
 const SECRETS_MODE: u32 = 0o600;
-/// Who may read the other files, before the umask.
+/// Mode of the other files, before the umask.
 const FILE_MODE: u32 = 0o666;
 
-/// What to do for Terraform.
+/// Subcommands of `aloft terraform`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Write the workspace of a key as a configuration with import blocks
+    /// Export the workspace of a key as a configuration with import blocks
     Export(Asked),
 }
 
-/// Where from, and where to.
+/// Source and destination of an export.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
 pub(crate) struct Asked {
     #[command(flatten)]
     service: Service,
-    /// Folder to write files into that are not there yet; else the standard output
+    /// Folder for the files, none of which may exist [default: standard output]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Write the values of secrets too, into terraform.tfvars, which only you may read
+    /// Also write the values of secrets, into terraform.tfvars, which only you may read
     #[arg(long, requires = "out")]
     with_secrets: bool,
 }
@@ -55,7 +55,7 @@ pub(crate) async fn run(Action::Export(asked): Action) -> Result<ExitCode> {
         format!("reading the workspace at {}", crate::check::without_credentials(&base_url))
     })?;
     if asked.with_secrets && workspace.reads_only {
-        bail!("`--with-secrets` needs a key with the scope write; this one only reads");
+        bail!("`--with-secrets` needs a key with the scope write; this key has the scope read");
     }
     let export = export::of(&workspace, &base_url);
     match &asked.out {
@@ -66,14 +66,14 @@ pub(crate) async fn run(Action::Export(asked): Action) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the files of a folder; none of them may be there, so that nobody's work is lost.
+/// Writes the files to a folder. Fails if one of them exists, to protect existing work.
 fn write(export: &Export, folder: &Path, with_secrets: bool) -> Result<()> {
     let files = export.files.iter().map(|(name, text)| (*name, text, FILE_MODE));
     let secrets = export.secrets.expose();
     let secrets =
         (with_secrets && !secrets.is_empty()).then_some((SECRETS_FILE, secrets, SECRETS_MODE));
     let files: Vec<_> = files.chain(secrets).filter(|(_, text, _)| !text.is_empty()).collect();
-    fs::create_dir_all(folder).with_context(|| format!("making `{}`", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("creating `{}`", folder.display()))?;
     for (name, ..) in &files {
         let path = folder.join(name);
         if path.exists() {

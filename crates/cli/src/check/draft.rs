@@ -1,5 +1,5 @@
-//! The flags of `aloft check` as a monitor's draft. Which values are valid is decided by `rules`,
-//! as for every other caller.
+//! Converts the flags of `aloft check` to a monitor's draft. Leaves validation to `rules`, as all
+//! callers do.
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -16,22 +16,22 @@ pub(crate) struct HttpArgs {
     /// Request method
     #[arg(long, default_value = "GET")]
     method: String,
-    /// Request header, such as 'Accept: text/html'; may be repeated
+    /// Request header, such as 'Accept: text/html'; repeatable
     #[arg(long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
     /// Request body, for POST, PUT and PATCH
     #[arg(long)]
     body: Option<String>,
-    /// Take a redirect as the answer
+    /// Do not follow redirects; check the redirect response itself
     #[arg(long)]
     no_follow: bool,
-    /// What must hold of the status, such as 'eq 200'; may be repeated
+    /// Assertion on the status, such as 'eq 200'; repeatable
     #[arg(long = "expect-status", value_name = "COMPARATOR CODE")]
     status: Vec<String>,
-    /// What must hold of the body, such as 'contains ok'; may be repeated
+    /// Assertion on the body, such as 'contains ok'; repeatable
     #[arg(long = "expect-body", value_name = "COMPARATOR TEXT")]
     body_text: Vec<String>,
-    /// What must hold of a header, such as 'content-type contains json'; may be repeated
+    /// Assertion on a header, such as 'content-type contains json'; repeatable
     #[arg(long = "expect-header", value_name = "NAME COMPARATOR TEXT")]
     header_text: Vec<String>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct HttpArgs {
 /// Flags of a TCP check.
 #[derive(Debug, Args)]
 pub(crate) struct TcpArgs {
-    /// Where to connect to, such as example.com:443
+    /// Address to connect to, such as example.com:443
     pub(super) uri: String,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct TcpArgs {
 pub(crate) struct DnsArgs {
     /// Domain name, such as example.com
     pub(super) uri: String,
-    /// What must hold of the records, such as 'MX contains mail'; may be repeated
+    /// Assertion on the records, such as 'MX contains mail'; repeatable
     #[arg(long = "expect-record", value_name = "TYPE COMPARATOR TEXT")]
     records: Vec<String>,
 }
@@ -137,7 +137,7 @@ fn record(text: &str) -> Result<RecordAssertionDraft> {
     })
 }
 
-/// The text up to the first space, and what follows it.
+/// Splits a text at the first space.
 fn first_word(text: &str) -> (&str, &str) {
     text.trim_start().split_once(' ').unwrap_or((text.trim_start(), ""))
 }

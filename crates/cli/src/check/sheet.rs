@@ -1,17 +1,16 @@
-//! The sheet that a check is drawn on: lines of styled text, as wide as the terminal and no wider.
-//! What is drawn belongs to `waterfall`.
+//! Collects lines of styled text that fit the terminal. Leaves their content to `waterfall`.
 
 use std::io::{IsTerminal as _, stdout};
 
 use anstream::{AutoStream, ColorChoice};
 
-/// Columns taken where nobody looks: a file or another program.
+/// Line width if the output is a file or another program.
 const COLUMNS_OF_A_FILE: usize = 80;
-/// Narrower than this, text is not folded any more: the terminal does it as well.
+/// Minimum width at which text is folded. The terminal wraps narrower lines itself.
 const NARROWEST: usize = 20;
 const PLAIN: &str = "\u{1b}[0m";
 
-/// How a text looks. A colour never speaks alone: words and marks say the same.
+/// Style of a text. Words and marks carry the same information as the colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -27,18 +26,19 @@ pub(super) enum Style {
     Transfer,
 }
 
-/// Where it is drawn.
+/// Properties of the output.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paper {
-    /// Whether styles are shown.
+    /// Whether to print colours.
     pub(super) colours: bool,
-    /// Characters in a line.
+    /// Characters per line.
     pub(super) columns: usize,
-    /// Whether longer texts are folded at words; a file keeps them whole, for those who search it.
+    /// Whether to fold longer texts between words. Files keep them whole, so that searches find
+    /// them.
     pub(super) folds: bool,
 }
 
-/// What is drawn so far.
+/// The lines collected so far.
 #[derive(Debug)]
 pub(super) struct Sheet {
     paper: Paper,
@@ -46,8 +46,8 @@ pub(super) struct Sheet {
 }
 
 impl Paper {
-    /// The standard output: colours where it is a terminal that shows them and nobody objects
-    /// (`NO_COLOR`, `CLICOLOR`, `TERM=dumb`).
+    /// Creates a sheet for stdout. It uses colours if stdout is a terminal that supports them and
+    /// no variable forbids them (`NO_COLOR`, `CLICOLOR`, `TERM=dumb`).
     pub(super) fn of_stdout() -> Self {
         let is_terminal = stdout().is_terminal();
         let size = terminal_size::terminal_size().filter(|_| is_terminal);
@@ -68,12 +68,12 @@ impl Sheet {
         self.text
     }
 
-    /// Characters in a line.
+    /// Returns the number of characters per line.
     pub(super) const fn columns(&self) -> usize {
         self.paper.columns
     }
 
-    /// Whether a line of so many characters stays whole.
+    /// Returns whether a line of this length fits.
     pub(super) const fn has_room(&self, needed: usize) -> bool {
         !self.paper.folds || needed <= self.paper.columns
     }
@@ -82,7 +82,7 @@ impl Sheet {
         self.text.push('\n');
     }
 
-    /// A line as it is.
+    /// Adds a line as it is.
     pub(super) fn line(&mut self, spans: &[(Style, &str)]) {
         for (style, text) in spans {
             self.put(*style, text);
@@ -92,7 +92,7 @@ impl Sheet {
         self.text.push('\n');
     }
 
-    /// A text after a mark; where it is folded, its lines begin below each other.
+    /// Adds a text after a mark. If it is folded, its lines align.
     pub(super) fn folded(&mut self, mark: (Style, &str), style: Style, text: &str) {
         let indent = mark.1.chars().count();
         let room = self.paper.columns.saturating_sub(indent).max(NARROWEST);
@@ -105,7 +105,7 @@ impl Sheet {
         }
     }
 
-    /// What was seen must not write to the terminal: control characters become spaces.
+    /// Replaces control characters by spaces, so that received text cannot control the terminal.
     fn put(&mut self, style: Style, text: &str) {
         let text = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
         match style.code().filter(|_| self.paper.colours) {
@@ -136,7 +136,7 @@ impl Style {
     }
 }
 
-/// Lines of at most `room` characters, broken between words; a longer word is left whole.
+/// Breaks a text between words into lines of at most `room` characters. A longer word stays whole.
 fn fold(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
@@ -146,7 +146,7 @@ fn fold(text: &str, room: usize) -> Vec<String> {
             lines.push(String::new());
             used = 0;
         }
-        let line = lines.last_mut().expect("there is a first line");
+        let line = lines.last_mut().expect("the list begins with a line");
         if used > 0 {
             line.push(' ');
             used += 1;
@@ -164,21 +164,21 @@ mod tests {
     const NARROW: Paper = Paper { colours: false, columns: 24, folds: true };
 
     #[test]
-    fn long_texts_are_folded_below_their_beginning() {
+    fn long_text_is_folded_and_aligned() {
         let mut sheet = Sheet::new(NARROW);
         sheet.folded((Style::Bad, "✗ "), Style::Plain, "status is 503, expected something else");
         assert_eq!(sheet.finish(), "✗ status is 503,\n  expected something\n  else\n");
     }
 
     #[test]
-    fn what_was_seen_cannot_write_to_the_terminal() {
+    fn received_control_characters_become_spaces() {
         let mut sheet = Sheet::new(Paper { colours: true, ..NARROW });
         sheet.line(&[(Style::Bad, "a\u{1b}[2Jb\r\n"), (Style::Plain, "c\u{9b}d")]);
         assert_eq!(sheet.finish(), "\u{1b}[31ma [2Jb  \u{1b}[0mc d\n");
     }
 
     #[test]
-    fn a_file_gets_long_texts_whole() {
+    fn file_output_keeps_long_text_whole() {
         let mut sheet = Sheet::new(Paper { folds: false, ..NARROW });
         sheet.folded((Style::Plain, "  "), Style::Plain, "a b c d e f g h i j k l m n o p q");
         assert_eq!(sheet.finish(), "  a b c d e f g h i j k l m n o p q\n");

@@ -1,4 +1,4 @@
-//! A check as a drawing for the terminal: a line per phase, its bar where it lies in the whole.
+//! Draws a check as a waterfall: a line per phase, with a bar at its position in time.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -14,16 +14,16 @@ use super::sheet::{Paper, Sheet, Style};
 /// Characters before a bar: a margin, the phase's name, its time.
 const LEFT: usize = 29;
 const MARGIN: &str = "    ";
-/// Longest and shortest bar of the whole exchange; a terminal without room for it gets none.
+/// Maximum and minimum width of the bar of the whole exchange. A narrower terminal gets no bars.
 const BAR_MAX: usize = 60;
 const BAR_MIN: usize = 8;
-/// Eighths of a character, the widest last.
+/// Blocks of zero to eight eighths of a character.
 const EIGHTHS: [&str; 9] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
-/// What a bar of a phase that did not end is made of.
+/// Fill of a bar whose phase did not complete.
 const BROKEN: &str = "░";
 const RULE: &str = "─";
 const DAY_MS: i64 = 86_400_000;
-/// A certificate that ends sooner is told in another colour.
+/// Number of remaining days below which a certificate is highlighted.
 const SOON_DAYS: i64 = 14;
 
 /// Draws the attempts of a check of `target` and its outcome.
@@ -47,11 +47,11 @@ pub(super) fn draw(
     sheet.finish()
 }
 
-/// What an attempt took, as it is drawn.
+/// A phase or query, as drawn.
 struct Bar {
     name: &'static str,
     style: Style,
-    /// Microseconds from the beginning of the attempt.
+    /// Start in microseconds from the beginning of the attempt.
     begin: u64,
     spent: u64,
     ended: bool,
@@ -88,7 +88,7 @@ fn draw_attempt(sheet: &mut Sheet, target: &str, attempt: &AttemptEvidence) {
     }
 }
 
-/// Status, version and address: what is known of who answered.
+/// Draws the status, the version and the address of the responder.
 fn draw_answer_line(sheet: &mut Sheet, target: &str, hop: &HopEvidence) {
     let status = hop.status.map(|code| {
         let words = StatusCode::from_u16(code).ok().and_then(|status| status.canonical_reason());
@@ -132,7 +132,7 @@ fn phases(hop: &HopEvidence, from: u64) -> Vec<Bar> {
         .collect()
 }
 
-/// The phases in their order, with their microseconds where they happened and ended.
+/// Returns the phases in order, with the microseconds of those that completed.
 const fn timeline(hop: &HopEvidence) -> [(&'static str, Style, Option<u32>); 5] {
     let phases = hop.phases;
     [
@@ -144,7 +144,7 @@ const fn timeline(hop: &HopEvidence) -> [(&'static str, Style, Option<u32>); 5] 
     ]
 }
 
-/// The phase that the exchange broke off in, from `begin` on.
+/// Returns the bar of the phase in which the exchange failed. It starts at `begin`.
 fn broken_off(
     attempt: &AttemptEvidence,
     hop: &HopEvidence,
@@ -165,7 +165,7 @@ fn broken_off(
         FailureKind::TlsFailed | FailureKind::CertificateInvalid => 2,
         FailureKind::Timeout | FailureKind::ConnectionFailed | FailureKind::ProtocolBroken => {
             match next {
-                // An address needs no look-up, and http no handshake.
+                // An IP address needs no lookup, and http needs no handshake.
                 0 if !attempt.answers.is_empty() => return None,
                 0 if is_address(target) => 1,
                 2 if !target.starts_with("https:") => 3,
@@ -178,7 +178,7 @@ fn broken_off(
     spent.is_none().then_some(Bar { name, style: Style::Bad, begin, spent: left, ended: false })
 }
 
-/// Whether a URL, or a host with a port, names an address, which is not looked up.
+/// Returns whether the host of a URL or of `host:port` is an IP address, which needs no lookup.
 fn is_address(target: &str) -> bool {
     let rest = target.split_once("://").map_or(target, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
@@ -188,7 +188,7 @@ fn is_address(target: &str) -> bool {
     host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
 }
 
-/// A query as a bar; all are asked at once.
+/// Returns the bar of a query. All queries start at once.
 fn query(answer: &DnsAnswer) -> Bar {
     let spent = u64::from(answer.latency_us);
     Bar { name: answer.kind.as_str(), style: Style::Dns, begin: 0, spent, ended: true }
@@ -204,7 +204,7 @@ fn draw_bar(sheet: &mut Sheet, bar: &Bar, whole: u64) {
     };
     let eighths = |time: u64| (time.min(whole) * width * 8) / whole;
     let (begin, end) = (eighths(bar.begin), eighths(bar.begin + bar.spent));
-    // A phase that took next to nothing still shows where it lies, also at the very end.
+    // A very short phase still shows its position, even at the very end.
     let begin = begin.min(width * 8 - 1);
     let length = (end - begin).max(1);
     let blocks = if bar.ended {
@@ -229,7 +229,7 @@ fn draw_total(sheet: &mut Sheet, whole: u64) {
     sheet.line(&[(Style::Plain, &total), (Style::Faint, &rule)]);
 }
 
-/// Characters for the whole exchange; `None` where the terminal has no room for it.
+/// Returns the number of characters for the whole exchange. `None` if the terminal is too narrow.
 fn width(sheet: &Sheet) -> Option<u64> {
     let room = sheet.columns().saturating_sub(LEFT).min(BAR_MAX);
     (room >= BAR_MIN).then_some(room as u64)
@@ -239,7 +239,7 @@ fn draw_certificate(sheet: &mut Sheet, certificate: &Certificate, now: Timestamp
     let days = |end: Timestamp| (end.as_millis() - now.as_millis()).div_euclid(DAY_MS);
     let left = days(certificate.not_after);
     let (style, holds) = match left {
-        ..0 => (Style::Bad, format!("ended on {}", day(certificate.not_after))),
+        ..0 => (Style::Bad, format!("expired on {}", day(certificate.not_after))),
         0..SOON_DAYS => {
             (Style::Slow, format!("only {left} days left, until {}", day(certificate.not_after)))
         }
@@ -251,7 +251,7 @@ fn draw_certificate(sheet: &mut Sheet, certificate: &Certificate, now: Timestamp
     let mut text = format!("{subject}, by {issuer}, {holds}");
     if certificate.chain_not_after < certificate.not_after {
         let end = day(certificate.chain_not_after);
-        write!(text, "; its chain until {end}").expect("a string takes every text");
+        write!(text, "; chain valid until {end}").expect("writing to a string cannot fail");
     }
     sheet.folded((Style::Plain, "    certificate  "), style, &text);
 }
@@ -280,7 +280,7 @@ fn draw_answer(sheet: &mut Sheet, answer: &DnsAnswer) {
     }
 }
 
-/// The assertions, and in the last line what it comes to.
+/// Draws the assertions, and the outcome in the last line.
 fn conclude(sheet: &mut Sheet, attempt: &AttemptEvidence, outcome: Outcome) {
     sheet.blank();
     for AssertionResult { assertion, holds, seen } in &attempt.assertions {
@@ -311,7 +311,8 @@ fn day(at: Timestamp) -> String {
     text.split('T').next().unwrap_or(&text).to_owned()
 }
 
-/// The common name of a subject such as `C=US, O=Example, CN=example.com`; else all of it.
+/// Returns the common name of a subject such as `C=US, O=Example, CN=example.com`, or else the
+/// whole subject.
 fn common_name(subject: &str) -> &str {
     subject.split(", ").find_map(|part| part.strip_prefix("CN=")).unwrap_or(subject)
 }

@@ -1,5 +1,5 @@
-//! `aloft pages show`, `components` and the switches: how a page is shown, and what stands on it. What a
-//! page is made of (its title, its components, who may look) is written in Terraform or by RPC.
+//! `aloft pages show`, `components`, `publish`, `theme` and similar commands: shows and changes how
+//! a page appears. Its content (title, components, access) is managed with Terraform or RPC.
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -17,9 +17,9 @@ use crate::output;
 /// Whether search engines may list a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Indexing {
-    /// They may, where everybody may see the page
+    /// Search engines may list a public page
     Allow,
-    /// They are told not to
+    /// Search engines must not list the page
     Forbid,
 }
 
@@ -52,7 +52,7 @@ pub(super) async fn unpublish(id: String, manner: &Manner) -> Result<()> {
 }
 
 pub(super) async fn theme(id: String, theme: String, manner: &Manner) -> Result<()> {
-    let said_so = format!("is shown in the theme {theme}");
+    let said_so = format!("now has the theme {theme}");
     let request = SetStatusPageThemeRequest { id, theme };
     let answer = manner.service.client()?.status_pages.set_status_page_theme(request).await;
     let answer = manner.service.answered("changing the theme", answer)?.into_owned();
@@ -70,7 +70,7 @@ pub(super) async fn indexing(id: String, wanted: Indexing, manner: &Manner) -> R
     said(answer.status_page.into_option(), said_so, manner)
 }
 
-/// The components of a page with their groups.
+/// Prints the components of a page with their groups.
 pub(super) async fn components(page: String, manner: &Manner) -> Result<()> {
     let client = manner.service.client()?.status_pages;
     let (mut groups, mut token) = (Vec::new(), None);
@@ -126,7 +126,7 @@ fn said(page: Option<StatusPage>, what: &str, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-/// A component as a line of a table; without a name of its own it has its monitor's.
+/// Returns a component as a row of a table. A component without a name has the name of its monitor.
 fn component(it: &Component, groups: &[ComponentGroup]) -> [String; 4] {
     let group = groups.iter().find(|group| group.id.is_some() && group.id == it.group_id);
     let group = group.and_then(|group| group.name.clone());
@@ -134,7 +134,7 @@ fn component(it: &Component, groups: &[ComponentGroup]) -> [String; 4] {
     [text(it.id.clone()), text(it.monitor_id.clone()), text(group), name]
 }
 
-/// A page, a line for each thing that is known of it.
+/// Returns the properties of a page, one per row.
 fn lines(page: &StatusPage, domain: Option<&CustomDomainStatus>) -> Vec<[String; 2]> {
     let choice = |is: Option<bool>, yes: &str, no: &str| {
         if is == Some(true) { yes.to_owned() } else { no.to_owned() }

@@ -1,4 +1,4 @@
-//! `aloft reports change`: what a report is called, and what it is about by its latest update.
+//! `aloft reports change`: changes the title of a report and the components of its latest update.
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -7,14 +7,14 @@ use contract::status_report::wire::{StatusReport, UpdateStatusReportRequest};
 
 use super::{Manner, impacts, say};
 
-/// What is to change of a report, each as far as it is given.
+/// Changes of a report. Missing values stay as they are.
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
     /// Title
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// How a component is by the latest update, such as cmp_…=degraded or cmp_…=down; may be given
-    /// again, and replaces what it said of all
+    /// State of a component in the latest update, such as cmp_…=degraded or cmp_…=down; repeatable;
+    /// replaces all components of that update
     #[arg(long = "component", value_name = "ID=IMPACT")]
     components: Vec<String>,
 }

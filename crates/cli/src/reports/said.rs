@@ -1,4 +1,4 @@
-//! Reports as the command line prints them.
+//! Formats reports for the command line.
 
 use contract::monitor::given_instant;
 use contract::monitor::wire::Timestamp;
@@ -6,7 +6,7 @@ use contract::status_report::wire::{ComponentImpact, StatusReport, StatusReportU
 
 use crate::output;
 
-/// Reports below each other.
+/// Formats reports as a table.
 pub(super) fn table(reports: &[StatusReport]) -> String {
     let head = ["REPORT", "STARTED", "STATUS", "PAGE", "TITLE"].map(str::to_owned);
     let row = |it: &StatusReport| {
@@ -23,14 +23,14 @@ pub(super) fn table(reports: &[StatusReport]) -> String {
     output::table(&rows)
 }
 
-/// How a report is, in a line.
+/// Formats a report as a line.
 pub(super) fn line(report: &StatusReport) -> String {
     let latest =
         report.updates.first().map(|update| text(update.id.as_deref())).unwrap_or_default();
-    format!("{} is {} by {latest}", text(report.id.as_deref()), text(report.status.as_deref()))
+    format!("{} is {} ({latest})", text(report.id.as_deref()), text(report.status.as_deref()))
 }
 
-/// A report with all its updates.
+/// Formats a report with all its updates.
 pub(super) fn whole(report: &StatusReport) -> String {
     let mut said = format!(
         "{}: {}, {}",
@@ -56,18 +56,18 @@ fn told(update: &StatusReportUpdate) -> String {
     }
     for line in text(update.text.as_deref()).lines() {
         said.push_str("\n  ");
-        // What somebody wrote sends nothing to the terminal.
+        // Texts written by users must not control the terminal.
         said.push_str(&line.replace(char::is_control, " "));
     }
     said
 }
 
-/// A component with what is said of it.
+/// Formats a component with its impact.
 pub(super) fn impact(said: &ComponentImpact) -> String {
     format!("{}={}", text(said.component_id.as_deref()), text(said.impact.as_deref()))
 }
 
-/// What stands in a field, on one line.
+/// Returns a field on one line.
 pub(super) fn plain(field: Option<&str>) -> String {
     text(field).replace(char::is_control, " ")
 }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_shown_with_what_was_said_and_sends_nothing_to_the_terminal() {
+    fn report_shows_updates_without_control_characters() {
         let said = |text: &str| Some(text.to_owned());
         let update = StatusReportUpdate {
             id: said("upd_1"),
@@ -111,6 +111,6 @@ mod tests {
           A disk.
            [31mMore.
         ");
-        assert_eq!(line(&report), "rpt_1 is identified by upd_1");
+        assert_eq!(line(&report), "rpt_1 is identified (upd_1)");
     }
 }

@@ -1,4 +1,4 @@
-//! `aloft reports templates`: what reports may begin with.
+//! `aloft reports templates`: manages templates of reports.
 
 use anyhow::{Result, anyhow};
 use clap::{Args, Subcommand};
@@ -12,10 +12,10 @@ use super::said::{impact, plain};
 use super::{Manner, gone, impacts};
 use crate::output;
 
-/// Templates that are listed: as many as one answer has.
+/// Number of templates in a list: the maximum of one response.
 const LISTED: i32 = 100;
 
-/// What to do with templates.
+/// Subcommands of `aloft reports templates`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// List templates
@@ -23,16 +23,16 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Make a template
+    /// Create a template
     Create {
         #[command(flatten)]
         template: Box<New>,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Change what a template says; reports that began with it stay as they are
+    /// Change a template; existing reports stay as they are
     Edit {
-        /// The template, tpl_…
+        /// ID of the template, tpl_…
         #[arg(value_name = "TEMPLATE")]
         id: String,
         #[command(flatten)]
@@ -40,9 +40,9 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Delete a template; reports that began with it stay
+    /// Delete a template; existing reports stay as they are
     Delete {
-        /// The template, tpl_…
+        /// ID of the template, tpl_…
         #[arg(value_name = "TEMPLATE")]
         id: String,
         #[command(flatten)]
@@ -50,10 +50,10 @@ pub(crate) enum Action {
     },
 }
 
-/// What a template says.
+/// Content of a template.
 #[derive(Debug, Args)]
 pub(crate) struct New {
-    /// What people choose it by, in one line
+    /// Name of the template, in one line
     #[arg(long, value_name = "TEXT")]
     name: String,
     /// Title of the report
@@ -62,18 +62,18 @@ pub(crate) struct New {
     /// Status of the first update
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
-    /// Text of the first update, as Markdown
+    /// Text of the first update as Markdown
     #[arg(long, value_name = "MARKDOWN")]
     text: Option<String>,
-    /// How a component is, such as cmp_…=degraded or cmp_…=down; may be given again
+    /// State of a component, such as cmp_…=degraded or cmp_…=down; repeatable
     #[arg(long = "component", value_name = "ID=IMPACT")]
     components: Vec<String>,
 }
 
-/// What is to change of a template, each as far as it is given.
+/// Changes of a template. Missing values stay as they are.
 #[derive(Debug, Args)]
 pub(crate) struct Edits {
-    /// What people choose it by, in one line
+    /// Name of the template, in one line
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
     /// Title of the report
@@ -82,10 +82,10 @@ pub(crate) struct Edits {
     /// Status of the first update
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
-    /// Text of the first update, as Markdown
+    /// Text of the first update as Markdown
     #[arg(long, value_name = "MARKDOWN")]
     text: Option<String>,
-    /// How a component is, such as cmp_…=degraded or cmp_…=down; may be given again, and replaces all
+    /// State of a component, such as cmp_…=degraded or cmp_…=down; repeatable; replaces all
     #[arg(long = "component", value_name = "ID=IMPACT")]
     components: Vec<String>,
 }

@@ -1,6 +1,6 @@
-//! What a workspace is in HCL, by the tables of `rules`, so that no field is forgotten. What is absent
-//! or at its default is left out, what is in the export is referred to, and what a key that only reads
-//! would not see is a variable.
+//! Converts a workspace to HCL by the tables of `rules`, so that no field is missing. Omits absent
+//! values and defaults. References resources in the export. Replaces values that a read key cannot
+//! see by variables.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::names::{Names, words};
 use super::variables::{Variable, Variables};
 use super::workspace::{Found, Workspace};
 
-/// What every name of a resource begins with.
+/// Prefix of all resource types.
 const PREFIX: &str = "service_";
 const PROVIDER: &str = r#"terraform {
   required_providers {
@@ -31,15 +31,15 @@ const PROVIDER: &str = r#"terraform {
 /// The texts of an export.
 #[derive(Debug)]
 pub(super) struct Export {
-    /// Files by their names, in the order in which they are read; one that is empty is none.
+    /// Files by name in reading order. Empty files are not written.
     pub(super) files: [(&'static str, String); 4],
-    /// Values of the variables, as far as they are known, as a file of their own.
+    /// Known values of the variables, as a file of their own.
     pub(super) secrets: Secret<String>,
     resources: usize,
     variables: usize,
 }
 
-/// What a field is in the configuration.
+/// Representation of a field in the configuration.
 enum Said {
     Nothing,
     Value(Expression),
@@ -48,21 +48,21 @@ enum Said {
 
 struct Writer<'a> {
     reads_only: bool,
-    /// Addresses by the ids of what is in the export.
+    /// Addresses of exported resources by id.
     addresses: &'a HashMap<String, String>,
     variables: Variables,
 }
 
-/// Where in the configuration a body stands.
+/// Position of a body in the configuration.
 struct Place<'a> {
     address: &'a str,
-    /// What names of variables begin with.
+    /// Prefix of variable names.
     name: String,
-    /// Path from the resource on, such as `webhook.`.
+    /// Path from the resource, such as `webhook.`.
     path: String,
 }
 
-/// The export of a workspace that was read at this address.
+/// Exports a workspace that was read from this address.
 pub(super) fn of(workspace: &Workspace, base_url: &str) -> Export {
     let ordered = RESOURCES.iter().flat_map(|table| {
         workspace.found.iter().filter(move |found| found.table.name == table.name)
@@ -92,20 +92,20 @@ pub(super) fn of(workspace: &Workspace, base_url: &str) -> Export {
 }
 
 impl Export {
-    /// All in one.
+    /// Returns all files as one text.
     pub(super) fn text(&self) -> String {
         let texts = self.files.iter().map(|(_, text)| text.as_str());
         texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// What was done, for the person who asked for it.
+    /// Returns a summary for the user.
     pub(super) fn summary(&self, with_secrets: bool) -> String {
         let counted = format!("exported {} resources", self.resources);
         match self.variables {
             0 => counted,
             secrets if with_secrets => format!("{counted} with {secrets} secrets"),
             secrets => format!(
-                "{counted}; {secrets} secrets are variables without values: set them, or export with \
+                "{counted}; {secrets} secrets are variables without values; set them, or export with \
                  --with-secrets"
             ),
         }
@@ -172,7 +172,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Ids as references to what has them, where that is in the export.
+    /// Replaces ids by references if the export contains their resources.
     fn referred(&self, value: Expression) -> Expression {
         match value {
             Expression::Text(id) => match self.addresses.get(&id) {
@@ -204,7 +204,7 @@ impl Writer<'_> {
 }
 
 impl Place<'_> {
-    /// A block here. Of a header the name says which one it is.
+    /// Returns the position of a nested block. Headers are identified by their name.
     fn within(&self, block: &Block, json: &Json) -> Self {
         let mut name = format!("{}_{}", self.name, block.name);
         let mut path = format!("{}{}.", self.path, block.name);
@@ -217,7 +217,7 @@ impl Place<'_> {
     }
 }
 
-/// A value of the wire; `None` where there is none, which an empty list is too.
+/// Converts a value of the wire. Returns `None` for absent values and empty lists.
 fn expression(json: &Json) -> Option<Expression> {
     match json {
         Json::String(text) => Some(Expression::Text(text.clone())),
@@ -231,8 +231,8 @@ fn expression(json: &Json) -> Option<Expression> {
     }
 }
 
-/// What a key that only reads would not see: what the table says, values of headers, and credentials
-/// in a URL.
+/// Returns whether a read key cannot see this value: fields marked as secret, values of headers,
+/// and credentials in a URL.
 fn is_secret(field: &Field, given: &Json) -> bool {
     let is_url = matches!(field.shape, Shape::HttpUrl { .. });
     may_be_hidden(field) || (is_url && given.as_str().is_some_and(has_credentials))
@@ -242,7 +242,7 @@ fn may_be_hidden(field: &Field) -> bool {
     field.sensitive || matches!(field.shape, Shape::HeaderValue { .. })
 }
 
-/// Whether a key that only reads got `…` for a part of this.
+/// Returns whether the service replaced a part of the value by `…` for a read key.
 fn is_masked(field: &Field, given: &Json) -> bool {
     let is_maskable = matches!(field.shape, Shape::HttpUrl { .. }) || field.name == "body";
     is_maskable && given.as_str().is_some_and(|text| text.ends_with('…'))
@@ -262,7 +262,7 @@ fn is_default(field: &Field, given: &Json) -> bool {
     }
 }
 
-/// Whether the field must be given here.
+/// Returns whether the field is required here.
 fn asked_for(rules: &[Rule], field: &Field, json: &Json) -> bool {
     field.presence == Presence::Required
         || rules.iter().any(|rule| match rule {
@@ -273,8 +273,8 @@ fn asked_for(rules: &[Rule], field: &Field, json: &Json) -> bool {
         })
 }
 
-/// The field without which a resource cannot be configured and that it has no more: what it named was
-/// deleted. Secrets are given as variables.
+/// Returns a required field that has no value, because the object that it named was deleted.
+/// Ignores secrets, which become variables.
 fn lacking(table: &Resource, json: &Json) -> Option<&'static str> {
     table
         .fields
@@ -285,7 +285,8 @@ fn lacking(table: &Resource, json: &Json) -> Option<&'static str> {
         .map(|field| field.name)
 }
 
-/// Names of resources, unique among those of their kind: as people named them, or what they show.
+/// Returns labels that are unique among resources of one type, from their names or from the names
+/// of their monitors.
 fn labels(found: &[&Found]) -> Vec<String> {
     let mut taken: HashMap<&str, Names> = HashMap::new();
     let mut by_id: HashMap<&str, String> = HashMap::new();
@@ -322,12 +323,12 @@ fn provider(base_url: &str) -> String {
     PROVIDER.to_owned() + &body.text()
 }
 
-/// What a reader should know, as comments.
+/// Returns comments for the reader of the file.
 fn noted(broken: &[&Found], reads_only: bool) -> String {
     let mut notes = String::new();
     if reads_only {
-        notes += "# The key of this export only reads: credentials in URLs are not in it, and secrets \
-                  that may\n# be absent are variables that may be null.\n\n";
+        notes += "# Exported with a read key: credentials in URLs are missing, and optional secrets \
+                  are\n# variables that may be null.\n\n";
     }
     for Found { table, json } in broken {
         let lacking = lacking(table, json).unwrap_or_default();
@@ -335,13 +336,13 @@ fn noted(broken: &[&Found], reads_only: bool) -> String {
             ["name", "title"].iter().map(|field| text(json, field)).find(|it| !it.is_empty());
         let name = name.map(|name| format!(" {}", quoted(name))).unwrap_or_default();
         let id = text(json, "id");
-        let why = format!("it needs `{lacking}`, and what that named was deleted");
+        let why = format!("it needs `{lacking}`, whose object was deleted");
         notes.extend(["# ", table.name, " ", id, &name, " is left out: ", &why, ".\n\n"]);
     }
     notes
 }
 
-/// The blocks of a name: one, several or none.
+/// Returns the blocks of a name: one, several or none.
 fn ones(json: &Json) -> &[Json] {
     match json {
         Json::Array(ones) => ones,
@@ -358,7 +359,7 @@ fn text<'a>(json: &'a Json, name: &str) -> &'a str {
     json[name].as_str().unwrap_or_default()
 }
 
-/// `snake_case` as the wire's JSON writes it.
+/// Converts `snake_case` to the field name of the wire's JSON.
 fn camel(name: &str) -> String {
     let mut parts = name.split('_');
     let first = parts.next().unwrap_or_default().to_owned();

@@ -1,22 +1,20 @@
-//! Writes HCL as `terraform fmt` leaves it: indentation, alignment, escapes. What is written belongs
+//! Writes HCL in the format of `terraform fmt`: indentation, alignment, escapes. Leaves the content
 //! to `export`.
 
-/// Longest line that a list is written in.
+/// Maximum width of a list on one line.
 const LINE_CHARS_MAX: usize = 100;
 const INDENT: &str = "  ";
 
-/// A value.
+/// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
-    /// A text, whatever stands in it.
+    /// Any text, quoted and escaped.
     Text(String),
-    /// A whole number.
     Number(i64),
-    /// Yes or no.
     Bool(bool),
-    /// What is no text: a reference, a type, null.
+    /// Unquoted word: a reference, a type, or null.
     Word(String),
-    /// A list or set.
+    /// List or set.
     List(Vec<Expression>),
 }
 
@@ -29,7 +27,7 @@ pub(super) struct Body {
 
 #[derive(Debug)]
 struct Block {
-    /// With its labels, as they are written.
+    /// Kind and labels as written.
     head: String,
     body: Body,
 }
@@ -46,7 +44,7 @@ impl Body {
         self.blocks.push(Block { head: kind.to_owned() + &labels.collect::<String>(), body });
     }
 
-    /// The text, with a line break at its end; empty where there is nothing.
+    /// Returns the text with a final line break. Empty for an empty body.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         self.write(0, &mut text);
@@ -66,7 +64,8 @@ impl Body {
         }
     }
 
-    /// Equals signs stand below each other in neighbouring lines; a list of several lines parts them.
+    /// Writes attributes. Equals signs align in adjacent lines. A list on several lines interrupts
+    /// the alignment.
     fn write_attributes(&self, indent: &str, text: &mut String) {
         let lines: Vec<_> = self
             .attributes
@@ -88,7 +87,7 @@ impl Body {
     }
 }
 
-/// A text in quotes, in which nothing is an expression.
+/// Quotes a text and escapes everything that HCL would interpret.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     let mut characters = text.chars().peekable();
@@ -100,7 +99,7 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            // Doubled, it is itself; of three, nobody knows which two belong together.
+            // Doubling escapes it. With three in a row, it is ambiguous which two belong together.
             '$' | '%' if characters.peek() == Some(&'{') => {
                 if before == Some(character) {
                     quoted.push_str(&unicode(character));
@@ -129,14 +128,14 @@ fn in_line(value: &Expression) -> String {
     }
 }
 
-/// A list with an element a line.
+/// Formats a list with an element per line.
 fn in_lines(value: &Expression, indent: &str) -> String {
     let Expression::List(elements) = value else { return in_line(value) };
     let lines = elements.iter().map(|it| format!("{indent}{INDENT}{},\n", in_line(it)));
     format!("[\n{}{indent}]", lines.collect::<String>())
 }
 
-/// Whether a reader of the file would not see that this is there, or see another order.
+/// Returns whether a character is invisible or changes the visible order of the text.
 fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -151,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_is_an_expression_or_ends_early() {
+    fn quoted_text_is_never_interpreted() {
         for (text, written) in [
             ("", r#""""#),
             ("a \"b\" \\c", r#""a \"b\" \\c""#),
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_signs_stand_below_each_other_and_blocks_apart() {
+    fn equals_signs_align_and_blocks_are_separated() {
         let texts = |count: usize| {
             Expression::List((0..count).map(|_| Expression::Text("region".to_owned())).collect())
         };

@@ -1,34 +1,34 @@
-//! Names that Terraform takes and people read, made of names that people wrote.
+//! Converts names written by people to valid, readable Terraform names.
 
 use std::collections::HashSet;
 
-/// Most characters that are taken over from a name.
+/// Maximum length taken from a name.
 const CHARS_MAX: usize = 48;
 
-/// Names that were given away.
+/// Names already in use.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// This name, with a number behind it where it is taken.
+    /// Returns the name, with a number appended if it is in use.
     pub(super) fn unique(&mut self, wish: &str) -> String {
         let numbered = (2_usize..).map(|number| format!("{wish}_{number}"));
         let name = std::iter::once(wish.to_owned()).chain(numbered).find(|it| !self.0.contains(it));
-        let name = name.expect("there are more numbers than names");
+        let name = name.expect("the range of numbers is larger than any set of names");
         self.0.insert(name.clone());
         name
     }
 }
 
-/// The words of a text in lower case, joined by underscores; `None` where it has no letter or digit of
-/// ASCII.
+/// Returns the words of a text in lower case, joined by underscores. `None` if it has no ASCII
+/// letter or digit.
 pub(super) fn words(text: &str) -> Option<String> {
     let words = text.split(|character: char| !character.is_ascii_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     let joined: String = words.join("_").to_ascii_lowercase().chars().take(CHARS_MAX).collect();
     let joined = joined.trim_end_matches('_');
     let first = joined.chars().next()?;
-    // No name of Terraform begins with a digit.
+    // Terraform names must not begin with a digit.
     Some(if first.is_ascii_digit() { format!("_{joined}") } else { joined.to_owned() })
 }
 
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_words_in_lower_case() {
+    fn names_are_lower_case_words() {
         for (text, name) in [
             ("API", Some("api")),
             ("  On call <&> 24/7  ", Some("on_call_24_7")),
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_given_away_once() {
+    fn repeated_name_gets_a_number() {
         let mut names = Names::default();
         let given = ["api", "api_2", "api", "api"].map(|wish| names.unique(wish));
         assert_eq!(given, ["api", "api_2", "api_3", "api_4"]);

@@ -1,4 +1,4 @@
-//! Variables of an export: what stands in for secrets. Which those are belongs to `export`.
+//! Variables of an export, in place of secrets. Leaves the choice of secrets to `export`.
 
 use rules::Secret;
 
@@ -7,20 +7,20 @@ use super::names::Names;
 
 /// A secret of the configuration.
 pub(super) struct Variable {
-    /// A name for it, which may be taken.
+    /// Preferred name, which may be in use.
     pub(super) name: String,
-    /// What it is for.
+    /// Description of the variable.
     pub(super) description: String,
-    /// The secret, where it is known.
+    /// Value, if known.
     pub(super) value: Option<Secret<String>>,
-    /// Whether Terraform hides it. Not where the provider's schema does not: a mark that the state has
-    /// not would be planned as a change.
+    /// Whether Terraform hides it. False if the provider's schema does not mark it either:
+    /// Terraform would plan the difference to the state as a change.
     pub(super) sensitive: bool,
-    /// Whether there may be none.
+    /// Whether it may be null.
     pub(super) optional: bool,
 }
 
-/// All variables, in the order in which they are used.
+/// All variables in the order of their use.
 #[derive(Default)]
 pub(super) struct Variables {
     names: Names,
@@ -28,19 +28,19 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// Adds one; answers the name that it got.
+    /// Adds a variable. Returns its name.
     pub(super) fn add(&mut self, variable: Variable) -> String {
         let name = self.names.unique(&variable.name);
         self.all.push(Variable { name: name.clone(), ..variable });
         name
     }
 
-    /// How many there are.
+    /// Returns the number of variables.
     pub(super) const fn count(&self) -> usize {
         self.all.len()
     }
 
-    /// Their blocks.
+    /// Returns the variable blocks.
     pub(super) fn declared(&self) -> String {
         let mut body = Body::default();
         for variable in &self.all {
@@ -49,7 +49,7 @@ impl Variables {
         body.text()
     }
 
-    /// Their values, as far as they are known.
+    /// Returns the known values.
     pub(super) fn values(&self) -> Secret<String> {
         let mut body = Body::default();
         for variable in &self.all {

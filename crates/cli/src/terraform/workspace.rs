@@ -1,5 +1,5 @@
-//! Reads everything of a workspace that Terraform manages, as the wire's JSON. What becomes of it
-//! belongs to `export`.
+//! Reads everything in a workspace that Terraform manages, as the wire's JSON. Leaves the
+//! conversion to `export`.
 
 use anyhow::{Result, bail};
 use contract::monitor::wire::ListMonitorsRequest;
@@ -17,28 +17,28 @@ use serde_json::Value as Json;
 
 use crate::service::said;
 
-/// What a workspace holds.
+/// The content of a workspace.
 #[derive(Debug)]
 pub(super) struct Workspace {
-    /// Resources of every kind, those of one kind in the order of their ids.
+    /// Resources, sorted by id within each type.
     pub(super) found: Vec<Found>,
-    /// Whether the key reads only, so that secrets were left out.
+    /// Whether the key has the scope read, so that secrets are missing.
     pub(super) reads_only: bool,
 }
 
 /// A resource.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// Its table.
+    /// Table of its type.
     pub(super) table: &'static Resource,
-    /// As it came.
+    /// Resource as received.
     pub(super) json: Json,
 }
 
-/// A part of a list, and the token of the next part; empty on the last.
+/// A part of a list, and the token of the next part. Empty for the last part.
 type Part = (Vec<Found>, String);
 
-/// Lists a service, part by part, with a request for as many as one part may have.
+/// Lists all resources of a service with maximum page size.
 macro_rules! all {
     ($found:ident, $client:expr, $service:ident.$method:ident($Request:ident), $($table:ident: $list:ident),+) => {
         all(&mut $found, async |token| {
@@ -54,7 +54,7 @@ macro_rules! all {
     };
 }
 
-/// Reads it.
+/// Reads the workspace.
 pub(super) async fn read(client: &Client) -> Result<Workspace> {
     let who = client.whoami().await.map_err(|error| said(&error))?;
     let writes = who.actor.scopes.iter().any(|scope| scope == Scope::Write.as_str());
@@ -72,7 +72,7 @@ pub(super) async fn read(client: &Client) -> Result<Workspace> {
     Ok(Workspace { found, reads_only: !writes })
 }
 
-/// Asks for part after part until the last.
+/// Requests all parts of a list.
 async fn all(
     found: &mut Vec<Found>,
     mut ask: impl AsyncFnMut(Option<String>) -> Result<Part>,

@@ -1,5 +1,5 @@
-//! Whether the client that is tested was built from the sources beside it: `cargo xtask setup` builds it, so
-//! that no two tests do at once. For every target whose tests run it.
+//! Checks that the tested client was built from its current sources. `cargo xtask setup` builds it,
+//! so that tests do not build it concurrently. Shared by all test targets that run the client.
 
 #[path = "../../../../xtask/src/setup/built.rs"]
 mod built;
@@ -8,10 +8,10 @@ use std::path::Path;
 
 use self::built::Build;
 
-/// The folder of the client.
+/// Folder of the client.
 pub(crate) const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/typescript");
 
-/// Panics where the client was not built, or was changed since.
+/// Panics if the client was not built, or changed since its build.
 pub(crate) fn assert_new() {
     match Build::of(Path::new(CLIENT)).unwrap() {
         Build::New => {}

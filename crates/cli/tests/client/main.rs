@@ -1,8 +1,8 @@
-//! The TypeScript client against real servers: its tests run in Node.js, one group after the other, with
-//! addresses and keys of servers that are started here. What they prove stands in
-//! `clients/typescript/test/`; whether the scenarios are whole is told by `scenarios`.
+//! Tests of the TypeScript client against real servers. They run in Node.js, one group after the
+//! other, with addresses and keys of servers started here. `clients/typescript/test/` contains the
+//! assertions. `scenarios` checks that the scenarios are complete.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
+#![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
 mod build;
 #[path = "../it/process.rs"]
@@ -19,18 +19,19 @@ use self::build::CLIENT;
 use self::scenarios::Scenario;
 use crate::process::{Home, Server};
 
-/// Longest that one file of tests may take in Node.js, in ms: it shall say itself what hangs.
+/// Maximum time of one file of tests in Node.js, in milliseconds, so that Node.js reports what
+/// hangs.
 const NODE_TIMEOUT_MS: u32 = 300_000;
-/// Every kind of key that tests ask for; see `clients/scenarios/README.md`.
+/// Kinds of keys that tests use; see `clients/scenarios/README.md`.
 const KEYS: [&str; 7] = ["write", "read", "other", "unknown", "expired", "revoked", "spare"];
-/// Where nobody answers questions for names: what checks look up is no matter of the machine's network.
+/// Name server that never responds, so that lookups do not depend on the machine's network.
 const NO_NAMESERVER: [&str; 2] = ["--nameservers", "127.0.0.1:1"];
 
-/// A server with workspaces and keys, and what Node.js is told of them.
+/// A server with workspaces and keys, and the values to pass to Node.js.
 struct Stage {
     home: Home,
     server: Server,
-    /// Of a server that never issued anything to this one.
+    /// Key issued by another server.
     elsewhere: String,
 }
 
@@ -43,7 +44,7 @@ impl Stage {
         Self { home, server, elsewhere: stranger }
     }
 
-    /// A new workspace with these keys, by their kinds.
+    /// Creates a workspace with keys of these kinds.
     fn workspace(&self, slug: &str, kinds: &BTreeSet<&str>) -> Value {
         self.make_workspace(slug);
         let key = |kind: &&str| ((*kind).to_owned(), Value::from(self.key(slug, kind)));
@@ -68,7 +69,7 @@ impl Stage {
                 self.make_key(&other, &["--scope", "write"]).1
             }
             "unknown" => self.elsewhere.clone(),
-            kind => panic!("there is no kind of key `{kind}`"),
+            kind => panic!("unknown kind of key `{kind}`"),
         }
     }
 
@@ -77,7 +78,7 @@ impl Stage {
         assert_eq!(made.code, Some(0), "{}", made.err);
     }
 
-    /// Identifier and text of a new key.
+    /// Creates a key and returns its id and its text.
     fn make_key(&self, slug: &str, flags: &[&str]) -> (String, String) {
         let command = ["keys", "create", "--workspace", slug, "--name", "client test"];
         let made = self.home.json(&[&command, flags].concat());
@@ -86,7 +87,7 @@ impl Stage {
     }
 }
 
-/// Runs files of tests in Node.js; panics with all that they said where one fails.
+/// Runs files of tests in Node.js. Panics with their output if one fails.
 fn node(files: &[&str], told: &Value) {
     build::assert_new();
     let timeout = format!("--test-timeout={NODE_TIMEOUT_MS}");
@@ -100,7 +101,7 @@ fn run_node(args: &[String], told: &Value) {
         .args(args)
         .current_dir(CLIENT)
         .env("ALOFT_CLIENT_TESTS", told.to_string())
-        // What the developer has set must not decide a test.
+        // The developer's environment must not influence a test.
         .env_remove("SERVICE_API_KEY")
         .env_remove("SERVICE_API_URL")
         .env_remove("NODE_OPTIONS")
@@ -111,14 +112,14 @@ fn run_node(args: &[String], told: &Value) {
     assert!(output.status.success(), "{args:?} ended with {}:\n{said}", output.status);
 }
 
-/// Runs files of tests with one server, which has a workspace with every kind of key.
+/// Runs files of tests with one server and a workspace with every kind of key.
 fn node_with_server(files: &[&str]) {
     let stage = Stage::set(&[]);
     node(files, &json!({ "server": stage.workspace("client", &BTreeSet::from(KEYS)) }));
 }
 
-/// Runs files of tests with a workspace for each scenario, on servers with its settings, and with one for
-/// whatever is no scenario.
+/// Runs files of tests with a workspace for each scenario, on servers with its settings, and one
+/// more workspace for all other tests.
 fn node_with_scenarios(files: &[&str]) {
     let scenarios = Scenario::all();
     let plain = Stage::set(&[]);
@@ -141,44 +142,44 @@ fn node_with_scenarios(files: &[&str]) {
 }
 
 #[test]
-fn types_and_what_needs_no_server_hold() {
+fn types_and_offline_tests_pass() {
     run_node(&["scripts/unit.mjs".to_owned()], &Value::Null);
 }
 
 #[test]
-fn every_scenario_holds_through_the_client() {
+fn every_scenario_passes_through_the_client() {
     // issue 8, point 2: every method of every service, every error class
     node_with_scenarios(&["patterns.test.mjs", "scenarios.test.mjs"]);
 }
 
 #[test]
-fn transports_of_others_carry_the_same() {
+fn third_party_transports_carry_the_same_calls() {
     // issue 8, point 1: `createServiceClient({ transport })`
     node_with_scenarios(&["transports.test.mjs"]);
 }
 
 #[test]
-fn key_and_address_come_from_option_environment_or_nowhere() {
+fn key_and_address_come_from_option_or_environment() {
     // spec: §5.3, §5.4
     node_with_server(&["settings.test.mjs"]);
 }
 
 #[test]
-fn calls_end_page_and_repeat_as_they_should() {
+fn calls_time_out_paginate_and_retry() {
     node_with_server(&["calls.test.mjs", "errors.test.mjs"]);
 }
 
 #[test]
-fn bad_servers_do_the_client_no_harm() {
+fn misbehaving_servers_do_not_harm_the_client() {
     node(&["faults.test.mjs", "retries.test.mjs"], &json!({}));
 }
 
 #[test]
-fn webhooks_of_the_server_are_verified() {
+fn webhooks_of_the_server_verify() {
     node_with_server(&["webhooks.test.mjs"]);
 }
 
 #[test]
-fn the_package_runs_wherever_it_is_installed() {
+fn installed_package_runs_everywhere() {
     node_with_server(&["package.test.mjs"]);
 }

@@ -1,5 +1,5 @@
-//! The scenarios of `clients/scenarios/`, as files: each has its form, and together they leave out no method
-//! and no reason. Playing them belongs to clients.
+//! The scenarios of `clients/scenarios/` as files: each has the required form, and together they
+//! cover every method and every reason. Clients run them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,11 +9,11 @@ use contract::rpc::{Reason, methods};
 use serde_json::Value;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/scenarios");
-/// Whose key it is where a step says nothing.
+/// Default key of a step.
 const KEY: &str = "write";
-/// The kind of step that has no key.
+/// Kind of a step without a key.
 const NO_KEY: &str = "none";
-/// Names that are given; others are saved by steps before.
+/// Names with given values. Earlier steps save all others.
 const GIVEN: [&str; 3] = ["target", "receiver", "now"];
 
 /// One file.
@@ -23,7 +23,7 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    /// All files, by their names.
+    /// Returns all files, sorted by name.
     pub(crate) fn all() -> Vec<Self> {
         let entries = fs::read_dir(FOLDER).unwrap().map(|entry| entry.unwrap().path());
         let mut paths: Vec<_> =
@@ -35,17 +35,17 @@ impl Scenario {
     fn read(path: &Path) -> Self {
         let whole = json(path);
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        assert_eq!(whole["name"], name, "a scenario is called as its file");
+        assert_eq!(whole["name"], name, "a scenario has the name of its file");
         Self { name, whole }
     }
 
-    /// The kinds of keys that its steps are called with.
+    /// Returns the kinds of keys in its steps.
     pub(crate) fn keys(&self) -> BTreeSet<&str> {
         let keys = self.steps().map(|step| step["key"].as_str().unwrap_or(KEY));
         keys.filter(|key| *key != NO_KEY).collect()
     }
 
-    /// Its settings as flags of `aloft serve`.
+    /// Returns its settings as flags of `aloft serve`.
     pub(crate) fn flags(&self) -> Vec<String> {
         let settings = self.whole["settings"].as_object().into_iter().flatten();
         let flag = |(name, value): (&String, &Value)| {
@@ -64,7 +64,7 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
 }
 
-/// All texts in a value, however deep.
+/// Returns all texts in a value, at any depth.
 fn texts(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
@@ -74,14 +74,14 @@ fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
-/// The names that stand as `${name}` in a value.
+/// Returns the names used as `${name}` in a value.
 fn names(value: &Value) -> BTreeSet<&str> {
     let parts = texts(value).into_iter().flat_map(|text| text.split("${").skip(1));
     parts.filter_map(|part| part.split_once('}')).map(|(name, _)| name).collect()
 }
 
 #[test]
-fn every_scenario_has_the_form_that_its_schema_says() {
+fn scenarios_match_their_schema() {
     let schema = json(&Path::new(FOLDER).join("schema/scenario.json"));
     let schema = jsonschema::validator_for(&schema).unwrap();
     for Scenario { name, whole } in Scenario::all() {
@@ -91,7 +91,7 @@ fn every_scenario_has_the_form_that_its_schema_says() {
 }
 
 #[test]
-fn every_method_has_a_step_that_succeeds_and_one_example() {
+fn each_method_has_success_step_and_one_example() {
     // issue 8, point 2: "every method of every service"
     let scenarios = Scenario::all();
     let steps: Vec<&Value> = scenarios.iter().flat_map(Scenario::steps).collect();
@@ -100,7 +100,7 @@ fn every_method_has_a_step_that_succeeds_and_one_example() {
     for step in &steps {
         let call = step["call"].as_str().unwrap();
         let is_plain = call.contains(" /v1/");
-        assert!(is_plain || examples.contains_key(call), "there is no method {call}");
+        assert!(is_plain || examples.contains_key(call), "unknown method {call}");
         if step["example"] == true {
             assert!(step["answer"].is_object(), "{call}: an example succeeds");
             *examples.get_mut(call).unwrap() += 1;
@@ -109,29 +109,29 @@ fn every_method_has_a_step_that_succeeds_and_one_example() {
     examples.retain(|_, count| *count != 1);
     assert!(
         examples.is_empty(),
-        "methods without one example, and how many they have: {examples:?}"
+        "methods without exactly one example: {examples:?}"
     );
 }
 
 #[test]
-fn examples_can_be_read_and_run_by_people() {
+fn examples_use_only_values_that_people_write() {
     for scenario in Scenario::all() {
         for step in scenario.steps().filter(|step| step["example"] == true) {
             let name = &step["name"];
             let asked = &step["request"];
-            assert!(!asked.to_string().contains("$repeat"), "{name}: nobody writes that");
-            assert!(!names(asked).contains("now"), "{name}: another time on each day");
+            assert!(!asked.to_string().contains("$repeat"), "{name}: people do not write `$repeat`");
+            assert!(!names(asked).contains("now"), "{name}: `now` differs in each run");
             for unusual in ["altered", "instead", "idempotencyKey"] {
                 assert!(step[unusual].is_null(), "{name}: an example is a plain call");
             }
             let key = step["key"].as_str().unwrap_or(KEY);
-            assert!(["write", "read"].contains(&key), "{name}: the key of the workspace");
+            assert!(["write", "read"].contains(&key), "{name}: an example uses a key of the workspace");
         }
     }
 }
 
 #[test]
-fn every_name_is_given_or_was_saved_before() {
+fn every_name_is_given_or_saved_earlier() {
     for scenario in Scenario::all() {
         let mut known = BTreeSet::from(GIVEN);
         for step in scenario.steps() {
@@ -148,7 +148,7 @@ fn every_name_is_given_or_was_saved_before() {
 }
 
 #[test]
-fn every_reason_is_in_an_error_of_a_scenario() {
+fn every_reason_occurs_in_a_scenario() {
     // issue 8, point 2: "every error class"
     let scenarios = Scenario::all();
     let steps = scenarios.iter().flat_map(Scenario::steps);

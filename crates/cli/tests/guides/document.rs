@@ -1,17 +1,17 @@
-//! A page in Markdown: its blocks of code with what stands before them, its headings and its links. What
-//! is done with them belongs to the tests.
+//! Parses a Markdown page: its blocks of code with their context, its headings and its links. The
+//! tests decide how to use them.
 
 use std::fs;
 
 use crate::repository;
 
-/// Endings of what a page may ask to save as a file.
+/// Extensions of files that a page may ask readers to save.
 const FILES: [&str; 8] =
     [".mjs", ".tf", ".toml", ".json", ".service", ".timer", ".conf", "Caddyfile"];
 
 /// A page.
 pub(crate) struct Document {
-    /// From the repository on.
+    /// Path in the repository.
     pub(crate) path: String,
     text: String,
 }
@@ -19,14 +19,14 @@ pub(crate) struct Document {
 /// A fenced block.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// The page, and the line of its fence: `docs/guides/alerts.md:12`.
+    /// Page and line of its fence: `docs/guides/alerts.md:12`.
     pub(crate) place: String,
-    /// Such as `sh`.
+    /// Language, such as `sh`.
     pub(crate) language: String,
     pub(crate) text: String,
-    /// Why nobody runs it, from the comment before it.
+    /// Reason from the comment before it why it is not run.
     pub(crate) not_run: Option<String>,
-    /// The file that the paragraph before asks to save it as.
+    /// File name from the paragraph before it, if readers should save it.
     pub(crate) file: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Document {
         Self { path: path.to_owned(), text: text.to_owned() }
     }
 
-    /// Every block, in order.
+    /// Returns all blocks in order.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         let (mut paragraph, mut not_run) = (String::new(), None);
@@ -54,7 +54,7 @@ impl Document {
                     inside.take_while(|line| !line.starts_with("```")).collect();
                 blocks.push(Block {
                     place: format!("{}:{}", self.path, at + 1),
-                    // What stands behind it is said to whoever shows the page.
+                    // The words after the language are for the renderer.
                     language: language.split(' ').next().unwrap_or_default().to_owned(),
                     text: inside.join("\n") + "\n",
                     not_run: not_run.take(),
@@ -74,7 +74,7 @@ impl Document {
         blocks
     }
 
-    /// The anchors of its headings, as they are called in addresses, and those that stand for themselves.
+    /// Returns the anchors of its headings as in URLs, and explicit anchors.
     pub(crate) fn anchors(&self) -> Vec<String> {
         let mut anchors: Vec<String> = Vec::new();
         let prose = self.prose();
@@ -90,7 +90,7 @@ impl Document {
         anchors
     }
 
-    /// What links and pictures lead to.
+    /// Returns the targets of links and pictures.
     pub(crate) fn links(&self) -> Vec<String> {
         let prose = without_code(&self.prose());
         let in_markdown = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
@@ -101,7 +101,7 @@ impl Document {
         in_markdown.chain(in_html).map(words).collect()
     }
 
-    /// The text without fenced blocks and comments.
+    /// Returns the text without fenced blocks and comments.
     fn prose(&self) -> String {
         let mut fenced = false;
         let mut prose = String::new();
@@ -117,25 +117,25 @@ impl Document {
     }
 }
 
-/// Whether the line before ends a paragraph.
+/// Returns whether the previous line ends a paragraph.
 fn is_begun_anew(before: Option<&str>) -> bool {
     before.is_none_or(|line| line.is_empty() || line.starts_with("<!--"))
 }
 
-/// The last name of a file between back-ticks.
+/// Returns the last file name in back-ticks.
 fn file_in(paragraph: &str) -> Option<String> {
     let spans = paragraph.split('`').skip(1).step_by(2);
     let files = spans.filter(|span| FILES.iter().any(|ending| span.ends_with(ending)));
     files.last().map(str::to_owned)
 }
 
-/// What stands between back-ticks is no link.
+/// Removes code spans, in which links do not count.
 fn without_code(prose: &str) -> String {
     prose.split('`').step_by(2).collect::<Vec<_>>().join("`")
 }
 
 #[test]
-fn blocks_have_their_language_their_file_and_the_reason_why_they_are_not_run() {
+fn blocks_have_language_file_and_skip_reason() {
     let text = "Save `a.mjs`.\n\nSave as\n`b.mjs`:\n\n```ts\n1\n```\n\n<!-- not run: why -->\n```sh\nls\n```\n";
     let blocks = Document::of("a.md", text).blocks();
     let [program, command] = blocks.try_into().unwrap();
@@ -145,7 +145,7 @@ fn blocks_have_their_language_their_file_and_the_reason_why_they_are_not_run() {
 }
 
 #[test]
-fn anchors_are_made_of_headings_and_links_are_found_outside_of_code() {
+fn anchors_and_links_are_found_outside_code() {
     let text = "# A `b`, c-d!\n## A\n## A\n<a id=\"own\"></a>\n[x\ny](z.md#a) `[no](no.md)` <img src=\"p.png\">\n```\n# no\n```\n";
     let document = Document::of("a.md", text);
     assert_eq!(document.anchors(), ["a-b-c-d", "a", "a-1", "own"]);

@@ -1,5 +1,6 @@
-//! What pages have their readers save, held against the program that reads it: the server, systemd, nginx,
-//! Caddy, TypeScript's compiler. HCL is held by the `terraform` commands of the pages themselves.
+//! Validates the files that pages ask readers to save, with the programs that read them: the
+//! server, systemd, nginx, Caddy, and TypeScript's compiler. The `terraform` commands of the pages
+//! validate HCL.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::process::{Command, Output};
 use crate::build;
 use crate::world::World;
 
-/// How TypeScript's compiler looks at a program: as strictly as it can, without writing anything.
+/// Strict compiler options of TypeScript, without output files.
 const STRICTLY: [&str; 10] = [
     "--noEmit",
     "--strict",
@@ -21,10 +22,10 @@ const STRICTLY: [&str; 10] = [
     "--types",
     "node",
 ];
-/// Where Debian and its kin keep nginx, off the path of most users.
+/// Path of nginx on Debian-based systems, which is not on most users' `PATH`.
 const NGINX: &str = "/usr/sbin/nginx";
 
-/// Whoever reads a file of this language takes it.
+/// Validates a file with the program for its language.
 pub(crate) fn must_be_read(world: &World, place: &str, language: &str, file: &Path) {
     match language {
         "toml" => {
@@ -45,7 +46,7 @@ pub(crate) fn must_be_read(world: &World, place: &str, language: &str, file: &Pa
     }
 }
 
-/// nginx takes it as one of the files that its own one includes. Where it listens is a file here.
+/// Validates a site for nginx by including it. The listening address becomes a socket file here.
 fn must_be_nginx(world: &World, place: &str, file: &Path) {
     let text = fs::read_to_string(file).unwrap();
     let socket = format!("listen unix:{} ", world.path("tmp/nginx").display());
@@ -64,7 +65,7 @@ fn must_be_nginx(world: &World, place: &str, file: &Path) {
     must_take(place, nginx.args(["-t", "-c"]).arg(whole));
 }
 
-/// TypeScript takes the programs of a page, in the folder where the client is installed.
+/// Type-checks the programs of a page in the folder in which the client is installed.
 pub(crate) fn must_be_typed(world: &World, programs: &[String]) {
     if programs.is_empty() {
         return;
@@ -85,7 +86,7 @@ pub(crate) fn must_be_typed(world: &World, programs: &[String]) {
 fn must_take(place: &str, command: &mut Command) {
     let Output { status, stdout, stderr } = command
         .output()
-        .unwrap_or_else(|why| panic!("{place}: {command:?}: {why}; `cargo xtask setup` gets it"));
+        .unwrap_or_else(|why| panic!("{place}: {command:?}: {why}; run `cargo xtask setup`"));
     let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     assert!(status.success(), "{place}: {command:?}\n{out}{err}");
 }

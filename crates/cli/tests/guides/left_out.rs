@@ -1,16 +1,17 @@
-//! What pages promise in numbers, and what of them nobody runs: a short list, each with its reason.
+//! Lengths that the guides promise, and a short list of blocks that are not run, each with its
+//! reason.
 
 use crate::document::{Block, Document};
 use crate::links;
 
-/// Lines of a block that are not empty.
+/// Returns the number of non-empty lines of a block.
 fn lines(block: &Block) -> usize {
     block.text.lines().filter(|line| !line.trim().is_empty()).count()
 }
 
 // issue 8, what it must reach: "three lines of shell, eight lines of TypeScript"
 #[test]
-fn three_lines_of_shell_and_eight_of_typescript_list_the_first_monitor() {
+fn first_monitor_examples_have_promised_length() {
     for page in ["README.md", "docs/guides/first-monitor.md"] {
         let blocks = Document::read(page).blocks();
         let at = blocks.iter().position(|block| block.language == "ts").unwrap();
@@ -25,7 +26,7 @@ fn three_lines_of_shell_and_eight_of_typescript_list_the_first_monitor() {
 
 // issue 8, point 4: "the two commands"
 #[test]
-fn the_readme_begins_with_the_two_commands() {
+fn readme_begins_with_the_two_commands() {
     let blocks = Document::read("README.md").blocks();
     let commands: Vec<_> =
         blocks[0].text.lines().map(|line| line.split('#').next().unwrap().trim()).collect();
@@ -33,7 +34,7 @@ fn the_readme_begins_with_the_two_commands() {
 }
 
 #[test]
-fn what_is_not_run_is_little_and_says_why() {
+fn skipped_blocks_are_few_and_have_reasons() {
     let pages = links::pages().into_iter().map(|page| Document::read(&page));
     let left: Vec<_> = pages
         .flat_map(|page| page.blocks())

@@ -1,5 +1,5 @@
-//! No link of any page leads nowhere: files, headings, pictures. What is outside of the repository is held
-//! against its form alone, because tests ask nobody else.
+//! Finds dead links in all pages: to files, headings and pictures. For external links it checks
+//! only the form, because tests do not use the network.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ const BESIDE: [&str; 6] = [
     "crates/terraform-plugin/README.md",
 ];
 
-/// Every page, from the repository on.
+/// Returns the paths of all pages in the repository.
 pub(crate) fn pages() -> BTreeSet<String> {
     let there = BESIDE.into_iter().filter(|page| repository().join(page).exists());
     let mut pages: BTreeSet<String> = there.map(str::to_owned).collect();
@@ -36,28 +36,28 @@ pub(crate) fn pages() -> BTreeSet<String> {
     pages
 }
 
-/// Why a link of a page is none.
+/// Returns why a link of a page is dead.
 fn fault(document: &Document, link: &str) -> Option<String> {
     if let Some((scheme, rest)) = link.split_once(':') {
         let host = rest.trim_start_matches('/').split(['/', '#', '?']).next().unwrap_or_default();
         let good =
             matches!(scheme, "http" | "https") && rest.starts_with("//") && host.contains('.')
                 || scheme == "mailto" && rest.contains('@');
-        return (!good).then(|| "is no address".to_owned());
+        return (!good).then(|| "is not a valid address".to_owned());
     }
     let (path, anchor) = link.split_once('#').map_or((link, None), |(path, it)| (path, Some(it)));
     let folder = Path::new(&document.path).parent().unwrap();
     let target = if path.is_empty() { document.path.clone() } else { inside(&folder.join(path))? };
     let there = repository().join(&target);
     let Some(anchor) = anchor else {
-        return (!there.exists()).then(|| format!("leads to {target}, which is not there"));
+        return (!there.exists()).then(|| format!("points to {target}, which does not exist"));
     };
     let anchors = if there.is_file() { Document::read(&target).anchors() } else { Vec::new() };
     let known = anchors.iter().any(|it| it == anchor);
-    (!known).then(|| format!("leads to a heading that {target} has not"))
+    (!known).then(|| format!("points to a heading that {target} does not have"))
 }
 
-/// A path without `..`, from the repository on.
+/// Returns the path in the repository without `..`.
 fn inside(path: &Path) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.components() {
@@ -72,7 +72,7 @@ fn inside(path: &Path) -> Option<String> {
 
 // issue 8, point 3: "dead links fail them"
 #[test]
-fn no_link_leads_nowhere() {
+fn no_page_has_dead_links() {
     let mut dead = Vec::new();
     for page in pages() {
         let document = Document::read(&page);

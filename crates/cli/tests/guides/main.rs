@@ -1,8 +1,8 @@
-//! The guides and the README as their readers meet them: every command and every program of a page is run
-//! in its order, in one shell, against a real server; files are held against the programs that read them;
-//! and no link leads nowhere. What a page leaves to the reader is in `left_out.rs`.
+//! Follows the guides and the README as readers would. Every command and program of a page runs in
+//! order, in one shell, against a real server. Files are validated with the programs that read
+//! them, and no link is dead. `left_out.rs` lists the blocks that are not run.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
+#![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
 #[path = "../client/build.rs"]
 mod build;
@@ -19,7 +19,7 @@ mod world;
 
 use std::path::{Path, PathBuf};
 
-/// The folder of the repository.
+/// Returns the folder of the repository.
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }

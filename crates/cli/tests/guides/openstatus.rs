@@ -1,24 +1,24 @@
-//! The service that `docs/guides/move-from-openstatus.md` moves from, as far as that page asks it, and what must
-//! have come of it: three pages of monitors, of which the last has none that is moved.
+//! A fake of the service that `docs/guides/move-from-openstatus.md` moves from, and the check of
+//! the result. It has three pages of monitors. The last page has no monitor to move.
 
 use serde_json::{Value, json};
 use testkit::target::{Answer, Received};
 
 use crate::reader::Reader;
 
-/// Where the page has it.
+/// Address in the guide.
 pub(crate) const ADDRESS: &str = "https://api.openstatus.dev";
-/// What it is asked for.
+/// Path of its list.
 const LIST: &str = "/rpc/openstatus.monitor.v1.MonitorService/ListMonitors";
-/// How many monitors it has of each kind, in this order.
+/// Numbers of monitors of each kind, in this order.
 const HTTP: usize = 101;
 const TCP: usize = 100;
-/// How the page asks our server for a page of its own list.
+/// Command with which the guide lists the monitors of our server.
 const OURS: &str = r#"curl -sS --fail-with-body -H "x-service-key: $SERVICE_API_KEY" -H 'content-type: application/json' \
   "$SERVICE_API_URL/monitor.v1.MonitorService/ListMonitors" -d"#;
 
-/// What it answers, where it is what was asked. Lists with nothing in them are left out, and so are fields that
-/// nobody set, as its encoding has it.
+/// Returns the response to a list request. Omits empty lists and unset fields, as the service's
+/// encoding does.
 pub(crate) fn answer(received: &Received, url: &str) -> Option<Answer> {
     if received.target != LIST {
         return None;
@@ -51,12 +51,12 @@ fn http_monitor(number: usize, url: &str) -> Value {
     monitor
 }
 
-/// From how many milliseconds on this monitor is slow; every third never is.
+/// Returns the degraded threshold of a monitor in milliseconds. Every third monitor has none.
 fn degraded_at(number: usize) -> Option<usize> {
     (!number.is_multiple_of(3)).then_some(1_000 + number)
 }
 
-/// Every monitor is here, with when it is slow.
+/// Checks that every monitor was moved with its threshold.
 pub(crate) fn all_came(reader: &mut Reader) {
     let mut came = Vec::new();
     for offset in [0, 100] {

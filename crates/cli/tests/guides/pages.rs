@@ -1,11 +1,12 @@
-//! Every guide, the README and the client's, followed from the beginning to the end, each by a reader of its own.
+//! Follows every guide, the README and the client's README from beginning to end, each in its own
+//! environment.
 
 use std::fs;
 
 use crate::reader::Reader;
 use crate::{openstatus, repository};
 
-/// A test for each page, perhaps with what must have come of it, and the list of them.
+/// Declares a test for each page, optionally with a check of the result, and the list of pages.
 macro_rules! pages {
     (@look) => {
         |_| {}
@@ -42,7 +43,7 @@ pages! {
 }
 
 #[test]
-fn every_guide_is_followed() {
+fn every_guide_has_a_test() {
     let entries = fs::read_dir(repository().join("docs/guides")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut guides: Vec<_> = names.map(|name| format!("docs/guides/{name}")).collect();

@@ -1,5 +1,5 @@
-//! Somebody who follows a page from its beginning to its end: saves what is to be saved, types what is to be
-//! typed, puts in what was answered, and looks whether what the page promises came.
+//! Follows a page from beginning to end as a reader would: saves files, runs commands, replaces
+//! placeholders by received values, and compares the output with the page.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,9 +14,9 @@ use crate::files;
 use crate::shell::{PATIENCE, Shell, Terminal};
 use crate::world::World;
 
-/// What the page writes before `…` for a key, and the fewest characters that follow in truth.
+/// Prefix of a key before `…` in a page, and minimum number of the following characters.
 const KEY: (&str, usize) = ("aloft_", 40);
-/// The same of everything that is answered.
+/// The same for all other received values.
 const ANSWERS: [(&str, usize); 16] = [
     KEY,
     ("ws_", 10),
@@ -35,22 +35,22 @@ const ANSWERS: [(&str, usize); 16] = [
     ("key_", 10),
     ("whsec_", 20),
 ];
-/// What comes by itself after a while, and how it is asked for.
+/// Values that appear after a while, and the command that prints them.
 const COMES: [(&str, &str); 1] = [("inc_", "aloft incidents list --json")];
-/// How a block says that it goes on until it is stopped.
+/// First line of a block that runs until it is stopped.
 const BESIDE: &str = "# in a terminal of its own\n";
-/// What starts a server.
+/// Commands that start a server.
 const STARTS: [&str; 3] = ["aloft serve", "serve --demo", "enable --now aloft"];
-/// Where the pages have the server, and a receiver of the reader's own.
+/// Addresses of the server and of the reader's own receiver in the pages.
 const SERVER: &str = "127.0.0.1:8080";
 const RECEIVER: &str = "127.0.0.1:9000";
 
-/// The reader, at some block of the page.
+/// A reader at some block of a page.
 pub(crate) struct Reader {
     shell: Shell,
     terminals: Vec<Terminal>,
     answered: HashMap<&'static str, String>,
-    /// What the last command printed.
+    /// Output of the last command.
     printed: String,
     server: Option<String>,
     receiver: Option<String>,
@@ -59,7 +59,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Follows a page to its end, and looks there at what came of it.
+    /// Follows a page, then calls `look` to check the result.
     pub(crate) async fn follow(path: &str, look: impl FnOnce(&mut Self)) {
         let blocks = Document::read(path).blocks();
         let text: String = blocks.iter().map(|block| block.text.as_str()).collect();
@@ -75,7 +75,7 @@ impl Reader {
         });
     }
 
-    /// With an empty folder, and a server where the page starts from one.
+    /// Creates a reader in an empty folder, with a running server if the page expects one.
     fn at(world: World) -> Self {
         let shell = Shell::start(world.bash(), world.path("tmp"));
         let mut reader = Self {
@@ -97,9 +97,9 @@ impl Reader {
         reader
     }
 
-    /// What a command prints that the page does not have.
+    /// Runs a command that is not on the page and returns its output.
     pub(crate) fn asks(&mut self, command: &str) -> String {
-        self.type_one("behind the page", command)
+        self.type_one("after the page", command)
     }
 
     fn take(&mut self, block: &Block) {
@@ -113,7 +113,7 @@ impl Reader {
             ("json", None) => {
                 let promised: Value = serde_json::from_str(&self.placed(text)).unwrap();
                 let came = documents(&self.printed).iter().any(|came| fits(&promised, came));
-                assert!(came, "{place}: nothing fits it in: {}", self.printed);
+                assert!(came, "{place}: no match in the output: {}", self.printed);
             }
             ("dns", None) => {
                 let zone = self.filled(place, text);
@@ -123,7 +123,7 @@ impl Reader {
                 for line in text.lines() {
                     assert!(
                         self.printed.contains(line),
-                        "{place}: `{line}` is not in: {}",
+                        "{place}: `{line}` not found in the output: {}",
                         self.printed
                     );
                 }
@@ -136,11 +136,11 @@ impl Reader {
                     );
                 }
             }
-            _ => panic!("{place}: nobody knows what to do with this block of `{language}`"),
+            _ => panic!("{place}: unsupported language `{language}`"),
         }
     }
 
-    /// Runs the commands of a block, one after the other.
+    /// Runs the commands of a block in sequence.
     fn types(&mut self, place: &str, text: &str) {
         let mut printed = String::new();
         for command in commands(place, text) {
@@ -149,7 +149,7 @@ impl Reader {
         self.printed = printed;
     }
 
-    /// Runs a command, and starts the server that it asks for; what it printed.
+    /// Runs a command, starts the server that it requests, and returns its output.
     fn type_one(&mut self, place: &str, text: &str) -> String {
         let text = self.filled(place, text);
         let printed = self
@@ -167,7 +167,7 @@ impl Reader {
         printed
     }
 
-    /// Runs a block in a terminal of its own until it answers.
+    /// Runs a block in its own terminal and waits until it listens.
     fn opens(&mut self, place: &str, text: &str) {
         let text = self.filled(place, text);
         let address = self.open(self.world.bash(), &text);
@@ -178,7 +178,7 @@ impl Reader {
         }
     }
 
-    /// Starts a server with these flags, and the variables of a unit's file where there is one.
+    /// Starts a server with these flags and the variables of the unit's file, if it exists.
     fn serve(&mut self, flags: &str) {
         let mut bash = self.world.bash();
         let variables =
@@ -189,13 +189,13 @@ impl Reader {
         fs::write(self.world.path("server"), process).unwrap();
     }
 
-    /// Opens a terminal and waits until what runs there says where it answers.
+    /// Opens a terminal and waits until its program prints the address on which it listens.
     fn open(&mut self, bash: Command, text: &str) -> String {
         let terminal = Terminal::open(bash, text);
         let mut said = String::new();
         let address = loop {
             let line =
-                terminal.line().unwrap_or_else(|| panic!("it does not answer: {text}\n{said}"));
+                terminal.line().unwrap_or_else(|| panic!("it does not listen: {text}\n{said}"));
             hear(&mut self.answered, &[KEY], &line);
             said = said + &line + "\n";
             if let Some(address) = listens(&said) {
@@ -206,7 +206,7 @@ impl Reader {
         address.to_string()
     }
 
-    /// Saves a file, and holds it against what will read it.
+    /// Saves a file and validates it with the program that reads it.
     fn saves(&mut self, place: &str, language: &str, file: &str, text: &str) {
         let path = match file.strip_prefix('/') {
             Some(below) => self.world.path(below),
@@ -224,7 +224,7 @@ impl Reader {
         }
     }
 
-    /// A text with the addresses of this test.
+    /// Returns a text with the addresses of this test.
     fn placed(&self, text: &str) -> String {
         let mut text = self.world.placed(text);
         for (written, address) in [(SERVER, &self.server), (RECEIVER, &self.receiver)] {
@@ -235,7 +235,7 @@ impl Reader {
         text
     }
 
-    /// The same, and with what was answered in the place of every `…`.
+    /// Returns a text with the addresses of this test and with received values in place of `…`.
     fn filled(&mut self, place: &str, text: &str) -> String {
         let mut text = self.placed(text);
         for (prefix, _) in ANSWERS {
@@ -244,15 +244,15 @@ impl Reader {
                 text = text.replace(&open, &self.answer(place, prefix));
             }
         }
-        assert!(!text.contains('…'), "{place} leaves something open:\n{text}");
+        assert!(!text.contains('…'), "{place} has an unknown placeholder:\n{text}");
         text
     }
 
-    /// The last thing of this sort that was answered; waits for what comes by itself.
+    /// Returns the last received value with a prefix. Waits for values that appear by themselves.
     fn answer(&mut self, place: &str, prefix: &str) -> String {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
-            // A server logs of many things, and shows the key of a demo.
+            // The server's log contains ids, and the demo prints a key.
             let said = self.said();
             hear(&mut self.answered, &[KEY], &said);
             if let Some(known) = self.answered.get(prefix) {
@@ -267,16 +267,16 @@ impl Reader {
                 break;
             }
         }
-        panic!("{place}: nothing answered `{prefix}…` before");
+        panic!("{place}: no earlier output contains `{prefix}…`");
     }
 
-    /// What the terminals said meanwhile.
+    /// Returns the output of the terminals since the last call.
     fn said(&self) -> String {
         self.terminals.iter().map(Terminal::rest).collect()
     }
 }
 
-/// The commands of a block: a command ends with the first line that completes it.
+/// Splits a block into commands. A command ends at the first line that completes it.
 fn commands(place: &str, text: &str) -> Vec<String> {
     let (mut commands, mut open) = (Vec::new(), String::new());
     for line in text.lines() {
@@ -285,17 +285,18 @@ fn commands(place: &str, text: &str) -> Vec<String> {
             commands.push(std::mem::take(&mut open));
         }
     }
-    assert_eq!(open, "", "{place} ends in the middle of a command");
+    assert_eq!(open, "", "{place} ends with an incomplete command");
     commands
 }
 
-/// Whether the shell waits for nothing more; of an open here-document it only complains.
+/// Returns whether the shell considers a text complete. For an open here-document it only prints a
+/// warning.
 fn is_complete(text: &str) -> bool {
     let read = Command::new("bash").args(["-n", "-c", text]).output().unwrap();
     read.status.success() && read.stderr.is_empty()
 }
 
-/// Where something says that it listens.
+/// Returns the address on which a program says that it listens.
 fn listens(said: &str) -> Option<SocketAddr> {
     if let Some((_, after)) = said.split_once("answering on http://") {
         let end = after.find(|it: char| !it.is_ascii_digit() && !".:".contains(it))?;
@@ -306,7 +307,7 @@ fn listens(said: &str) -> Option<SocketAddr> {
     format!("127.0.0.1:{port}").parse().ok()
 }
 
-/// Keeps the last of each sort of answers in a text.
+/// Stores the last value of each prefix in a text.
 fn hear(answered: &mut HashMap<&'static str, String>, sorts: &[(&'static str, usize)], text: &str) {
     for (prefix, fewest) in sorts.iter().copied() {
         for (at, _) in text.match_indices(prefix) {
@@ -321,7 +322,7 @@ fn hear(answered: &mut HashMap<&'static str, String>, sorts: &[(&'static str, us
     }
 }
 
-/// Every JSON object in a text.
+/// Returns every JSON object in a text.
 fn documents(text: &str) -> Vec<Value> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -336,7 +337,7 @@ fn documents(text: &str) -> Vec<Value> {
     found
 }
 
-/// Whether what came has everything that was promised; `…` stands for anything.
+/// Returns whether a value contains everything promised. `…` matches any text.
 fn fits(promised: &Value, came: &Value) -> bool {
     match (promised, came) {
         (Value::Object(promised), Value::Object(came)) => {
@@ -356,7 +357,7 @@ fn fits(promised: &Value, came: &Value) -> bool {
 }
 
 #[test]
-fn answers_are_found_where_they_are_whole() {
+fn complete_values_are_found_in_output() {
     let mut answered = HashMap::new();
     hear(
         &mut answered,
@@ -367,7 +368,7 @@ fn answers_are_found_where_they_are_whole() {
 }
 
 #[test]
-fn what_came_fits_where_it_has_what_was_promised() {
+fn value_fits_if_it_contains_the_promise() {
     let came = documents("{\"a\":[{\"id\":\"mon_1\",\"b\":2}]}{\"c\":1} text");
     assert_eq!(came.len(), 2);
     let promised = |text: &str| serde_json::from_str::<Value>(text).unwrap();
@@ -377,14 +378,14 @@ fn what_came_fits_where_it_has_what_was_promised() {
 }
 
 #[test]
-fn a_block_is_read_command_by_command() {
+fn block_is_split_into_commands() {
     let text = "a \\\n  b\nc() {\n  d\n}\ne '\nf'\ng <<'END'\nh\nEND\n";
     let expected = ["a \\\n  b\n", "c() {\n  d\n}\n", "e '\nf'\n", "g <<'END'\nh\nEND\n"];
     assert_eq!(commands("here", text), expected);
 }
 
 #[test]
-fn where_something_listens_is_read_of_what_it_says() {
+fn listening_address_is_read_from_output() {
     let here = |port| Some(SocketAddr::from(([127, 0, 0, 1], port)));
     assert_eq!(listens("{\"message\":\"answering on http://127.0.0.1:81 \"}"), here(81));
     assert_eq!(listens("listening { address: '127.0.0.1', family: 'IPv4', port: 82 }\n"), here(82));

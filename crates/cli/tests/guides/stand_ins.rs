@@ -1,5 +1,5 @@
-//! What a reader's machine has and a test may not touch or build anew: small scripts of the same names,
-//! first on the path, that do the same in the test's folder.
+//! Stubs for programs of a reader's machine that a test must not run or rebuild: small scripts with
+//! their names, first on the `PATH`, that act on the test's folder.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::build;
 
-/// The scripts by their names.
+/// The scripts by name.
 const STAND_INS: [(&str, &str); 5] = [
     ("aloft", include_str!("stand-ins/aloft")),
     ("cargo", include_str!("stand-ins/cargo")),
@@ -16,10 +16,11 @@ const STAND_INS: [(&str, &str); 5] = [
     ("sudo", include_str!("stand-ins/sudo")),
     ("systemctl", include_str!("stand-ins/systemctl")),
 ];
-/// The Terraform provider's program.
+/// File name of the Terraform provider's program.
 const PROVIDER: &str = "terraform-provider-service";
 
-/// Puts the scripts into a folder. One of them builds no client, because it is built.
+/// Writes the scripts to a folder. One of them skips the build of the client, which is already
+/// built.
 pub(crate) fn write(folder: &Path) {
     build::assert_new();
     for (name, text) in STAND_INS {
@@ -29,15 +30,15 @@ pub(crate) fn write(folder: &Path) {
     }
 }
 
-/// The program that the scripts stand before.
+/// Returns the path of the program that a script replaces.
 pub(crate) fn real(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|it| it.exists());
-    found.unwrap_or_else(|| panic!("the pages run `{name}`, which is not on the PATH"))
+    found.unwrap_or_else(|| panic!("the pages run `{name}`, which is not on the `PATH`"))
 }
 
-/// The provider beside our own program. Cargo gives a test only the programs of its own package; tests of
-/// the whole workspace build it before, and where it was never built it is built here.
+/// Returns the path of the provider next to this binary. Cargo gives a test only the programs of
+/// its own package. Tests of the whole workspace build it first, and otherwise it is built here.
 pub(crate) fn provider() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_aloft")).parent().unwrap();
     if folder.join(PROVIDER).exists() {
@@ -54,7 +55,8 @@ pub(crate) fn provider() -> PathBuf {
     folder.join(PROVIDER)
 }
 
-/// Where `terraform init` looks for it below its folder of plugins, and as which file.
+/// Returns the folder below the plugin folder in which `terraform init` looks for the provider, and
+/// the file name.
 pub(crate) fn provider_place() -> (String, String) {
     let version = env!("CARGO_PKG_VERSION");
     let os = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };

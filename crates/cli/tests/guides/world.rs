@@ -1,5 +1,5 @@
-//! What a page's reader has around: a folder that stands for the machine, targets that stand for what is
-//! checked and for receivers, and names. Following the page belongs to `reader`.
+//! The environment of a page's reader: a folder that acts as the machine, targets that act as
+//! checked services and receivers, and DNS names. Leaves following the page to `reader`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,30 +13,30 @@ use testkit::target::{Answer, Authority, DnsTarget, HttpTarget, Validity};
 
 use crate::{openstatus, repository, stand_ins};
 
-/// The folders of the machine that pages write to.
+/// Folders of the machine that pages write to.
 const FOLDERS: [&str; 7] =
     ["bin", "home", "work", "tmp", "etc/aloft", "etc/systemd/system", "var/lib/aloft"];
-/// Paths of the machine that are another place here.
+/// Paths of the machine that are mapped to the test's folder.
 const PLACES: [&str; 5] =
     ["/var/lib/aloft", "/etc/aloft", "/etc/systemd", "/etc/caddy", "/etc/nginx"];
-/// Where the pages have PostgreSQL.
+/// Address of PostgreSQL in the pages.
 const POSTGRES: &str = "postgres://aloft@db.example.com/aloft";
-/// Where the pages have certificates of nginx.
+/// Path of nginx's certificates in the pages.
 const CERTIFICATES: &str = "/etc/letsencrypt/live/aloft.example.com";
 
-/// One reader's surroundings.
+/// The environment of one reader.
 pub(crate) struct World {
     root: TempDir,
     target: HttpTarget,
     names: DnsTarget,
-    /// Whether the commands of an operator find the data of a server that the page did not start.
+    /// Whether commands of an operator use the data of a server that the page did not start.
     pub(crate) is_prepared: bool,
     uses_terraform: bool,
     postgres: Option<String>,
 }
 
 impl World {
-    /// A machine for a page of this text.
+    /// Creates the environment for a page with this text.
     pub(crate) async fn start(text: &str) -> Self {
         let target = HttpTarget::start_with(|received| match received.target.as_str() {
             "/missing" => Answer::status(404),
@@ -67,27 +67,28 @@ impl World {
         self.root.path().join(below.trim_start_matches('/'))
     }
 
-    /// Publishes the records of a zone file, one a line.
+    /// Publishes the records of a zone file, one per line.
     pub(crate) fn publishes(&self, zone: &str) {
         for line in zone.lines().filter(|line| !line.trim().is_empty()) {
             let words: Vec<&str> = line.split_whitespace().collect();
-            let [owner, kind, value] = words[..] else { panic!("{line} is no record") };
+            let [owner, kind, value] = words[..] else { panic!("{line} is not a record") };
             let kind = match kind {
                 "CNAME" => RecordKind::Cname,
                 "TXT" => RecordKind::Txt,
-                other => panic!("nobody publishes records of {other}"),
+                other => panic!("unsupported type of record {other}"),
             };
             let value = value.trim_matches('"').trim_end_matches('.');
             self.names.record(owner.trim_end_matches('.'), kind, value);
         }
     }
 
-    /// The folder that the reader is in.
+    /// Returns the reader's working folder.
     pub(crate) fn work(&self) -> PathBuf {
         self.path("work")
     }
 
-    /// `bash` in the reader's folder, with the reader's variables and none of the developer's.
+    /// Returns `bash` in the reader's folder, with the reader's variables and none of the
+    /// developer's.
     pub(crate) fn bash(&self) -> Command {
         let mut bash = Command::new("bash");
         bash.current_dir(self.work()).env_clear();
@@ -95,12 +96,12 @@ impl World {
         bash.env("ROOT", self.root.path()).env("TMPDIR", self.path("tmp"));
         bash.env("REAL_ALOFT", env!("CARGO_BIN_EXE_aloft"));
         bash.env("REAL_NPM", stand_ins::real("npm"));
-        // What a server of loopback needs, and a reader's does not.
+        // Needed on loopback only, so the pages do not mention it.
         bash.env("ALOFT_ALLOW_PRIVATE_NETWORKS", "true");
         bash.env("ALOFT_NAMESERVERS", self.names.address().to_string());
         bash.env("ALOFT_NTFY_URL", self.target.url(""));
         bash.env("ALOFT_PAGES_HOSTS", "127.0.0.1");
-        // Nobody types yes here.
+        // Tests cannot confirm prompts.
         bash.env("TF_CLI_ARGS", "-no-color").env("TF_CLI_ARGS_apply", "-auto-approve");
         bash.env("TF_INPUT", "0").env("CHECKPOINT_DISABLE", "1");
         if self.is_prepared {
@@ -114,7 +115,7 @@ impl World {
         bash
     }
 
-    /// A text with the addresses and places of this machine.
+    /// Returns a text with the addresses and paths of this environment.
     pub(crate) fn placed(&self, text: &str) -> String {
         let mut text = text.replace("/usr/local/bin/aloft", env!("CARGO_BIN_EXE_aloft"));
         if let Some(postgres) = &self.postgres {
@@ -132,7 +133,8 @@ impl World {
         })
     }
 
-    /// The stand-ins, then what `cargo xtask setup` installed, then what the machine has.
+    /// Returns the `PATH`: stubs first, then tools that `cargo xtask setup` installed, then the
+    /// machine's own.
     fn search(&self) -> std::ffi::OsString {
         let tools = std::env::var_os("ALOFT_TOOLS_DIR")
             .map_or_else(|| repository().join(".tools"), PathBuf::from);
@@ -142,8 +144,8 @@ impl World {
     }
 }
 
-/// An address of PostgreSQL that a shell takes without quotes: `postgres:///name?user=aloft&host=/folder`
-/// with the folder in the place of the host.
+/// Converts an address of PostgreSQL to one that a shell accepts without quotes:
+/// `postgres:///name?user=aloft&host=/folder`.
 fn by_path(address: &str) -> String {
     let (name, folder) =
         address.trim_start_matches("postgres:///").split_once("?user=aloft&host=").unwrap();

@@ -1,5 +1,5 @@
-//! `aloft notifications`, `aloft incidents` and `aloft maintenance` as people use them: from the alert to
-//! the end of the incident, beside a server.
+//! `aloft notifications`, `aloft incidents` and `aloft maintenance` on a running server, from the
+//! alert to the end of the incident.
 
 use serde_json::{Value, json};
 use testkit::target::{Answer, HttpTarget};
@@ -8,7 +8,7 @@ use crate::process::{Home, Server, call_service, http_monitor, until};
 
 const NOTIFICATIONS: &str = "notification.v1.NotificationService";
 
-/// A server with a monitor whose page is broken, and a webhook that is told of it.
+/// A server with a monitor whose page is broken, and a webhook channel that is notified.
 struct Desk {
     home: Home,
     server: Server,
@@ -16,12 +16,12 @@ struct Desk {
     monitor: String,
     channel: String,
     _page: HttpTarget,
-    /// Serves the page.
+    /// Runs the page.
     _runtime: tokio::runtime::Runtime,
 }
 
 impl Desk {
-    /// The monitor does not run yet.
+    /// Creates the server with a paused monitor.
     fn set() -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let page = runtime.block_on(HttpTarget::start());
@@ -41,14 +41,14 @@ impl Desk {
         Self { home, server, key, monitor, channel, _page: page, _runtime: runtime }
     }
 
-    /// The monitor runs from now on.
+    /// Activates the monitor.
     fn begin(&self) {
         let monitor = json!({ "id": self.monitor, "active": true });
         let request = json!({ "monitor": monitor, "updateMask": "active" });
         self.server.rpc(&self.key, "UpdateHttpMonitor", &request);
     }
 
-    /// What a command ended with, and said on both streams.
+    /// Returns a command's exit code and its output on both streams.
     fn run(&self, args: &[&str]) -> (Option<i32>, String) {
         let address = format!("http://{}/rpc", self.server.address);
         let variables = [("SERVICE_API_URL", &*address), ("SERVICE_API_TOKEN", &*self.key)];
@@ -56,7 +56,7 @@ impl Desk {
         (ran.code, (ran.out + &ran.err).replace(&address, "URL"))
     }
 
-    /// What a command said that did what it was asked for.
+    /// Returns the output of a command that must succeed.
     fn said(&self, args: &[&str]) -> String {
         let (code, said) = self.run(args);
         assert_eq!(code, Some(0), "{args:?}: {said}");
@@ -67,7 +67,7 @@ impl Desk {
         serde_json::from_str(&self.said(&[args, &["--json"]].concat())).unwrap()
     }
 
-    /// The one delivery in this state, once there is one.
+    /// Waits for a delivery in this state.
     fn delivery(&self, state: &str) -> Value {
         let request = json!({ "state": state, "monitorId": self.monitor });
         until("a delivery", || {
@@ -84,7 +84,7 @@ fn text(value: &Value) -> String {
 }
 
 #[test]
-fn an_alert_is_seen_and_worked_on_to_its_end() {
+fn incident_is_acknowledged_commented_and_resolved() {
     // issue 6, points 1 and 3
     let desk = Desk::set();
     let tested = desk.said(&["notifications", "test", &desk.channel]);
@@ -99,7 +99,7 @@ fn an_alert_is_seen_and_worked_on_to_its_end() {
         format!("{incident} is open, acknowledged by test\n")
     );
     let comment = desk.said(&["incidents", "comment", &incident, "the disk\nis \u{1b}[31mfull"]);
-    // What somebody wrote sends nothing to the terminals of others.
+    // Comments must not control the terminals of others.
     assert!(comment.ends_with("by test: the disk is  [31mfull\n"), "{comment:?}");
     assert_eq!(
         desk.said(&["incidents", "resolve", &incident]),
@@ -128,7 +128,7 @@ fn maintenance_is_planned_ended_and_deleted() {
     assert_eq!(desk.delivery("accepted")["event"], "error");
     let listed = desk.said(&["maintenance", "list", "--status", "over"]);
     assert!(listed.contains(&id) && listed.contains("Moving"), "{listed}");
-    assert_eq!(desk.said(&["maintenance", "delete", &id]), format!("{id} is deleted\n"));
+    assert_eq!(desk.said(&["maintenance", "delete", &id]), format!("{id} was deleted\n"));
     assert_eq!(
         desk.run(&[&plan[..], &["--monitor", "mon_none"]].concat()),
         (

@@ -1,5 +1,6 @@
-//! Hostile clients against the process: slow and endless bodies, refusals in the middle of a body, gRPC where
-//! it cannot be answered. Each attack is bounded, and none of them is timed.
+//! Hostile clients against the process: slow and endless bodies, rejections in the middle of a
+//! body, and gRPC over a protocol that cannot carry it. Each attack is bounded, and no assertion
+//! depends on time.
 
 mod streams;
 
@@ -8,7 +9,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 
 use crate::process::{Home, PATIENCE, Server, get};
 
-/// Begins of requests whose rest never comes, one of each kind of route.
+/// Beginnings of requests whose rest never arrives, one for each kind of route.
 const UNFINISHED: [&str; 8] = [
     "",
     "GET /readyz HTTP/1.1\r\nhost: a\r\n",
@@ -19,11 +20,11 @@ const UNFINISHED: [&str; 8] = [
     "POST /docs HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nx",
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0",
 ];
-/// Open files of a server that has 64 places for connections.
+/// Limit of open files for a server with 64 connections.
 const FEW_FILES: u32 = 512;
-/// Slow connections at a time: many times the places that there are.
+/// Number of concurrent slow connections: many times the limit of connections.
 const SLOW: usize = 600;
-/// Routes beside the methods of the contract that endless bodies are sent to: one of each.
+/// Routes apart from the contract's methods that receive endless bodies, one of each kind.
 const ROUTES: &[&str] = &[
     "/status/none",
     "/status/none/unlock",
@@ -56,16 +57,16 @@ const ROUTES: &[&str] = &[
     "/docs/guides/none",
     "/nonsense",
 ];
-/// Bytes of each endless body before the client gives up: more than the server discards, with what both
-/// sockets may hold.
+/// Bytes of each endless body before the client gives up: more than the server discards plus the
+/// buffers of both sockets.
 const ENDLESS_BYTES: usize = 128 * 1024 * 1024;
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Endless bodies at a time.
+/// Number of concurrent endless bodies.
 const AT_A_TIME: usize = 40;
-/// Memory by which endless bodies may let the server grow, in KiB.
+/// Allowed growth of the server's memory by endless bodies, in KiB.
 const GROWTH_KIB: u64 = 64 * 1024;
 
-/// A connection that is kept between requests.
+/// A persistent connection.
 struct Kept(TcpStream);
 
 impl Kept {
@@ -108,7 +109,7 @@ impl Kept {
     }
 }
 
-/// Sends a body that has no end, until the server has had enough.
+/// Sends an endless body until the server closes the connection.
 fn sends_endlessly(address: SocketAddr, path: &str, chunk: &[u8]) -> std::io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE).unwrap();
     stream.set_write_timeout(Some(PATIENCE)).unwrap();
@@ -126,9 +127,9 @@ fn resident_kib(server: &Server) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-// issue 16, point 1: 64 connections with one byte of a body kept everybody out for good
+// issue 16, point 1: 64 connections with one byte of a body blocked all others for ever
 #[test]
-fn slow_clients_keep_nobody_out() {
+fn slow_clients_do_not_block_others() {
     let (home, key) = Home::with_key();
     let server = home.serve_with_files(FEW_FILES);
     let mut keyed = Kept::open(server.address);
@@ -138,7 +139,7 @@ fn slow_clients_keep_nobody_out() {
     let mut slow = Vec::new();
     for number in 0..SLOW {
         let mut stream = TcpStream::connect_timeout(&server.address, PATIENCE).unwrap();
-        // One that was closed already cannot be written to.
+        // The server may have closed the connection already.
         let _ = stream.write_all(UNFINISHED[number % UNFINISHED.len()].as_bytes());
         slow.push(stream);
         if number % 100 == 99 {
@@ -152,7 +153,7 @@ fn slow_clients_keep_nobody_out() {
 
 // issue 16, point 2: forms buffered 2 MiB each before their limit applied
 #[test]
-fn endless_bodies_take_little_memory() {
+fn endless_bodies_use_little_memory() {
     let home = Home::with_database();
     let server = home.serve();
     assert_eq!(get(server.address, "/status/none").unwrap().status, 404);
@@ -177,7 +178,7 @@ fn endless_bodies_take_little_memory() {
     assert_eq!(get(server.address, "/readyz").unwrap().status, 200);
 }
 
-// issue 16, point 12: connections broke in the middle of bodies whose requests were refused
+// issue 16, point 12: connections broke in the middle of bodies whose requests were rejected
 #[test]
 fn early_refusals_keep_the_connection() {
     let (home, _) = Home::with_key();
@@ -226,7 +227,7 @@ fn early_refusals_keep_the_connection() {
 
 // issue 16, point 16; RFC 9112 §3.2
 #[test]
-fn a_request_names_one_host() {
+fn request_must_name_exactly_one_host() {
     let home = Home::with_database();
     let server = home.serve();
     for hosts in ["", "host: a\r\nhost: b\r\n"] {
@@ -236,9 +237,9 @@ fn a_request_names_one_host() {
     }
 }
 
-// issue 16, point 16; RFC 9112 §7.1: it was a time-out that said nothing
+// issue 16, point 16; RFC 9112 §7.1: it was a timeout without an explanation
 #[test]
-fn a_broken_chunk_is_a_malformed_body() {
+fn broken_chunk_is_a_malformed_body() {
     let (home, key) = Home::with_key();
     let server = home.serve();
     let form = "content-type: application/x-www-form-urlencoded\r\n".to_owned();
@@ -257,7 +258,7 @@ fn a_broken_chunk_is_a_malformed_body() {
 }
 
 #[test]
-fn a_client_that_expects_continue_is_refused_at_once() {
+fn expect_continue_client_is_rejected_immediately() {
     let home = Home::with_database();
     let server = home.serve();
     let mut kept = Kept::open(server.address);
@@ -271,9 +272,9 @@ fn a_client_that_expects_continue_is_refused_at_once() {
     assert_eq!(kept.0.read(&mut [0]).unwrap(), 0);
 }
 
-// issue 16, point 13: the mutation was executed and its outcome could not be told
+// issue 16, point 13: the mutation ran, but its outcome could not be returned
 #[test]
-fn grpc_over_http1_is_refused_unexecuted() {
+fn grpc_over_http1_is_rejected_without_execution() {
     let (home, key) = Home::with_key();
     let server = home.serve();
     let mut kept = Kept::open(server.address);

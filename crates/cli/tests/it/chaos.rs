@@ -1,9 +1,10 @@
-//! kill -9 at random moments while monitors flip and receivers answer 500, answer nothing and come
-//! back: every verdict that was reported as stored reaches every channel, under one key, and every update
-//! of a report every subscriber; what comes twice was in flight at a kill. `cargo xtask chaos` does a
-//! hundred kills, the tests a few. Pages and their subscribers stand in `page`.
+//! Kills the server (SIGKILL) at random moments while monitors flip and receivers return 500, stop
+//! responding and recover. Every verdict reported as stored reaches every channel under one key,
+//! and every update of a report reaches every subscriber. Only messages in flight at a kill arrive
+//! twice. `cargo xtask chaos` does a hundred kills, the tests a few. Leaves pages and their
+//! subscribers to `page`.
 
-#![expect(clippy::print_stdout, reason = "`cargo xtask chaos` shows its figures")]
+#![expect(clippy::print_stdout, reason = "`cargo xtask chaos` prints its figures")]
 
 mod page;
 mod receiver;
@@ -24,30 +25,31 @@ use self::receiver::{Mood, Receiver, Told};
 use crate::flips::Flips;
 use crate::process::{Home, PATIENCE, Server, call_service, http_monitor};
 
-/// How many kills where nobody says (`ALOFT_CHAOS_KILLS`).
+/// Default number of kills (`ALOFT_CHAOS_KILLS`).
 const KILLS: u64 = 5;
 const MONITORS: usize = 6;
-/// Receivers that are channels.
+/// Number of receivers that are channels.
 const CHANNELS: usize = 4;
-/// Receivers that subscribed to a status page.
+/// Number of receivers that subscribe to a status page.
 const SUBSCRIBERS: usize = 2;
-/// Messages of one channel that the server has on their way at once (see `pipeline::notify`).
+/// Maximum number of concurrent messages of one channel (see `pipeline::notify`).
 const IN_FLIGHT_MAX: usize = 4;
-/// Answers and messages after which, at most, a life ends.
+/// Maximum number of responses and messages in one life of the server.
 const NEWS_MAX: u64 = 24;
-/// How long the last life may take to tell what is left: pauses between tries have doubled meanwhile.
+/// Time for the last life to deliver everything, because delays between attempts have grown by
+/// then.
 const LAST_PATIENCE: Duration = Duration::from_mins(6);
 const INCIDENTS: &str = "incident.v1.IncidentService";
 const NOTIFICATIONS: &str = "notification.v1.NotificationService";
 
 #[test]
-fn what_was_reported_reaches_every_channel_whenever_the_server_is_killed() {
+fn reported_verdicts_reach_every_channel_despite_kills() {
     // issue 6: "every verdict that was reported as stored reached every channel"
     Chaos::on(&[]).run();
 }
 
 #[test]
-fn the_same_on_postgresql() {
+fn reported_verdicts_survive_kills_on_postgresql() {
     Chaos::on(&["--database", &postgres::database()]).run();
 }
 
@@ -60,11 +62,11 @@ struct Chaos {
     news: News<()>,
     telling: Sender<()>,
     monitors: Vec<String>,
-    /// How often each monitor was reported to be in `error`, after it was reported to be well.
+    /// Number of reported changes of each monitor to `error`.
     reported: BTreeMap<String, u64>,
-    /// A status page, whose subscribers are the receivers from [`CHANNELS`] on.
+    /// Status page with the receivers from [`CHANNELS`] on as its subscribers.
     page: Option<Page>,
-    /// The updates of its reports that were said to be stored.
+    /// Updates of its reports that were reported as stored.
     updates: BTreeSet<String>,
 }
 
@@ -72,7 +74,7 @@ impl Chaos {
     fn on(database: &[&str]) -> Self {
         let flags = [&["--allow-private-networks"], database].concat();
         let home = Home::new();
-        // Commands beside a running server find its database by asking it.
+        // Commands on a running server find its database by asking the server.
         let server = home.serve_with(&flags);
         let made = home.run(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
         assert_eq!(made.code, Some(0), "{}", made.err);
@@ -100,7 +102,7 @@ impl Chaos {
     }
 
     fn run(mut self) {
-        #[expect(clippy::disallowed_methods, reason = "how many kills is told to tests alone")]
+        #[expect(clippy::disallowed_methods, reason = "only tests read the number of kills")]
         let told = std::env::var("ALOFT_CHAOS_KILLS");
         let kills =
             told.map_or(KILLS, |kills| kills.parse().expect("ALOFT_CHAOS_KILLS is a number"));
@@ -122,7 +124,7 @@ impl Chaos {
         assert!(server.stop().success());
     }
 
-    /// Monitors that flip, and channels that hear of all of them.
+    /// Creates monitors that flip, and channels that are notified of all of them.
     fn set_up(&mut self, server: &Server) {
         for place in 0..MONITORS {
             let url = self.flips.url(place);
@@ -150,7 +152,8 @@ impl Chaos {
         }
     }
 
-    /// One life of the server: monitors flip and moods change until, at some moment, it is killed.
+    /// Runs one life of the server: monitors flip and receivers change their behaviour until the
+    /// server is killed at some moment.
     fn live(&mut self, life: u64) {
         self.receivers.iter().for_each(Receiver::next_life);
         let server = self.serve();
@@ -160,7 +163,7 @@ impl Chaos {
             key: self.key.clone(),
             flips: self.flips.clone(),
             monitors: self.monitors.clone(),
-            page: self.page.clone().expect("it was set up"),
+            page: self.page.clone().expect("`set_up` created the page"),
             is_over: Arc::clone(&is_over),
             telling: self.telling.clone(),
         };
@@ -175,11 +178,11 @@ impl Chaos {
                     _ => {}
                 }
             }
-            self.news.recv_timeout(PATIENCE).expect("monitors flip, and somebody is told");
+            self.news.recv_timeout(PATIENCE).expect("flipping monitors cause messages");
         }
         is_over.store(true, Ordering::SeqCst);
         server.kill();
-        let reported = flipping.join().expect("who calls is answered or refused");
+        let reported = flipping.join().expect("each call returns a response or an error");
         for (monitor, errors) in reported.errors {
             *self.reported.entry(monitor).or_default() += errors;
         }
@@ -197,7 +200,7 @@ impl Chaos {
         while waiting() > 0 || !self.untold_updates().is_empty() {
             let untold = self.untold_updates();
             assert!(Instant::now() < end, "{} deliveries still wait, and {untold:?}", waiting());
-            // Nothing new is told for a while where all pauses are long.
+            // Nothing new arrives for a while if all delays are long.
             let _ = self.news.recv_timeout(Duration::from_millis(500));
         }
     }
@@ -219,17 +222,18 @@ impl Chaos {
         for (place, receiver) in self.receivers.iter().take(CHANNELS).enumerate() {
             let keys = receiver.keys();
             let missing: Vec<_> = due.iter().filter(|told| !keys.contains_key(told)).collect();
-            assert!(missing.is_empty(), "receiver {place} was never told {missing:?}");
+            assert!(missing.is_empty(), "receiver {place} did not get {missing:?}");
             for (told, mut keys) in keys {
                 keys.sort_unstable();
                 keys.dedup();
-                assert_eq!(keys.len(), 1, "receiver {place}: {told:?} came under {keys:?}");
-                assert!(due.contains(&told), "receiver {place}: {told:?} is no event");
+                assert_eq!(keys.len(), 1, "receiver {place}: {told:?} has the keys {keys:?}");
+                assert!(due.contains(&told), "receiver {place}: {told:?} is not a known event");
             }
         }
     }
 
-    /// Updates that were said to be stored and that a subscriber was not told, with its place.
+    /// Returns updates reported as stored that a subscriber did not get, with the index of its
+    /// receiver.
     fn untold_updates(&self) -> Vec<(usize, String)> {
         let subscribers = self.receivers.iter().enumerate().skip(CHANNELS);
         let untold = subscribers.flat_map(|(place, receiver)| {
@@ -244,24 +248,25 @@ impl Chaos {
     fn every_update_was_told_under_one_key(&self) {
         println!("{} updates for each subscriber", self.updates.len());
         assert!(!self.updates.is_empty(), "reports were written");
-        assert_eq!(self.untold_updates(), [], "nothing that was reported is lost");
+        assert_eq!(self.untold_updates(), [], "no reported update is lost");
         for (place, receiver) in self.receivers.iter().enumerate().skip(CHANNELS) {
             for (told, mut keys) in receiver.keys() {
                 keys.sort_unstable();
                 keys.dedup();
-                assert_eq!(keys.len(), 1, "receiver {place}: {told:?} came under {keys:?}");
+                assert_eq!(keys.len(), 1, "receiver {place}: {told:?} has the keys {keys:?}");
             }
         }
     }
 
-    /// Within one life nothing is sent twice; over a kill at most as much as was on its way.
+    /// Checks that no message arrives twice within one life, and that after a kill no more arrive
+    /// twice than were in flight.
     fn what_came_twice_was_in_flight(&self) {
         for (place, receiver) in self.receivers.iter().enumerate() {
             let mut first: BTreeMap<String, u64> = BTreeMap::new();
             let mut again: BTreeMap<u64, usize> = BTreeMap::new();
             for message in receiver.accepted() {
                 if let Some(life) = first.insert(message.key.clone(), message.life) {
-                    assert!(life < message.life, "receiver {place}: `{}` came twice", message.key);
+                    assert!(life < message.life, "receiver {place}: `{}` arrived twice", message.key);
                     *again.entry(life).or_default() += 1;
                 }
             }
@@ -301,7 +306,7 @@ impl Chaos {
     }
 }
 
-/// Who flips targets and has them checked at once.
+/// A client that flips targets and triggers their checks.
 struct Caller {
     address: SocketAddr,
     key: String,
@@ -312,17 +317,18 @@ struct Caller {
     telling: Sender<()>,
 }
 
-/// What the server said is stored.
+/// State that the server reported as stored.
 #[derive(Default)]
 struct Reported {
-    /// How often each monitor was in `error`.
+    /// Number of changes of each monitor to `error`.
     errors: BTreeMap<String, u64>,
     /// Updates of reports.
     updates: Vec<String>,
 }
 
 impl Caller {
-    /// Flips and writes reports until the server is gone; what was said to be stored.
+    /// Flips targets and creates reports until the server is gone. Returns what was reported as
+    /// stored.
     fn flip(&self, life: u64) -> Reported {
         let mut reported = Reported::default();
         let mut last: BTreeMap<&str, Value> = BTreeMap::new();
@@ -342,13 +348,14 @@ impl Caller {
                 let Some(updates) = self.page.report(report) else { return reported };
                 reported.updates.extend(updates);
             }
-            // The test may be over.
+            // The test may have ended.
             let _ = self.telling.send(());
         }
         reported
     }
 
-    /// Has a monitor checked and says which status is reported after; `None` when the server is gone.
+    /// Triggers a check of a monitor and returns the status reported afterwards. `None` if the
+    /// server is gone.
     fn checked(&self, monitor: &str) -> Option<Value> {
         let asked = json!({ "id": monitor });
         let service = "monitor.v1.MonitorService";
@@ -356,11 +363,11 @@ impl Caller {
         Some(self.answered(service, "GetMonitorStatus", &asked)?["status"].clone())
     }
 
-    /// What the server answers; `None` when it is gone.
+    /// Returns the server's response. `None` if the server is gone.
     fn answered(&self, service: &str, method: &str, request: &Value) -> Option<Value> {
         let call = || call_service(self.address, &self.key, service, method, request).ok();
         let mut answer = call()?;
-        // A server that is too busy to answer says so, and is asked again.
+        // Repeat a call that a busy server rejects.
         while answer.status == 503 {
             answer = call()?;
         }
@@ -370,7 +377,7 @@ impl Caller {
     }
 }
 
-/// Numbers that look like chance and are the same in every run.
+/// Returns pseudo-random numbers that are the same in every run.
 fn chance(seed: u64) -> u64 {
     let mut bits = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

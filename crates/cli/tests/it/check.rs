@@ -1,4 +1,4 @@
-//! `aloft check`: what it prints, and what it ends with.
+//! `aloft check`: its output and its exit codes.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::process::Home;
 
 const OPEN: &str = "--allow-private-networks";
 
-/// Times as words: what is left is the same at each run.
+/// Replaces times by words, so that each run gives the same text.
 fn still(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -36,7 +36,7 @@ fn still(value: &mut Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_exit_code_says_what_the_check_came_to() {
+async fn exit_code_reports_the_outcome() {
     let target = HttpTarget::start().await;
     target.on("/well", Answer::ok("all is well"));
     target.on("/slow", Answer::ok("at last").after(Duration::from_millis(20)));
@@ -58,12 +58,12 @@ async fn the_exit_code_says_what_the_check_came_to() {
         assert_eq!((ran.code, ran.err.as_str()), (Some(code), ""), "{args:?} {}", ran.out);
         let drawn = ran.out.lines().last().unwrap();
         assert!(drawn.starts_with(last), "{args:?}: {drawn}");
-        assert!(!ran.out.contains('\u{1b}'), "{args:?} writes colours into a pipe");
+        assert!(!ran.out.contains('\u{1b}'), "{args:?} prints colours to a pipe");
     }
 }
 
 #[test]
-fn a_refused_address_names_the_flag_that_opens_it() {
+fn blocked_address_names_the_flag() {
     // design: §6
     let ran = Home::new().run(&["check", "tcp", "10.0.0.1:80", "--json"]);
     assert_eq!(ran.code, Some(1));
@@ -72,7 +72,7 @@ fn a_refused_address_names_the_flag_that_opens_it() {
 }
 
 #[test]
-fn a_check_that_cannot_be_made_is_told_from_one_that_failed() {
+fn impossible_check_differs_from_failed_check() {
     let home = Home::new();
     let refusals = [
         &["http", "ftp://example.com"][..],
@@ -109,7 +109,7 @@ fn a_check_that_cannot_be_made_is_told_from_one_that_failed() {
     ");
 }
 
-/// A plain page that redirects to a secure one, and a home that trusts its authority.
+/// A plain page that redirects to an HTTPS page, and a home that trusts its authority.
 struct Redirect {
     plain: HttpTarget,
     secure: HttpTarget,
@@ -137,7 +137,7 @@ impl Redirect {
         ran.out
     }
 
-    /// Ports as names: what is left is the same at each run.
+    /// Replaces ports by names, so that each run gives the same text.
     fn stable(&self, text: &str) -> String {
         let (plain, secure) = (self.plain.address().port(), self.secure.address().port());
         text.replace(&format!(":{plain}"), ":PLAIN").replace(&format!(":{secure}"), ":SECURE")
@@ -145,7 +145,7 @@ impl Redirect {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn redirects_are_told_hop_by_hop_with_the_certificate_that_was_shown() {
+async fn redirects_are_shown_per_hop_with_certificate() {
     let redirect = Redirect::start().await;
     let drawn = redirect.check(&["--expect-body", "eq hello"]);
     let told: Vec<&str> = drawn
@@ -165,8 +165,8 @@ async fn redirects_are_told_hop_by_hop_with_the_certificate_that_was_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[expect(clippy::too_many_lines, reason = "the snapshot of the whole")]
-async fn a_check_as_json_has_all_that_is_kept_of_it() {
+#[expect(clippy::too_many_lines, reason = "a complete snapshot")]
+async fn json_output_has_all_evidence() {
     let redirect = Redirect::start().await;
     let mut value = serde_json::from_str(&redirect.check(&["--json"])).unwrap();
     still(&mut value);
@@ -256,7 +256,7 @@ async fn a_check_as_json_has_all_that_is_kept_of_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn dns_answers_are_held_against_what_is_expected() {
+async fn dns_assertions_are_checked() {
     let zone = DnsTarget::start().await;
     zone.address_of("example.test", "192.0.2.7");
     zone.record("example.test", RecordKind::Mx, "10 mail.example.test");
@@ -274,7 +274,7 @@ async fn dns_answers_are_held_against_what_is_expected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_check_is_repeated_as_often_as_it_is_asked_to() {
+async fn check_is_retried_the_given_number() {
     let target = HttpTarget::start().await;
     target.on_each("/", vec![Answer::status(500), Answer::ok("now")]);
     let ran = Home::new().run(&["check", "http", &target.url("/"), OPEN, "--retry", "1"]);

@@ -1,11 +1,11 @@
-//! `aloft config`: what holds, and where it came from.
+//! `aloft config`: effective settings and their sources.
 
 use std::fs;
 
 use crate::process::Home;
 
 #[test]
-fn flags_are_stronger_than_the_environment_that_is_stronger_than_the_file() {
+fn flags_override_environment_which_overrides_file() {
     // spec of the command: issue 3, point 9
     let home = Home::new();
     fs::write(
@@ -20,7 +20,7 @@ fn flags_are_stronger_than_the_environment_that_is_stronger_than_the_file() {
     ];
     let shown = home.run_with(&["config", "--listen", "127.0.0.1:1"], &variables);
     assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""));
-    // How wide the columns are depends on all settings.
+    // The width of the columns depends on all settings.
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let (default, set): (Vec<_>, Vec<_>) =
         shown.out.lines().map(words).partition(|line| line.ends_with(" default"));
@@ -36,7 +36,7 @@ fn flags_are_stronger_than_the_environment_that_is_stronger_than_the_file() {
 }
 
 #[test]
-fn an_unknown_key_of_the_file_is_refused_by_name() {
+fn unknown_key_in_file_is_rejected_by_name() {
     let home = Home::new();
     fs::write(home.path().join("aloft.toml"), "listn = '127.0.0.1:3'\n").unwrap();
     for command in ["config", "serve"] {
@@ -53,7 +53,7 @@ fn an_unknown_key_of_the_file_is_refused_by_name() {
 }
 
 #[test]
-fn a_file_that_was_asked_for_must_be_there() {
+fn named_configuration_file_must_exist() {
     let home = Home::new();
     let refused = home.run(&["config", "--config", "nowhere.toml"]);
     assert_eq!(refused.code, Some(1));

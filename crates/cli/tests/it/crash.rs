@@ -1,5 +1,5 @@
-//! kill -9, twenty times, while monitors run and callers write: what was answered as stored is there
-//! after each start; an orderly stop at the end loses nothing.
+//! Kills the server (SIGKILL) twenty times while monitors run and callers write. Everything
+//! reported as stored exists after each start. A shutdown at the end loses nothing.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,27 +14,27 @@ use crate::process::{Home, PATIENCE, Server, http_monitor, rpc};
 use crate::target::Target;
 
 const KILLS: u64 = 20;
-/// Answers after which, at most, a round ends.
+/// Maximum number of responses in a round.
 const ANSWERS_MAX: u64 = 40;
 const METRIC: &str = "aloft_results_committed_total ";
 
-/// What a monitor may be called after a crash: an edit without an answer may have happened or not.
-/// `None` is a monitor that is not there.
+/// Possible names of a monitor after a crash, because an edit without a response may have happened
+/// or not. `None` means that the monitor does not exist.
 type Expected = BTreeMap<String, Vec<Option<String>>>;
 
-/// What a caller was answered.
+/// A response to a caller.
 enum Answered {
-    /// A monitor is there and has this name.
+    /// A monitor exists with this name.
     Stored { id: String, name: String },
-    /// A change was sent: the monitor has this name now, or the one before; `None` deletes.
+    /// A change was sent: the monitor has this name or the one before. `None` deletes.
     Sent { id: String, name: Option<String> },
-    /// A monitor is gone.
+    /// A monitor was deleted.
     Deleted { id: String },
-    /// A trigger answered so many results, which are stored.
+    /// A trigger returned this number of results, which are stored.
     Checked(u64),
 }
 
-/// Who calls, where, of what.
+/// Parameters of a caller.
 struct Work {
     address: SocketAddr,
     key: String,
@@ -43,7 +43,7 @@ struct Work {
 }
 
 #[test]
-fn what_was_answered_as_stored_survives_twenty_kills() {
+fn confirmed_writes_survive_twenty_kills() {
     // issue 3, point 8
     let (home, key) = Home::with_key();
     let target = Target::start();
@@ -62,7 +62,7 @@ fn what_was_answered_as_stored_survives_twenty_kills() {
         let (answers, answered) = channel();
         let url = target.url("/");
         let work = Work { address: server.address, key: key.clone(), url, answers };
-        // The last number that was read is a lower bound of what the next start must find.
+        // The last number read is a lower bound for the next start.
         let reported = AtomicU64::new(0);
         let mut checked = 0;
         std::thread::scope(|scope| {
@@ -70,7 +70,7 @@ fn what_was_answered_as_stored_survives_twenty_kills() {
             scope.spawn(|| trigger(&work, &kept));
             scope.spawn(|| count(&work, &reported));
             for _ in 0..=chance(round) % ANSWERS_MAX {
-                let answer = answered.recv_timeout(PATIENCE).expect("callers are answered");
+                let answer = answered.recv_timeout(PATIENCE).expect("callers get responses");
                 checked += note(&mut expected, answer);
             }
             server.kill();
@@ -83,13 +83,13 @@ fn what_was_answered_as_stored_survives_twenty_kills() {
         committed += reported.load(Ordering::SeqCst).max(checked);
         let stored = stored_results(&home.data());
         assert!(stored >= committed, "round {round}: {stored} stored, {committed} reported");
-        // More may be stored than was reported; from here on it must stay.
+        // More results may be stored than were reported. From here on, they must remain.
         committed = stored;
     }
     let server = home.serve();
     is_as_expected(&server, &key, &expected);
     let last = rpc_ids(&server, &key);
-    assert!(last.len() > 5, "too few monitors were made to prove anything: {}", last.len());
+    assert!(last.len() > 5, "too few monitors for a meaningful test: {}", last.len());
     server.rpc(&key, "TriggerMonitor", &json!({ "id": last.keys().next().unwrap() }));
     let reported = results_committed(&server);
     assert_eq!(server.stop().code(), Some(0));
@@ -97,7 +97,7 @@ fn what_was_answered_as_stored_survives_twenty_kills() {
     is_as_expected(&home.serve(), &key, &expected);
 }
 
-/// Creates, edits and deletes until the server is gone.
+/// Creates, edits and deletes monitors until the server is gone.
 fn write(work: &Work, round: u64) -> Option<()> {
     for number in 0_u64.. {
         let name = format!("round {round} number {number}");
@@ -119,7 +119,7 @@ fn write(work: &Work, round: u64) -> Option<()> {
     None
 }
 
-/// Checks one monitor again and again until the server is gone.
+/// Triggers checks of one monitor until the server is gone.
 fn trigger(work: &Work, id: &str) -> Option<()> {
     loop {
         let checked = work.call("TriggerMonitor", &json!({ "id": id }))?;
@@ -127,7 +127,7 @@ fn trigger(work: &Work, id: &str) -> Option<()> {
     }
 }
 
-/// Reads what the server reports as stored until it is gone.
+/// Reads the number of stored results that the server reports, until it is gone.
 fn count(work: &Work, reported: &AtomicU64) -> Option<()> {
     loop {
         let page = crate::process::get(work.address, "/metrics").ok()?.body;
@@ -147,7 +147,7 @@ impl Work {
     }
 }
 
-/// Writes down what was answered; answers how many results are stored by it.
+/// Records a response. Returns the number of results that it reports as stored.
 fn note(expected: &mut Expected, answered: Answered) -> u64 {
     match answered {
         Answered::Stored { id, name } => {
@@ -170,7 +170,7 @@ fn is_as_expected(server: &Server, key: &str, expected: &Expected) {
     }
 }
 
-/// Names of all monitors, by their ids.
+/// Returns the names of all monitors by id.
 fn rpc_ids(server: &Server, key: &str) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let mut token = String::new();
@@ -189,14 +189,14 @@ fn rpc_ids(server: &Server, key: &str) -> BTreeMap<String, String> {
 }
 
 fn results_committed(server: &Server) -> u64 {
-    number_in(&server.get("/metrics", None).body).expect("the server counts what it stores")
+    number_in(&server.get("/metrics", None).body).expect("the server counts stored results")
 }
 
 fn number_in(page: &str) -> Option<u64> {
     page.lines().find_map(|line| line.strip_prefix(METRIC))?.parse().ok()
 }
 
-/// Opens the database as the next server would, and counts.
+/// Opens the database as the next server would, and counts results.
 fn stored_results(folder: &Path) -> u64 {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
@@ -212,7 +212,7 @@ fn stored_results(folder: &Path) -> u64 {
     })
 }
 
-/// Spreads the rounds over the moments at which a server can be killed; the same at each run.
+/// Spreads the rounds over the moments at which a server can be killed. The same in every run.
 fn chance(round: u64) -> u64 {
     let bits = (round + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (bits ^ (bits >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33

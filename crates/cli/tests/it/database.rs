@@ -13,7 +13,7 @@ fn names(home: &Home) -> Vec<String> {
 
 // issue 4: "`aloft backup` and `aloft restore` of the embedded database while it runs"
 #[test]
-fn a_copy_is_taken_beside_a_running_server_and_put_back_without_one() {
+fn backup_runs_beside_server_and_restores_without_it() {
     let (home, _) = Home::with_key();
     let server = home.serve();
     let copied = home.run(&["backup", "copy.db"]);
@@ -31,7 +31,7 @@ fn a_copy_is_taken_beside_a_running_server_and_put_back_without_one() {
 
 // issue 4: "`aloft migrate --from sqlite:… --to postgres:…`"
 #[test]
-fn a_server_goes_on_on_postgresql_with_what_it_had() {
+fn migrated_server_continues_on_postgresql_with_its_data() {
     let (home, key) = Home::with_key();
     let server = home.serve();
     let monitor = http_monitor("api", "http://127.0.0.1:9/", &["fly-ams"]);
@@ -40,7 +40,7 @@ fn a_server_goes_on_on_postgresql_with_what_it_had() {
     let database = postgres::database();
     let carried = home.run(&["migrate", "--from", "sqlite:data", "--to", &database]);
     assert_eq!((carried.code, carried.err.as_str()), (Some(0), ""));
-    assert!(carried.out.contains("each compared with its copy"), "{}", carried.out);
+    assert!(carried.out.contains("copied and compared"), "{}", carried.out);
 
     let server = home.serve_with(&["--allow-private-networks", "--database", &database]);
     let id = &made["monitor"]["id"];
@@ -49,7 +49,7 @@ fn a_server_goes_on_on_postgresql_with_what_it_had() {
     assert!(server.stop().success());
     let again = home.run(&["migrate", "--from", "sqlite:data", "--to", &database]);
     assert!(again.err.contains("was transferred to PostgreSQL"), "{}", again.err);
-    // What does not name the new database does not work on the old one.
+    // Commands without the new database must not work on the old one.
     for command in [["keys", "list"], ["workspaces", "list"], ["backup", "copy.db"]] {
         let refused = home.run(&command);
         assert_eq!(refused.code, Some(1), "{command:?}: {}", refused.out);
@@ -58,7 +58,7 @@ fn a_server_goes_on_on_postgresql_with_what_it_had() {
 }
 
 #[test]
-fn a_place_that_is_no_database_is_named_with_what_is() {
+fn invalid_database_address_names_the_valid_forms() {
     let home = Home::new();
     let refused = home.run(&["migrate", "--from", "mysql://x", "--to", "sqlite:data"]);
     assert_eq!(refused.code, Some(2));

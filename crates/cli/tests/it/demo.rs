@@ -1,4 +1,4 @@
-//! `aloft serve --demo`: what a newcomer sees.
+//! `aloft serve --demo` as a newcomer sees it.
 
 use std::collections::BTreeMap;
 use std::net::{TcpListener, UdpSocket};
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::process::{Home, PATIENCE, Server, call_service, until};
 
-/// Reads what the demo prints, to its last line.
+/// Reads the output of the demo to its last line.
 fn welcome(server: &Server) -> String {
     let mut text = String::new();
     while !text.contains("Ctrl-C") {
-        text.push_str(&server.out.recv_timeout(PATIENCE).expect("the demo says what to try"));
+        text.push_str(&server.out.recv_timeout(PATIENCE).expect("the demo prints commands to try"));
         text.push('\n');
     }
     text
@@ -20,10 +20,10 @@ fn welcome(server: &Server) -> String {
 
 fn key_in(welcome: &str) -> String {
     let is_key = |line: &&str| line.starts_with("aloft_");
-    welcome.lines().map(str::trim).find(is_key).expect("a new demo shows its key").to_owned()
+    welcome.lines().map(str::trim).find(is_key).expect("a new demo prints its key").to_owned()
 }
 
-/// Statuses of all monitors by their names, once each of them has one.
+/// Waits until all monitors have a status. Returns the statuses by name.
 fn statuses(server: &Server, key: &str) -> BTreeMap<String, String> {
     until("each monitor has a status", || {
         let listed = server.rpc(key, "ListMonitors", &json!({}));
@@ -37,7 +37,7 @@ fn statuses(server: &Server, key: &str) -> BTreeMap<String, String> {
     })
 }
 
-/// The commands that the demo prints, as a newcomer would paste them.
+/// Returns the commands that the demo prints.
 fn commands(welcome: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut goes_on = false;
@@ -65,7 +65,7 @@ fn paste(home: &Home, command: &str) -> String {
 }
 
 #[test]
-fn the_demo_begins_with_six_monitors_that_run_and_its_lines_work_when_pasted() {
+fn demo_starts_six_monitors_and_prints_working_commands() {
     // issue 3, point 2
     let home = Home::new();
     let server = home.serve_with(&["--demo"]);
@@ -73,7 +73,7 @@ fn the_demo_begins_with_six_monitors_that_run_and_its_lines_work_when_pasted() {
     let mut statuses = statuses(&server, &key_in(&welcome));
     let flapping = statuses.remove("Flapping page").unwrap();
     assert!(["active", "error", "degraded"].contains(&flapping.as_str()), "{flapping}");
-    // Two slow results make it degraded, the first one does not.
+    // The first slow result does not make it degraded, the second one does.
     let slow = statuses.remove("Slow page").unwrap();
     assert!(["active", "degraded"].contains(&slow.as_str()), "{slow}");
     insta::assert_snapshot!(json!(statuses), @r#"{"DNS records":"active","Failing page":"error","Healthy page":"active","TCP port":"active"}"#);
@@ -87,7 +87,7 @@ fn the_demo_begins_with_six_monitors_that_run_and_its_lines_work_when_pasted() {
 }
 
 #[test]
-fn the_demo_s_status_page_tells_of_an_outage_a_past_one_and_maintenance() {
+fn demo_page_shows_outages_and_maintenance() {
     // issue 7, points 2 and 3
     let home = Home::new();
     let server = home.serve_with(&["--demo"]);
@@ -111,7 +111,7 @@ fn the_demo_s_status_page_tells_of_an_outage_a_past_one_and_maintenance() {
     insta::assert_snapshot!(first.join("; "), @"The failing page answers 503 (identified, 2); The slow page responded slowly (resolved, 3); Disk replacement on the name server");
     let page = server.get("/status/demo", None).body;
     assert!(page.contains("<em>on purpose</em>"), "{page}");
-    // Nobody asked for any of it, and nobody is told.
+    // The demo has no subscribers, so nobody is notified.
     let deliveries = call_service(
         server.address,
         &key,
@@ -123,24 +123,24 @@ fn the_demo_s_status_page_tells_of_an_outage_a_past_one_and_maintenance() {
     assert_eq!(server.stop().code(), Some(0));
     let again = home.serve_with(&["--demo"]);
     welcome(&again);
-    assert_eq!(told(&again), first, "it is said once");
+    assert_eq!(told(&again), first, "a restart repeats no report");
 }
 
 #[test]
-fn a_demo_starts_again_in_its_folder_also_where_its_ports_are_taken() {
+fn demo_restarts_in_its_folder_with_ports_taken() {
     let home = Home::new();
     let first = home.serve_with(&["--demo"]);
     let key = key_in(&welcome(&first));
     let before = statuses(&first, &key);
     assert_eq!(first.stop().code(), Some(0));
 
-    // Held by this test, or by whoever has them already.
+    // Held by this test, or by another process.
     let _pages = TcpListener::bind("127.0.0.1:8090");
     let _port = TcpListener::bind("127.0.0.1:8091");
     let _zone = UdpSocket::bind("127.0.0.1:8053");
     let second = home.serve_with(&["--demo"]);
     let welcome = welcome(&second);
-    assert!(!welcome.contains(&key), "a key is shown once");
+    assert!(!welcome.contains(&key), "a key is printed only once");
     let making = commands(&welcome).into_iter().next().unwrap();
     let another = paste(&home, &making);
     let another = another.lines().next().unwrap();

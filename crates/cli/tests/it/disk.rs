@@ -1,4 +1,4 @@
-//! Disks that are full or fail, under a server that runs.
+//! Full and failing disks under a running server.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use serde_json::json;
 use crate::process::{Home, Server, get, http_monitor, rpc, until};
 use crate::target::Target;
 
-/// How a server ends whose disk failed to sync.
+/// Exit code of a server whose disk failed to sync.
 const UNSYNCED: i32 = 74;
 
-/// A server whose data folder has this fault while the file is there.
+/// Starts a server whose data folder has this fault while the file exists.
 fn serve(home: &Home, fault: &str, file: &str) -> Server {
     let library = testkit::faults::library(&PathBuf::from(env!("CARGO_TARGET_TMPDIR")));
     let file = home.path().join(file);
@@ -22,9 +22,9 @@ fn serve(home: &Home, fault: &str, file: &str) -> Server {
     ])
 }
 
-// issue 16, point 11: it was answered after five seconds, when load balancers had given up
+// issue 16, point 11: the response took five seconds, longer than load balancers wait
 #[test]
-fn a_full_disk_is_told_at_once_and_nothing_is_lost() {
+fn full_disk_is_reported_immediately_and_loses_nothing() {
     let (home, key) = Home::with_key();
     let server = serve(&home, "FAULTS_FULL", "full");
     let target = Target::start();
@@ -48,13 +48,13 @@ fn a_full_disk_is_told_at_once_and_nothing_is_lost() {
     }
     fs::remove_file(home.path().join("full")).unwrap();
     until("there is room again", || (get(address, "/readyz").unwrap().status == 200).then_some(()));
-    assert_eq!(checked.join().unwrap().unwrap(), 200, "what waited is stored");
+    assert_eq!(checked.join().unwrap().unwrap(), 200, "the waiting results are stored");
     assert!(server.stop().success());
 }
 
 // docs/decisions/0047-failed-sync.md
 #[test]
-fn a_failed_sync_ends_the_server_and_what_was_stored_is_there() {
+fn failed_sync_stops_server_and_keeps_stored_data() {
     let (home, key) = Home::with_key();
     let server = serve(&home, "FAULTS_SYNC", "broken");
     let monitor = |name: &str| {
@@ -64,7 +64,7 @@ fn a_failed_sync_ends_the_server_and_what_was_stored_is_there() {
     };
     server.rpc(&key, "CreateHttpMonitor", &monitor("before"));
     fs::write(home.path().join("broken"), "").unwrap();
-    // It is not confirmed: the connection breaks with the process.
+    // Not confirmed, because the connection breaks with the process.
     let answer = rpc(server.address, &key, "CreateHttpMonitor", &monitor("after"));
     assert!(answer.is_err(), "{:?}", answer.map(|it| it.body));
     assert_eq!(server.ended().code(), Some(UNSYNCED));

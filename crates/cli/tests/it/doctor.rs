@@ -1,4 +1,4 @@
-//! `aloft doctor`: rows that cannot be read, beside a server that runs without them.
+//! `aloft doctor`: unreadable rows next to a server that runs without them.
 
 use std::fs;
 use std::path::Path;
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::process::{Home, Server, http_monitor};
 use crate::target::Target;
 
-/// The region of the second monitor.
+/// Region of the second monitor.
 const REGION: &str = "koyeb-sin";
-/// Its name and its regions are so close to each other in the file.
+/// Maximum distance between its name and its regions in the file.
 const ROW_BYTES: usize = 100;
 
-/// A server with three monitors, and their identifiers.
+/// Starts a server with three monitors and returns their ids.
 fn three_monitors(home: &Home, key: &str, target: &Target) -> (Server, Vec<String>) {
     let server = home.serve();
     let made = [("one", "fly-ams"), ("two", REGION), ("three", "fly-ams")].map(|(name, region)| {
@@ -24,7 +24,7 @@ fn three_monitors(home: &Home, key: &str, target: &Target) -> (Server, Vec<Strin
     (server, made.to_vec())
 }
 
-/// Writes a region that there is not into the row of the second monitor, as a bad disk would.
+/// Writes an unknown region into the row of the second monitor, as a bad disk would.
 fn damage(database: &Path) {
     let mut bytes = fs::read(database).unwrap();
     let is_at = |bytes: &[u8], at: usize, text: &str| bytes[at..].starts_with(text.as_bytes());
@@ -51,7 +51,7 @@ fn names(listed: &Value) -> Vec<&str> {
 
 // issue 16, point 7: "One unreadable row prevents startup"
 #[test]
-fn a_damaged_monitor_is_left_out_named_exported_and_removed() {
+fn damaged_monitor_is_skipped_listed_exported_and_removed() {
     let (home, key) = Home::with_key();
     let target = Target::start();
     let (server, ids) = three_monitors(&home, &key, &target);

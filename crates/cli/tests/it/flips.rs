@@ -1,11 +1,11 @@
-//! Targets that are well or broken, each as it was last told.
+//! Target pages that are healthy or broken, as the test sets them.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Pages of one server on loopback, until the test's process ends: `/0`, `/1` and so on.
+/// Pages of one loopback server until the test's process ends: `/0`, `/1` and so on.
 #[derive(Clone)]
 pub(crate) struct Flips {
     address: SocketAddr,
@@ -13,7 +13,7 @@ pub(crate) struct Flips {
 }
 
 impl Flips {
-    /// Starts with so many pages, all well.
+    /// Starts with this number of pages, all healthy.
     pub(crate) fn start(pages: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -33,12 +33,12 @@ impl Flips {
         format!("http://{}/{page}", self.address)
     }
 
-    /// A page that was well is broken from now on, and the other way round.
+    /// Breaks a healthy page or repairs a broken one.
     pub(crate) fn flip(&self, page: usize) {
         self.broken[page].fetch_xor(true, Ordering::SeqCst);
     }
 
-    /// Answers one request; who goes away in the middle of it is no visitor.
+    /// Responds to one request. Ignores a client that disconnects.
     fn answer(&self, stream: &TcpStream) -> Option<()> {
         let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
         let page: usize = lines.next()?.split(' ').nth(1)?.strip_prefix('/')?.parse().ok()?;

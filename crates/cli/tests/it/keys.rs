@@ -1,10 +1,10 @@
-//! `aloft workspaces` and `aloft keys`, beside a running server and without one.
+//! `aloft workspaces` and `aloft keys`, next to a running server and without one.
 
 use serde_json::Value;
 
 use crate::process::{Home, until};
 
-/// A value of which only its shape is the same at each run.
+/// Replaces a value by its shape, which is the same in each run.
 fn shaped(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -20,7 +20,7 @@ fn shaped(value: &Value) -> Value {
 }
 
 #[test]
-fn keys_and_workspaces_are_printed_as_json_of_these_shapes() {
+fn keys_and_workspaces_have_stable_json_shapes() {
     // issue 3, point 5: `{"id":"key_…","key":"…"}`
     let home = Home::with_database();
     let workspace = home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
@@ -34,7 +34,7 @@ fn keys_and_workspaces_are_printed_as_json_of_these_shapes() {
 }
 
 #[test]
-fn a_key_is_shown_when_it_is_made_and_never_again() {
+fn key_is_shown_only_at_creation() {
     let (home, key) = Home::with_key();
     let listed = home.run(&["keys", "list"]);
     assert_eq!(listed.out.lines().count(), 2, "{}", listed.out);
@@ -46,7 +46,7 @@ fn a_key_is_shown_when_it_is_made_and_never_again() {
 }
 
 #[test]
-fn a_key_made_before_the_server_and_one_made_beside_it_open_it() {
+fn keys_created_before_and_during_a_server_work() {
     let (home, before) = Home::with_key();
     let server = home.serve();
     let beside = home.new_key(&["--scope", "read"]);
@@ -63,7 +63,7 @@ fn a_key_made_before_the_server_and_one_made_beside_it_open_it() {
 }
 
 #[test]
-fn a_revocation_holds_for_the_next_call() {
+fn revoked_key_fails_at_the_next_call() {
     let (home, key) = Home::with_key();
     let server = home.serve();
     assert_eq!(server.get("/v1/whoami", Some(&key)).status, 200);
@@ -75,12 +75,12 @@ fn a_revocation_holds_for_the_next_call() {
 }
 
 #[test]
-fn an_expired_key_is_refused() {
+fn expired_key_is_rejected() {
     let (home, _) = Home::with_key();
     let server = home.serve();
     let made = home.new_key(&["--scope", "read", "--expires", "1s"]);
     let key = made["key"].as_str();
-    // On a busy machine its second may be over before it is used at all.
+    // On a busy machine the key may expire before its first use.
     let refused = until("the key expires", || {
         let reply = server.get("/v1/whoami", key);
         (reply.status != 200).then_some(reply)
@@ -89,7 +89,7 @@ fn an_expired_key_is_refused() {
 }
 
 #[test]
-fn a_key_says_until_when_it_holds() {
+fn key_list_shows_expiry() {
     let (home, _) = Home::with_key();
     home.new_key(&["--scope", "read", "--expires", "30d"]);
     let rows = home.json(&["keys", "list"]);
@@ -98,11 +98,11 @@ fn a_key_says_until_when_it_holds() {
     let until = day("expiresAt");
     assert!(day("createdAt") < until, "{row}");
     let listed = home.run(&["keys", "list"]).out;
-    assert!(listed.contains(&format!("holds until {until}")), "{listed}");
+    assert!(listed.contains(&format!("valid until {until}")), "{listed}");
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_the_way_out() {
+fn invalid_arguments_are_rejected_with_a_fix() {
     let (home, _) = Home::with_key();
     let refusals = [
         &["keys", "list", "--data", "nowhere"][..],
@@ -146,7 +146,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
 }
 
 #[test]
-fn how_long_results_are_kept_is_said_for_each_workspace_and_within_bounds() {
+fn retention_is_set_per_workspace_within_bounds() {
     let home = Home::with_database();
     home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
     let keep = |days: &str| home.run(&["workspaces", "keep", "--slug", "acme", "--days", days]);
@@ -160,7 +160,7 @@ fn how_long_results_are_kept_is_said_for_each_workspace_and_within_bounds() {
 
 // issue 16 points 20 and 22: operator commands for workspaces, and `aloft audit`
 #[test]
-fn workspaces_change_and_the_audit_tells_it_newest_first() {
+fn audit_lists_workspace_changes_newest_first() {
     let home = Home::with_database();
     home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
     home.json(&["workspaces", "rename", "--slug", "acme", "--new-slug", "acme-2"]);

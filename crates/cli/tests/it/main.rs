@@ -1,6 +1,6 @@
-//! The binary as people and machines use it: started as a process, spoken to over loopback.
+//! The binary as people and machines use it: as a process, over loopback.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
+#![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
 mod alerts;
 mod attacks;

@@ -1,4 +1,4 @@
-//! What a change of a monitor does to what is checked: at once, counted at the target.
+//! Effects of a monitor's change on its checks: immediate, as requests to the target show.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::process::{Home, PATIENCE, Server, http_monitor};
 use crate::target::Target;
 
-/// A period whose rhythm brings a region every two minutes: longer than anything is waited for. Whoever
-/// comes sooner comes because of a change (issue 3, point 7).
+/// A period with a check per region every two minutes at most, longer than any timeout here.
+/// Earlier checks result from a change (issue 3, point 7).
 const SELDOM: Periodicity = Periodicity::OneHour;
-/// A period whose rhythm can be waited for.
+/// A period short enough to wait for.
 const OFTEN: Periodicity = Periodicity::ThirtySeconds;
-/// In 28 regions with a period of 30 s, a check begins every 1.07 s.
+/// Time of two checks: in 28 regions with a period of 30 s, a check begins every 1.07 s.
 const BEATS: Duration = Duration::from_millis(2_500);
 
 /// A server with one monitor that runs in every region.
@@ -39,16 +39,17 @@ impl Stage {
         stage
     }
 
-    /// Waits until each region has visited `path`, which the rhythm of [`SELDOM`] alone would not bring.
+    /// Waits until each region has requested `path`, which [`SELDOM`] alone would not cause in
+    /// time.
     fn checked_at_once(&self, path: &str) {
         let mut visits = 0;
         while visits < Region::ALL.len() {
-            let visited = self.target.visit(PATIENCE).expect("a changed monitor is checked");
+            let visited = self.target.visit(PATIENCE).expect("a changed monitor is checked immediately");
             visits += usize::from(visited == path);
         }
     }
 
-    /// From now on the rhythm can be waited for; the change itself has each region come once.
+    /// Sets the short period. The change itself causes a check in each region.
     fn is_checked_often(&self, path: &str) {
         self.update(json!({ "periodicity": OFTEN.to_string() }), "periodicity");
         self.checked_at_once(path);
@@ -61,28 +62,29 @@ impl Stage {
         self.server.rpc(&self.key, "UpdateHttpMonitor", &request);
     }
 
-    /// Checks under way end, of which each region has one at most; and then nobody comes for two beats.
+    /// Waits until checks under way are done, at most one per region, and no check follows for two
+    /// beats.
     fn is_left_alone(&self) {
         let mut late = 0;
         while self.target.visit(BEATS).is_some() {
             late += 1;
-            assert!(late <= Region::ALL.len(), "it is checked on and on");
+            assert!(late <= Region::ALL.len(), "checks must stop");
         }
     }
 }
 
 #[test]
-fn an_edited_monitor_is_checked_as_edited_at_once() {
+fn edited_monitor_is_checked_immediately_as_edited() {
     let stage = Stage::set();
     stage.update(json!({ "url": stage.target.url("/second") }), "url");
     stage.checked_at_once("/second");
     stage.is_checked_often("/second");
-    // The rhythm goes on with the new revision alone.
+    // Only the new revision is checked from now on.
     assert_eq!(stage.target.visit(PATIENCE).as_deref(), Some("/second"));
 }
 
 #[test]
-fn a_paused_monitor_is_not_checked_and_a_resumed_one_is_at_once() {
+fn paused_monitor_stops_and_resumed_one_runs_immediately() {
     let stage = Stage::set();
     stage.is_checked_often("/first");
     stage.update(json!({ "active": false }), "active");
@@ -94,7 +96,7 @@ fn a_paused_monitor_is_not_checked_and_a_resumed_one_is_at_once() {
 }
 
 #[test]
-fn a_deleted_monitor_is_not_checked() {
+fn deleted_monitor_is_not_checked() {
     let stage = Stage::set();
     stage.is_checked_often("/first");
     stage.server.rpc(&stage.key, "DeleteMonitor", &json!({ "id": stage.monitor["id"] }));

@@ -1,4 +1,4 @@
-//! `aloft pages` as people use it: what visitors see, beside a server.
+//! `aloft pages` on a running server.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn text(value: &Value) -> String {
 
 // issue 7, point 1
 #[test]
-fn what_visitors_see_is_read_from_the_command_line() {
+fn overview_shows_the_visitors_view() {
     let (home, key) = Home::with_key();
     let server = home.serve();
     let made = |method: &str, field: &str, fields: Value| {
@@ -53,7 +53,7 @@ fn what_visitors_see_is_read_from_the_command_line() {
 
 // issue 7, point 5: "`robots` choice"
 #[test]
-fn how_a_page_is_shown_is_read_and_chosen_from_the_command_line() {
+fn page_settings_are_shown_and_changed() {
     let (home, key) = Home::with_key();
     let server = home.serve();
     let request = json!({ "statusPage": { "title": "Acme", "slug": "acme" } });

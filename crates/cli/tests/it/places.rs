@@ -1,4 +1,4 @@
-//! The place that each command works on: which folder or service it uses, that it says so, and that only
+//! The database or service of each command: which one it uses, that it prints it, and that only
 //! `serve` creates a database.
 
 use std::fs;
@@ -18,7 +18,7 @@ const COMMANDS: &[&[&str]] = &[
 
 // issue 16, point 25
 #[test]
-fn folder_without_a_database_is_refused_and_left_as_it_is() {
+fn folder_without_database_is_rejected_and_unchanged() {
     let home = Home::new();
     for folder in ["missing", "empty"] {
         if folder == "empty" {
@@ -40,7 +40,7 @@ fn folder_without_a_database_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn missing_postgresql_schema_is_refused_and_not_created() {
+fn missing_postgresql_schema_is_rejected_and_not_created() {
     let home = Home::new();
     let database = testkit::postgres::database();
     let refused = home.run(&["workspaces", "list", "--database", &database]);
@@ -56,11 +56,11 @@ fn missing_postgresql_schema_is_refused_and_not_created() {
 }
 
 #[test]
-fn file_and_variables_hold_for_every_command() {
+fn file_and_variables_apply_to_every_command() {
     let home = Home::with_database();
     let elsewhere = home.path().join("elsewhere");
     fs::create_dir_all(elsewhere.join("deeper")).unwrap();
-    // A relative path of the file begins at the file's folder, wherever the command runs.
+    // A relative path in the file is relative to the file's folder, wherever the command runs.
     fs::write(elsewhere.join("aloft.toml"), "data = '../data'\nlisten = '127.0.0.1:9'\n").unwrap();
     let run = |args: &[&str], folder: &str, variables: &[(&str, &str)]| {
         let mut command = home.command(args);
@@ -93,7 +93,7 @@ fn file_and_variables_hold_for_every_command() {
     let given = ("SERVICE_API_URL", "http://127.0.0.1:10/rpc");
     let (_, said) = run(&["incidents", "list"], "elsewhere", &[key, given]);
     assert!(said.starts_with("service: http://127.0.0.1:10/rpc\n"), "{said}");
-    // Private networks stay closed to checks unless the settings open them.
+    // Private networks stay blocked for checks unless the settings allow them.
     let open = [("ALOFT_ALLOW_PRIVATE_NETWORKS", "true")];
     let check = ["check", "tcp", "127.0.0.1:9", "--json"];
     let refusal = |variables: &[(&str, &str)]| {
@@ -117,7 +117,7 @@ fn socket_of_a_long_path_is_found() {
 
 // issue 16, point 8: "A data folder that had workspaces never starts empty without `--fresh`"
 #[test]
-fn folder_that_held_workspaces_starts_empty_only_if_told() {
+fn emptied_folder_starts_only_with_fresh() {
     let (home, _) = Home::with_key();
     fs::remove_file(home.data().join("aloft.db")).unwrap();
     let serve = ["serve", "--listen", "127.0.0.1:0"];

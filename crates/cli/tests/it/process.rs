@@ -1,5 +1,5 @@
-//! The binary as a process in a folder of its own: commands with their output, and a server that is
-//! waited for by what it says.
+//! The binary as a process in its own folder: runs commands, and starts servers and waits until
+//! they listen.
 
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -13,38 +13,38 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
-/// Longest time that anything is waited for: more than anything takes on a busy machine.
+/// Timeout that is longer than anything here takes on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
-/// What a server says when it answers.
+/// Text that a server logs when it listens.
 const ANSWERING: &str = "answering on http://";
-/// Beginnings of the lines that name the place in use.
+/// Prefixes of the lines that name the database or service in use.
 const PLACES: [&str; 5] = ["data folder: ", "database: ", "service: ", "from: ", "to: "];
 const MONITORS: &str = "monitor.v1.MonitorService";
 
-/// A folder in which commands are run; its database is in `data`.
+/// A folder in which commands run. Its database is in `data`.
 pub(crate) struct Home(TempDir);
 
-/// The outcome of a command.
+/// The result of a command.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
-    /// The standard error, without the lines of `place`.
+    /// Standard error without the lines of `place`.
     pub(crate) err: String,
-    /// The lines that name the folder, the database or the service in use.
+    /// Lines that name the folder, the database or the service in use.
     pub(crate) place: String,
 }
 
-/// A running server; killed when it is dropped.
+/// A running server. Dropping it kills it.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: SocketAddr,
-    /// What it has printed and will print, line by line.
+    /// Its output, line by line.
     pub(crate) out: Receiver<String>,
-    /// What it logged until it answered.
+    /// Its log until it listened.
     log: String,
 }
 
-/// An answer over HTTP.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -56,14 +56,14 @@ impl Home {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// A home with an empty database, which only a server creates.
+    /// Creates a home with an empty database, which only a server creates.
     pub(crate) fn with_database() -> Self {
         let home = Self::new();
         assert!(home.serve().stop().success());
         home
     }
 
-    /// A home with the workspace `acme` and a key that may write.
+    /// Creates a home with the workspace `acme` and a write key.
     pub(crate) fn with_key() -> (Self, String) {
         let home = Self::with_database();
         let made = home.run(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
@@ -76,7 +76,7 @@ impl Home {
         self.0.path()
     }
 
-    /// A text with this folder as `[home]`.
+    /// Returns a text with this folder replaced by `[home]`.
     pub(crate) fn masked(&self, text: &str) -> String {
         text.replace(&self.path().display().to_string(), "[home]")
     }
@@ -85,12 +85,12 @@ impl Home {
         self.path().join("data")
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to completion.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.run_with(args, &[])
     }
 
-    /// The same, with variables of the environment.
+    /// Runs a command with environment variables.
     pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
         let output = self.command(args).envs(variables.iter().copied()).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
@@ -112,22 +112,22 @@ impl Home {
             .unwrap_or_else(|why| panic!("{why}: {} {}", ran.out, ran.err))
     }
 
-    /// A new key of the workspace `acme`.
+    /// Creates a key of the workspace `acme`.
     pub(crate) fn new_key(&self, flags: &[&str]) -> Value {
         self.json(&[&["keys", "create", "--workspace", "acme", "--name", "test"], flags].concat())
     }
 
-    /// Starts a server on a free port and waits until it answers. Checks may reach loopback.
+    /// Starts a server on a free port and waits until it listens. Checks may connect to loopback.
     pub(crate) fn serve(&self) -> Server {
         self.serve_with(&["--allow-private-networks"])
     }
 
-    /// The same, with these flags.
+    /// Starts a server with these flags.
     pub(crate) fn serve_with(&self, flags: &[&str]) -> Server {
         started(self.command(&[&["serve", "--listen", "127.0.0.1:0"], flags].concat()))
     }
 
-    /// The same, with so many open files.
+    /// Starts a server with a limit of open files.
     pub(crate) fn serve_with_files(&self, files: u32) -> Server {
         let mut command = Command::new("sh");
         command
@@ -140,7 +140,7 @@ impl Home {
         started(command)
     }
 
-    /// The same, with these variables.
+    /// Starts a server with these variables.
     pub(crate) fn serve_under(&self, variables: &[(&str, &str)]) -> Server {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
         command.arg("--allow-private-networks").envs(variables.iter().copied());
@@ -150,35 +150,35 @@ impl Home {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_aloft"));
         command.args(args).current_dir(self.path()).stdin(Stdio::null());
-        // What the developer has set must not decide a test; all settings are from here.
+        // The developer's environment must not influence a test. All settings come from here.
         command.env_clear().env("ALOFT_DATA", "data");
         command
     }
 }
 
 impl Server {
-    /// The log of its start.
+    /// Returns the log of its start.
     pub(crate) fn log(&self) -> String {
         self.log.clone()
     }
 
-    /// What a process is known by.
+    /// Returns its process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Asks it to end (SIGTERM) and waits until it did.
+    /// Sends SIGTERM and waits until it exits.
     pub(crate) fn stop(mut self) -> ExitStatus {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         self.child.wait().unwrap()
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until it exits by itself.
     pub(crate) fn ended(mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
 
-    /// Ends it as a power cut would (SIGKILL).
+    /// Kills it with SIGKILL, which has the effect of a power cut.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -188,7 +188,7 @@ impl Server {
         call(self.address, "GET", path, key, "").unwrap()
     }
 
-    /// Calls a method of the monitors' service; what it answers must be a success.
+    /// Calls a method of the monitor service, which must succeed.
     pub(crate) fn rpc(&self, key: &str, method: &str, request: &Value) -> Value {
         let reply = rpc(self.address, key, method, request).unwrap();
         assert_eq!(reply.status, 200, "{method} {request}: {}", reply.body);
@@ -198,7 +198,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Of a process that has ended there is nothing to end.
+        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -210,7 +210,7 @@ impl Reply {
     }
 }
 
-/// Starts a server and waits until it answers.
+/// Starts a server and waits until it listens.
 fn started(mut command: Command) -> Server {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let out = lines(child.stdout.take().unwrap());
@@ -230,7 +230,7 @@ fn started(mut command: Command) -> Server {
     Server { child, address, out, log: said }
 }
 
-/// Calls a method of the monitors' service in Connect's JSON.
+/// Calls a method of the monitor service with Connect JSON.
 pub(crate) fn rpc(
     address: SocketAddr,
     key: &str,
@@ -240,7 +240,7 @@ pub(crate) fn rpc(
     call_service(address, key, MONITORS, method, request)
 }
 
-/// The same, of any service.
+/// Calls a method of any service with Connect JSON.
 pub(crate) fn call_service(
     address: SocketAddr,
     key: &str,
@@ -252,12 +252,12 @@ pub(crate) fn call_service(
     call(address, "POST", &path, Some(key), &request.to_string())
 }
 
-/// Asks for a path without a key.
+/// Sends a GET request without a key.
 pub(crate) fn get(address: SocketAddr, path: &str) -> std::io::Result<Reply> {
     call(address, "GET", path, None, "")
 }
 
-/// A request over a connection of its own.
+/// Sends a request over its own connection.
 fn call(
     address: SocketAddr,
     method: &str,
@@ -276,7 +276,7 @@ fn call(
     )?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
-    let broken = || std::io::Error::other(format!("no whole answer: {text}"));
+    let broken = || std::io::Error::other(format!("incomplete response: {text}"));
     let (head, body) = text.split_once("\r\n\r\n").ok_or_else(broken)?;
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(broken)?;
     let header = |name: &str| {
@@ -291,7 +291,7 @@ fn call(
     Ok(Reply { status, body: body.ok_or_else(broken)? })
 }
 
-/// The body that was sent in chunks, where its end came.
+/// Decodes a chunked body. `None` if its end is missing.
 fn unchunked(mut rest: &str) -> Option<String> {
     let mut body = String::new();
     loop {
@@ -305,8 +305,8 @@ fn unchunked(mut rest: &str) -> Option<String> {
     }
 }
 
-/// Asks again and again until what was asked for is there. Each question is a call of its own, so
-/// nothing waits for the clock but the end of patience.
+/// Repeats a question until it has an answer, and panics after a timeout. Each question is a call,
+/// so nothing else depends on time.
 pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -318,7 +318,7 @@ pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// An active HTTP monitor of this URL in these regions.
+/// Returns an active HTTP monitor with this URL and these regions.
 pub(crate) fn http_monitor(name: &str, url: &str, regions: &[&str]) -> Value {
     json!({
         "name": name, "url": url, "periodicity": "30s", "active": true, "retry": 0,
@@ -326,11 +326,11 @@ pub(crate) fn http_monitor(name: &str, url: &str, regions: &[&str]) -> Value {
     })
 }
 
-/// What is read, line by line, as it comes; an end of the channel is the end of the text.
+/// Reads a stream line by line. The channel closes at the end of the stream.
 fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {
-        // Read on when nobody listens: a full pipe would stop the process.
+        // Keep reading without a receiver, because a full pipe would block the process.
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
             let _ = sender.send(line);
         }

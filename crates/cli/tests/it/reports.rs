@@ -1,4 +1,4 @@
-//! `aloft reports` as people use it: an outage that is told of beside a server.
+//! `aloft reports` on a running server.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value}")).to_owned()
 }
 
-/// A server with a page and a component of it, and what `aloft` says there.
+/// A server with a page and a component, and commands on it.
 struct Scene {
     home: Home,
     _server: Server,
@@ -43,7 +43,7 @@ impl Scene {
         (ran.code, ran.out + &ran.err)
     }
 
-    /// What it said; it must have been done.
+    /// Returns the output of a command that must succeed.
     fn done(&self, args: &[&str]) -> String {
         let (code, said) = self.run(args);
         assert_eq!(code, Some(0), "{args:?}: {said}");
@@ -53,7 +53,7 @@ impl Scene {
 
 // issue 7, point 3
 #[test]
-fn an_outage_is_told_of_from_the_command_line() {
+fn report_is_created_updated_and_resolved() {
     let scene = Scene::start();
     let template =
         ["reports", "templates", "create", "--name", "Mail", "--text", "We look.", "--json"];
@@ -67,7 +67,7 @@ fn an_outage_is_told_of_from_the_command_line() {
     assert_eq!(opened["updates"][0]["text"], "We look.");
     let update_it = ["reports", "update", &report, "--status", "identified", "--text", "A queue."];
     let known = scene.done(&[&update_it[..], &["--no-notify"][..]].concat());
-    assert!(known.starts_with(&format!("{report} is identified by upd_")), "{known}");
+    assert!(known.starts_with(&format!("{report} is identified (upd_")), "{known}");
     let edited = scene.done(&["reports", "edit", &update, "--text", "We *look*."]);
     assert!(edited.starts_with(&format!("{report} is identified")), "{edited}");
     let shown = scene.done(&["reports", "show", &report]);
@@ -80,10 +80,10 @@ fn an_outage_is_told_of_from_the_command_line() {
         scene.done(&["reports", "change", &report, "--title", "Mail was stuck", "--json"]);
     let changed: Value = serde_json::from_str(&changed).unwrap();
     assert_eq!(changed["title"], "Mail was stuck", "{changed}");
-    assert_eq!(changed["updates"].as_array().unwrap().len(), 3, "it says no more than before");
+    assert_eq!(changed["updates"].as_array().unwrap().len(), 3, "the number of updates is unchanged");
     scene.done(&["reports", "delete", &update]);
     let gone = scene.done(&["reports", "delete", &report]);
-    assert_eq!(gone.trim(), format!("{report} is deleted"));
+    assert_eq!(gone.trim(), format!("{report} was deleted"));
     let edit = ["reports", "templates", "edit", &template, "--title", "Mail waits", "--json"];
     let edited: Value = serde_json::from_str(&scene.done(&edit)).unwrap();
     assert_eq!((&edited["title"], &edited["text"]), (&json!("Mail waits"), &json!("We look.")));
@@ -92,7 +92,7 @@ fn an_outage_is_told_of_from_the_command_line() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn impossible_changes_name_the_reason() {
     let scene = Scene::start();
     for (args, why) in [
         (["reports", "show", "rpt_0000000000001"], "status report `rpt_0000000000001` not found"),

@@ -1,5 +1,5 @@
-//! `aloft restore` that is killed at each of its steps: the folder has the old database or the new one,
-//! and never an empty one.
+//! Kills `aloft restore` at each of its steps: the folder has the old database or the new one, and
+//! never an empty one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::process::ExitStatus;
 
 use crate::process::Home;
 
-/// Slugs of the workspaces before the restore and after it.
+/// Slugs of the workspaces before and after the restore.
 const OLD: &str = "new-team";
 const NEW: &str = "acme";
 
-/// A folder whose server was killed, so that its last workspace is in the log only, and a backup
-/// without that workspace.
+/// Creates a folder whose server was killed, so that its last workspace is only in the log, and a
+/// backup without that workspace.
 fn killed() -> Home {
     let (home, _) = Home::with_key();
     assert_eq!(home.run(&["backup", "copy.db"]).code, Some(0));
@@ -29,12 +29,12 @@ fn slugs(home: &Home, data: &str) -> Vec<String> {
     slugs.map(|it| it["slug"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Copies a data folder as it is.
+/// Copies a data folder.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
-        // A socket cannot be copied, and is no part of what is stored.
+        // A socket cannot be copied, and is not part of the data.
         if path.is_file() {
             fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
         }
@@ -51,7 +51,7 @@ fn restore(home: &Home, data: &str, faults: &[(&str, &str)]) -> ExitStatus {
 
 // issue 16, point 8
 #[test]
-fn restore_killed_at_any_step_leaves_the_old_or_the_new_database() {
+fn killed_restore_leaves_old_or_new_database() {
     let home = killed();
     let count = home.path().join("count");
     copy(&home.data(), &home.path().join("counted"));
@@ -60,7 +60,7 @@ fn restore_killed_at_any_step_leaves_the_old_or_the_new_database() {
     assert_eq!(slugs(&home, "counted"), [NEW]);
     let steps: u64 = fs::read_to_string(count).unwrap().parse().unwrap();
     assert!(steps > 20, "{steps} steps");
-    // Preparing the backup is most of the steps; deciding and moving are the last ones.
+    // Most steps prepare the backup. The last ones decide and move.
     let last = 30.min(steps);
     let early = (1..=steps - last).step_by(((steps - last) / 12).max(1) as usize);
     let mut seen = [0_u32; 2];
@@ -78,7 +78,7 @@ fn restore_killed_at_any_step_leaves_the_old_or_the_new_database() {
             let is_left = folder.join(left).exists() && left != "aloft.restore.new";
             assert!(!is_left, "step {step}: `{left}` is left");
         }
-        // Once more goes through, and the first copy stays what it was.
+        // Another restore succeeds, and the first copy stays unchanged.
         if is_new {
             let first = fs::read(folder.join("aloft.db.before-restore")).unwrap();
             assert!(restore(&home, &data, &[]).success());
@@ -94,7 +94,7 @@ fn restore_killed_at_any_step_leaves_the_old_or_the_new_database() {
 }
 
 #[test]
-fn server_finishes_an_interrupted_restore_and_says_so() {
+fn server_finishes_interrupted_restore_and_logs_it() {
     let home = killed();
     fs::create_dir(home.data().join("restoring")).unwrap();
     fs::copy(home.path().join("copy.db"), home.data().join("restoring/aloft.db")).unwrap();
@@ -106,14 +106,14 @@ fn server_finishes_an_interrupted_restore_and_says_so() {
     assert!(said.contains("aloft.db.before-restore"), "{said}");
     assert_eq!(slugs(&home, "data"), [NEW]);
     assert!(server.stop().success());
-    // The replaced database is whole: with its log it has the workspace that only the log had.
+    // The replaced database is complete: with its log it has the workspace that only the log had.
     let back = home.run(&["restore", "data/aloft.db.before-restore"]);
     assert_eq!(back.code, Some(0), "{}", back.err);
     assert_eq!(slugs(&home, "data"), [NEW, OLD]);
 }
 
 #[test]
-fn server_gives_up_a_restore_that_was_not_decided_and_says_so() {
+fn server_discards_undecided_restore_and_logs_it() {
     let home = killed();
     fs::create_dir(home.data().join("restoring")).unwrap();
     fs::write(home.data().join("restoring/aloft.db"), "half a copy").unwrap();

@@ -1,4 +1,4 @@
-//! `aloft serve`: how it starts, how it refuses to, and how it ends.
+//! `aloft serve`: start, failures to start, and shutdown.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -7,13 +7,13 @@ use serde_json::json;
 
 use crate::process::{Home, get, http_monitor, until};
 
-/// The error of a server, behind its log.
+/// Returns the last line of a server's output: the error after its log.
 fn last_line(err: &str) -> &str {
     err.lines().last().unwrap()
 }
 
 #[test]
-fn a_server_answers_what_machines_ask_and_ends_in_order() {
+fn server_serves_health_and_metrics_and_shuts_down() {
     let server = Home::new();
     let server = server.serve();
     assert_eq!(server.get("/healthz", None).body, "ok\n");
@@ -25,8 +25,8 @@ fn a_server_answers_what_machines_ask_and_ends_in_order() {
 }
 
 #[test]
-fn who_asks_twice_for_the_end_gets_it_at_once() {
-    // The check of a target that says nothing takes its two minutes, and a stop in order waits.
+fn second_signal_stops_immediately() {
+    // The check of a target that never responds takes two minutes, and a shutdown waits for it.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let (home, key) = Home::with_key();
@@ -43,26 +43,26 @@ fn who_asks_twice_for_the_end_gets_it_at_once() {
 }
 
 #[test]
-fn a_variable_that_is_no_setting_is_named() {
+fn unknown_variable_is_named() {
     let home = Home::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let listen = ["serve", "--listen", address.as_str()];
-    // The server is refused its port, and ends by itself.
+    // The port is taken, so the server exits by itself.
     let said = home.run_with(&listen, &[("ALOFT_LISTNE", "x"), ("ALOFT_DATA", "data")]).err;
     assert!(said.contains("`ALOFT_LISTNE` is not a setting"), "{said}");
     assert!(!said.contains("`ALOFT_DATA`"), "{said}");
 }
 
 #[test]
-fn a_server_without_a_workspace_says_how_to_make_one() {
+fn server_without_workspace_prints_how_to_create_one() {
     let home = Home::new();
     let server = home.serve();
     let mut said = server.out.iter();
     let steps: Vec<String> = said.by_ref().take(4).collect();
     let program = env!("CARGO_BIN_EXE_aloft");
     insta::assert_snapshot!(home.masked(&steps.join("\n").replace(program, "[aloft]")), @"
-    There is no workspace yet. Make one, and a key for it, while this runs:
+    There is no workspace yet. Create one with a key while this runs:
 
         [aloft] workspaces create --data '[home]/data' --slug acme --name Acme
         [aloft] keys create --data '[home]/data' --workspace acme --name ci --scope write
@@ -75,7 +75,7 @@ fn a_server_without_a_workspace_says_how_to_make_one() {
 }
 
 #[test]
-fn a_second_server_on_the_same_folder_is_refused() {
+fn second_server_on_a_folder_is_rejected() {
     // design: §6
     let home = Home::new();
     let first = home.serve();
@@ -87,7 +87,7 @@ fn a_second_server_on_the_same_folder_is_refused() {
 }
 
 #[test]
-fn a_taken_port_is_named_with_the_way_out() {
+fn taken_port_is_named_with_a_fix() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let refused = Home::new().run(&["serve", "--listen", &address]);
@@ -96,7 +96,7 @@ fn a_taken_port_is_named_with_the_way_out() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_named() {
+fn unusable_folder_is_named() {
     let home = Home::new();
     std::fs::write(home.path().join("file"), "").unwrap();
     let refused = home.run(&["serve", "--data", "file/data"]);
@@ -105,7 +105,7 @@ fn a_folder_that_cannot_be_made_is_named() {
 }
 
 #[test]
-fn a_command_line_that_is_wrong_is_told_from_a_command_that_failed() {
+fn usage_error_differs_from_failed_command() {
     let home = Home::new();
     let refused = home.run(&["serve", "--frobnicate"]);
     assert_eq!(refused.code, Some(2));

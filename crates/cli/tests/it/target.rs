@@ -1,11 +1,11 @@
-//! A page that tells of each request for it, at once: tests wait for visits and not for the clock.
+//! A page that reports each request at once, so that tests wait for requests and not for the clock.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// A target on loopback that answers 200 to everything, until the test's process ends.
+/// A loopback target that returns 200 for everything until the test's process ends.
 pub(crate) struct Target {
     address: SocketAddr,
     visits: Receiver<String>,
@@ -29,18 +29,18 @@ impl Target {
         format!("http://{}{path}", self.address)
     }
 
-    /// The path of the next visit, if it comes in time.
+    /// Returns the path of the next request, if it arrives in time.
     pub(crate) fn visit(&self, within: Duration) -> Option<String> {
         self.visits.recv_timeout(within).ok()
     }
 
-    /// Forgets the visits so far.
+    /// Discards the requests so far.
     pub(crate) fn forget(&self) {
         while self.visits.try_recv().is_ok() {}
     }
 }
 
-/// Answers one request; who goes away in the middle of it is no visitor.
+/// Responds to one request. Ignores a client that disconnects.
 fn answer(stream: &TcpStream, visits: &Sender<String>) -> Option<()> {
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let path = lines.next()?.split(' ').nth(1)?.to_owned();

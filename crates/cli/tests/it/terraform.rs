@@ -1,5 +1,5 @@
-//! `aloft terraform export` as a command: what it asks for, and what it says. What Terraform makes of
-//! the export belongs to the provider's tests.
+//! `aloft terraform export` as a command: its requirements and its output. Leaves the use of
+//! exports in Terraform to the provider's tests.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::process::Home;
 const EXPORT: [&str; 2] = ["terraform", "export"];
 
 #[test]
-fn an_export_has_every_part_of_a_list() {
+fn export_contains_every_page_of_a_list() {
     let (home, key) = Home::with_key();
     let server = home.serve();
     for _ in 0..=rules::limits::LIST_LIMIT_MAX {
@@ -25,7 +25,7 @@ fn an_export_has_every_part_of_a_list() {
 }
 
 #[test]
-fn an_export_says_what_it_needs() {
+fn export_names_missing_requirements() {
     let (home, _) = Home::with_key();
     let server = home.serve();
     let base_url = format!("http://user:pw@{}/rpc", server.address);
@@ -47,11 +47,11 @@ fn an_export_says_what_it_needs() {
         ),
     ];
     insta::assert_snapshot!(said.join("\n"), @r"
-    error: no key was given; set SERVICE_API_TOKEN to one of the workspace
+    error: no API key; set SERVICE_API_TOKEN to a key of the workspace
     error: reading the workspace at http://HOST/rpc: unknown API key; check that it is complete and belongs to this server
     error: `nowhere` is no base URL; one looks like http://127.0.0.1:8080/rpc
     error: the following required arguments were not provided:
-    error: `--with-secrets` needs a key with the scope write; this one only reads
+    error: `--with-secrets` needs a key with the scope write; this key has the scope read
     ");
     assert!(!home.path().join("exported").exists());
 }

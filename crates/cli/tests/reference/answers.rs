@@ -1,5 +1,5 @@
-//! What examples answered, for the pages to print: written to `docs/reference/answers/` when somebody asks for
-//! it, with ids, times and addresses that are the same each time.
+//! Records the responses of examples for the reference in `docs/reference/answers/`, if requested.
+//! Ids, times and addresses are replaced by constant ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,20 +10,20 @@ use serde_json::{Map, Value};
 use super::player::now;
 use super::stage::Stage;
 
-/// Where answers are kept.
+/// Folder of recorded responses.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/answers");
-/// Set to write them.
+/// Variable that turns recording on.
 const WISH: &str = "ALOFT_RECORD_ANSWERS";
-/// What a time of this hour becomes: when a call was made, or a moment before.
+/// Replacement for times of the current hour: the time of a call, or shortly before.
 const TIME: &str = "2026-11-22T02:30:00Z";
-/// The part of a time that says of which hour it is.
+/// Length of the prefix of a time that identifies its hour.
 const HOUR: usize = "2026-11-22T02".len();
-/// Fewest letters and digits behind the prefix of an id.
+/// Minimum number of characters after the prefix of an id.
 const ID_LETTERS: usize = 10;
-/// Who checks and tells from loopback, in print.
+/// Replacement for loopback addresses.
 const ADDRESS: &str = "192.0.2.10:443";
 
-/// Answers by the paths of their methods.
+/// Responses by the paths of their methods.
 #[derive(Default)]
 pub(super) struct Answers(BTreeMap<String, Value>);
 
@@ -40,7 +40,7 @@ impl Answers {
         self.0.insert(call.to_owned(), steady(answer, &told));
     }
 
-    /// Writes them, a file a package, where that was asked for.
+    /// Writes the responses to a file per package, if requested.
     pub(super) fn finish(self) {
         if std::env::var_os(WISH).is_none() {
             return;
@@ -58,7 +58,7 @@ impl Answers {
     }
 }
 
-/// A value without what differs from one day to the next.
+/// Returns a value without everything that differs between days.
 fn steady(value: &Value, told: &dyn Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::from(steady_text(&told(text))),

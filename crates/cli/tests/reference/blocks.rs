@@ -1,24 +1,24 @@
-//! The blocks of code on the pages of the reference, as they are printed.
+//! The blocks of code on the pages of the reference.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Where the pages lie.
+/// Folder of the pages.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference");
 
 /// A fenced block.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// Such as `monitor.v1.md`.
+    /// Page, such as `monitor.v1.md`.
     pub(super) page: String,
-    /// The headline that it stands below.
+    /// Headline of its section.
     section: String,
-    /// Such as `sh`.
+    /// Language, such as `sh`.
     language: String,
     pub(super) text: String,
 }
 
-/// All pages.
+/// The blocks of all pages.
 pub(super) struct Pages(Vec<Block>);
 
 impl Pages {
@@ -34,7 +34,7 @@ impl Pages {
         Self(pages.iter().flat_map(|(page, text)| blocks(page, text)).collect())
     }
 
-    /// The block of a method in this language.
+    /// Returns the block of a method in a language.
     pub(super) fn of_method(&self, path: &str, language: &str) -> Option<&Block> {
         let (service, method) = path.split_once('/')?;
         let page = format!("{}.md", service.rsplit_once('.')?.0);
@@ -42,19 +42,19 @@ impl Pages {
         own.find(|block| block.language == language)
     }
 
-    /// What stands at the top of every page of a service: the same on each.
+    /// Returns the block at the top of every page of a service, which is the same on each.
     pub(super) fn set_up(&self) -> &str {
         let own = self.0.iter().filter(|it| it.page.contains(".v1.") && it.section.is_empty());
         let mut texts: Vec<&str> = own.map(|block| block.text.as_str()).collect();
         texts.dedup();
-        let [text] = *texts else { panic!("pages begin with {texts:?}") };
+        let [text] = *texts else { panic!("pages begin with different blocks: {texts:?}") };
         text
     }
 
-    /// Blocks of this language on pages that are of no service.
+    /// Returns the blocks of a language on pages that belong to no service.
     pub(super) fn beside_methods(&self, language: &str) -> Vec<Block> {
         let of_service = |block: &Block| block.page.contains(".v1.");
-        // Settings of the operator's own shell; the tests of guides have what is like it.
+        // Settings of an operator's shell. The tests of the guides cover similar blocks.
         let of_operator = |block: &Block| block.text.contains("export ");
         let own = self.0.iter().filter(|block| block.language == language && !of_service(block));
         own.filter(|block| !of_operator(block)).cloned().collect()

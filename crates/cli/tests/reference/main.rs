@@ -1,9 +1,9 @@
-//! The reference as its readers use it: each example is taken from its page as it is printed, run in the order of
-//! its scenario against a real server, and what it answers is held against the scenario (decision 0038).
-//! What the pages are made of is `cargo xtask docs`'s.
+//! Runs the examples of the reference as printed on its pages, in the order of their scenarios,
+//! against a real server. Compares each response with the scenario (decision 0038).
+//! `cargo xtask docs` generates the pages.
 
-#![expect(clippy::format_push_string, reason = "a program is made once, and reads as it is")]
-#![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
+#![expect(clippy::format_push_string, reason = "a program is built once, and this is easier to read")]
+#![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
 mod answers;
 mod blocks;
@@ -29,12 +29,12 @@ use self::player::{Example, Taken, play};
 use self::program::Program;
 use self::stage::Stage;
 
-/// The scenarios that examples are taken from.
+/// Folder of the scenarios with the examples.
 const SCENARIOS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/scenarios");
-/// An error that a page shows on purpose, and the page.
+/// Code of an error that a page shows on purpose, and the page.
 const SHOWN_ERROR: (&str, &str) = ("errors.md", "not_found");
 
-/// Every scenario that has an example.
+/// Returns every scenario that has an example.
 fn scenarios() -> Vec<Value> {
     let entries = fs::read_dir(SCENARIOS).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> =
@@ -50,7 +50,7 @@ fn scenarios() -> Vec<Value> {
 }
 
 #[test]
-fn every_method_has_an_example_in_curl_and_in_typescript() {
+fn every_method_has_curl_and_typescript_examples() {
     // issue 8, point 3: "per method a runnable example as curl, TypeScript and, where it applies, Terraform"
     let pages = Pages::read();
     for method in methods() {
@@ -62,7 +62,7 @@ fn every_method_has_an_example_in_curl_and_in_typescript() {
 }
 
 #[test]
-fn every_printed_call_with_curl_answers_as_its_scenario_says() {
+fn curl_examples_match_their_scenarios() {
     let stage = Stage::set();
     let pages = Pages::read();
     let mut answers = Answers::default();
@@ -81,7 +81,7 @@ fn every_printed_call_with_curl_answers_as_its_scenario_says() {
 }
 
 #[test]
-fn every_printed_call_in_typescript_has_right_types_and_answers_as_its_scenario_says() {
+fn typescript_examples_compile_and_match_their_scenarios() {
     let stage = Stage::set();
     let pages = Pages::read();
     let scenarios = scenarios();
@@ -96,7 +96,7 @@ fn every_printed_call_in_typescript_has_right_types_and_answers_as_its_scenario_
         });
     }
     let workspace = stage.workspace("pages");
-    let key = workspace.key("write").expect("it may write");
+    let key = workspace.key("write").expect("every workspace has a write key");
     let id = workspace.spare.as_str();
     for page in program.modules() {
         let asked =
@@ -107,7 +107,7 @@ fn every_printed_call_in_typescript_has_right_types_and_answers_as_its_scenario_
 }
 
 #[test]
-fn every_call_that_a_page_shows_beside_the_methods_answers() {
+fn other_printed_calls_succeed() {
     let stage = Stage::set();
     let workspace = stage.workspace("pages");
     let mut shown = 0;
@@ -116,10 +116,10 @@ fn every_call_that_a_page_shows_beside_the_methods_answers() {
         let expected = if page == SHOWN_ERROR.0 { json!(SHOWN_ERROR.1) } else { Value::Null };
         assert_eq!(answer["code"], expected, "{page}: {text}: {answer}");
         assert!(answer["reason"].is_null(), "{page}: {text}: {answer}");
-        // Only what takes something away has nothing to say.
+        // Only deletions return nothing.
         let is_quiet = text.contains("DELETE");
         assert_eq!(answer.is_null(), is_quiet, "{page}: {text}");
         shown += 1;
     }
-    assert!(shown > 5, "{shown} blocks were found");
+    assert!(shown > 5, "only {shown} blocks were found");
 }

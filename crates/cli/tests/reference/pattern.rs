@@ -1,17 +1,17 @@
-//! What must hold of an answer, as scenarios write it (`clients/scenarios/README.md`).
+//! Patterns for responses in scenarios (`clients/scenarios/README.md`).
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// What was saved, by its names.
+/// Saved values by name.
 pub(super) type Saved = BTreeMap<String, String>;
 
-/// Every pattern.
+/// All patterns.
 const NAMES: [&str; 6] = ["$matches", "$type", "$length", "$has", "$set", "$absent"];
 
-/// Where a value is not as its pattern says; `None` where it is. A field that is not there is none: it is
-/// another thing than null.
+/// Returns the first difference between a value and its pattern. `None` means that they match. A
+/// missing field is not the same as null.
 pub(super) fn difference(value: Option<&Value>, pattern: &Value, path: &str) -> Option<String> {
     let wrong = || {
         let shown = value.map_or_else(|| "not there".to_owned(), Value::to_string);
@@ -49,7 +49,7 @@ pub(super) fn difference(value: Option<&Value>, pattern: &Value, path: &str) -> 
 
 fn holds(value: Option<&Value>, name: &str, pattern: &Value) -> bool {
     let Some(value) = value else {
-        assert!(NAMES.contains(&name), "there is no pattern {name}");
+        assert!(NAMES.contains(&name), "unknown pattern {name}");
         return name == "$absent";
     };
     match name {
@@ -74,7 +74,7 @@ fn holds(value: Option<&Value>, name: &str, pattern: &Value) -> bool {
             value.is_array() && sorted(value) == sorted(pattern)
         }
         "$absent" => false,
-        name => panic!("there is no pattern {name}"),
+        name => panic!("unknown pattern {name}"),
     }
 }
 
@@ -89,7 +89,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A value with what its names stand for.
+/// Replaces names in a value by their saved values.
 pub(super) fn filled(value: &Value, saved: &Saved) -> Value {
     match value {
         Value::String(text) => Value::from(filled_text(text, saved)),
@@ -112,21 +112,21 @@ fn filled_text(text: &str, saved: &Saved) -> String {
     for part in parts {
         let (name, rest) = part.split_once('}').unwrap();
         result =
-            result + saved.get(name).unwrap_or_else(|| panic!("nothing saved `{name}`")) + rest;
+            result + saved.get(name).unwrap_or_else(|| panic!("no step saved `{name}`")) + rest;
     }
     result
 }
 
-/// What stands at a path such as `logs.0.id`.
+/// Returns the text at a path such as `logs.0.id`.
 pub(super) fn at(value: &Value, path: &str) -> String {
     let found = value.pointer(&format!("/{}", path.replace('.', "/")));
     let text = found.and_then(Value::as_str);
-    text.unwrap_or_else(|| panic!("there is no {path} in {value}")).to_owned()
+    text.unwrap_or_else(|| panic!("{path} not found in {value}")).to_owned()
 }
 
 #[test]
-fn each_pattern_holds_for_what_it_should_and_for_nothing_else() {
-    // The table that players of every language are held to.
+fn each_pattern_matches_only_its_values() {
+    // All clients' tests use this table.
     let table = include_str!("../../../../clients/scenarios/schema/patterns.json");
     let rows: Vec<Value> = serde_json::from_str(table).unwrap();
     for row in &rows {
@@ -134,6 +134,6 @@ fn each_pattern_holds_for_what_it_should_and_for_nothing_else() {
         assert_eq!(row["holds"], holds, "{row}");
     }
     for name in NAMES {
-        assert!(table.contains(name), "no row has {name}");
+        assert!(table.contains(name), "no row uses {name}");
     }
 }

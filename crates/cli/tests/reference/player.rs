@@ -1,5 +1,6 @@
-//! Plays a scenario: an example as its page prints it, every other step as it is, so that what an example needs
-//! is there. Steps that must fail are left to the tests of the client: they change nothing.
+//! Runs a scenario: examples as their pages print them, and all other steps directly, because
+//! examples depend on them. Leaves out steps that must fail, which change nothing and belong to the
+//! client's tests.
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -8,8 +9,8 @@ use super::pattern::{Saved, at, difference, filled};
 use super::stage::{Stage, Workspace};
 use crate::process::PATIENCE;
 
-/// What stands in print for a value that is given, and for one that was saved: the beginning of its id, or
-/// nothing but the sign.
+/// Placeholders in printed examples: for a given value, and for a saved value, which may show the
+/// prefix of its id.
 const PRINTED: [(&str, &str); 2] =
     [("target", "https://example.com"), ("receiver", "https://hooks.example.com")];
 const PREFIXES: [&str; 15] = [
@@ -19,24 +20,24 @@ const PREFIXES: [&str; 15] = [
 
 /// A step whose request is printed.
 pub(super) struct Example<'a> {
-    /// The path of its method.
+    /// Path of its method.
     pub(super) call: &'a str,
-    /// Whose key it is called with.
+    /// Kind of its key.
     pub(super) key: &'a str,
-    /// What its names stand for.
+    /// Saved values by name.
     pub(super) saved: &'a Saved,
     request: &'a Value,
 }
 
-/// What an example took of its answer.
+/// The part of a response that an example uses.
 pub(super) enum Taken {
-    /// All of it.
+    /// The whole response.
     Whole(Value),
-    /// The fields that it names; what it leaves is held where the same example takes all.
+    /// The named fields. Another run of the same example compares the whole response.
     Some(Value),
 }
 
-/// Plays all steps; `run` runs an example and says what was answered.
+/// Runs all steps. `run` runs an example and returns the response.
 pub(super) fn play(
     stage: &Stage,
     workspace: &Workspace,
@@ -55,7 +56,7 @@ pub(super) fn play(
         let mut ask = || stage.call(workspace, step, &request);
         let is_example = step["example"] == true;
         if is_example {
-            // What it waits for comes first, so that the example is run once.
+            // Wait first, so that the example runs only once.
             if step["until"] == true {
                 until(step, &saved, &mut ask);
             }
@@ -73,13 +74,13 @@ pub(super) fn play(
 }
 
 impl<'a> Example<'a> {
-    /// The example of a method with this request, whoever calls it.
+    /// Creates an example of a method with this request.
     pub(super) const fn of(call: &'a str, request: &'a Value, saved: &'a Saved) -> Self {
         Self { call, key: "write", saved, request }
     }
 
-    /// The printed text with what its placeholders stand for, as `quoted` writes it. Texts of the request stand
-    /// in the print in their order.
+    /// Replaces placeholders in a printed text by the request's values, formatted by `quoted`. They
+    /// occur in the same order in both.
     pub(super) fn filled(&self, text: &str, quoted: impl Fn(&str) -> String) -> String {
         let mut result = String::new();
         let mut rest = text;
@@ -101,13 +102,13 @@ impl<'a> Example<'a> {
         result + rest
     }
 
-    /// The value of a text of the request.
+    /// Returns the value of a text of the request.
     pub(super) fn value(&self, raw: &str) -> String {
         filled(&Value::from(raw), self.saved).as_str().unwrap().to_owned()
     }
 }
 
-/// Asks until the answer is as the step says, where it says that this takes a while.
+/// Repeats the call until the response matches, if the step says that this takes a while.
 fn until(step: &Value, saved: &Saved, ask: &mut dyn FnMut() -> Value) -> Value {
     let end = Instant::now() + PATIENCE;
     let pattern = filled(&step["answer"], saved);
@@ -119,7 +120,7 @@ fn until(step: &Value, saved: &Saved, ask: &mut dyn FnMut() -> Value) -> Value {
     }
 }
 
-/// Holds what was taken of an answer against the step.
+/// Compares the used part of a response with the step.
 fn hold(step: &Value, saved: &Saved, taken: &Taken) {
     let pattern = filled(&step["answer"], saved);
     let wrong = match taken {
@@ -142,7 +143,7 @@ fn save(step: &Value, answer: &Value, saved: &mut Saved) {
     }
 }
 
-/// All texts of a value in their order.
+/// Returns all texts of a value in order.
 fn texts(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
@@ -152,7 +153,7 @@ fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
-/// How a text may be printed.
+/// Returns the possible printed forms of a text.
 fn forms(raw: &str) -> Vec<String> {
     let Some((before, rest)) = raw.split_once("${") else { return vec![raw.to_owned()] };
     let (name, after) = rest.split_once('}').unwrap();
@@ -168,9 +169,9 @@ fn forms(raw: &str) -> Vec<String> {
     forms
 }
 
-/// This moment, in UTC.
+/// Returns the current time in UTC.
 pub(super) fn now() -> String {
-    #[expect(clippy::disallowed_methods, reason = "the server that is called goes by this clock")]
+    #[expect(clippy::disallowed_methods, reason = "the called server uses this clock")]
     let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let millis = i64::try_from(seconds.as_secs()).unwrap() * 1000;
     rules::Timestamp::from_millis(millis).to_string()

@@ -1,5 +1,5 @@
-//! All TypeScript of the reference as one program: checked in one run of `tsc`, run in one process of Node.js,
-//! which is asked line by line for a block or a module and answers what came of it.
+//! All TypeScript of the reference as one program. `tsc` checks it in one run, and one Node.js
+//! process runs it. The process reads the name of a block or module per line and prints the result.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -15,7 +15,7 @@ use super::build::{self, CLIENT};
 use super::pattern::Saved;
 use super::player::Example;
 
-/// What runs the blocks: reads what is asked for, and prints an answer on a line of its own.
+/// Source of the main module: reads requests and prints a result per line.
 const MAIN: &str = r#"import { createInterface } from "node:readline";
 import { blocks } from "./blocks.js";
 
@@ -32,18 +32,18 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 "#;
 
-/// A program that runs.
+/// A running program.
 pub(super) struct Program {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     modules: Vec<String>,
-    /// Holds the program.
+    /// Keeps the program's folder.
     _folder: TempDir,
 }
 
 impl Program {
-    /// Checks and starts the blocks of all examples, and the modules of all other pages.
+    /// Type-checks and starts the blocks of all examples and the modules of all other pages.
     pub(super) fn compile(pages: &Pages, scenarios: &[Value]) -> Self {
         build::assert_new();
         let folder = tempfile::tempdir().unwrap();
@@ -53,7 +53,7 @@ impl Program {
         let mut modules = Vec::new();
         for (at, block) in pages.beside_methods("ts").iter().enumerate() {
             let name = format!("{}-{at}", block.page.trim_end_matches(".md"));
-            // A port that is free here, in the place of the reader's.
+            // Port 0 selects a free port instead of the reader's.
             write(&format!("{name}.ts"), &block.text.replace("listen(9000", "listen(0"));
             modules.push(name);
         }
@@ -73,17 +73,17 @@ impl Program {
         Self::start(folder, modules)
     }
 
-    /// The pages' own modules, by the names that they are asked for by.
+    /// Returns the names of the pages' own modules.
     pub(super) fn modules(&self) -> Vec<String> {
         self.modules.clone()
     }
 
-    /// Runs what is asked for, and says what came of it.
+    /// Runs a block or a module and returns its result.
     pub(super) fn ask(&mut self, asked: &Value) -> Value {
         writeln!(self.input, "{asked}").unwrap();
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
-        assert!(!line.is_empty(), "it ended at {asked}: {:?}", self.child.wait());
+        assert!(!line.is_empty(), "the program exited at {asked}: {:?}", self.child.wait());
         serde_json::from_str(&line).unwrap()
     }
 
@@ -103,17 +103,17 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Of a process that has ended there is nothing to end.
+        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The examples as functions by their methods: printed as they are, but for the placeholders, which ask for
-/// what was saved.
+/// Generates a function for each example, keyed by method. Its code is as printed, except for
+/// placeholders, which become calls of `saved`.
 fn blocks(pages: &Pages, scenarios: &[Value]) -> String {
     let set_up = pages.set_up();
-    let (import, client) = set_up.split_once("\n\n").expect("an import, and what it makes");
+    let (import, client) = set_up.split_once("\n\n").expect("the block has an import and a client");
     let mut text = format!(
         "{import}\n\nexport const blocks: Record<string, (saved: (name: string) => string) => Promise<unknown>> = {{\n"
     );
@@ -134,7 +134,7 @@ fn blocks(pages: &Pages, scenarios: &[Value]) -> String {
     text + "};\n"
 }
 
-/// A text of a request as a template of TypeScript.
+/// Formats a text of a request as a TypeScript template.
 fn in_template(raw: &str) -> String {
     let mut parts = raw.split("${");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -145,7 +145,7 @@ fn in_template(raw: &str) -> String {
     format!("`{text}`")
 }
 
-/// What hands the names on that a block takes out of its answer.
+/// Generates code that returns the names that a block destructures from its response.
 fn answered(block: &str) -> String {
     let names = block.strip_prefix("const ").and_then(|rest| rest.split_once(" = "));
     let names = names.map_or("{}", |(names, _)| names);

@@ -1,4 +1,5 @@
-//! What examples run against: a server, workspaces with keys, a site that is checked and a receiver of alerts.
+//! The environment of examples: a server, workspaces with keys, a site to check and a receiver of
+//! alerts.
 
 use std::process::{Command, Stdio};
 
@@ -8,7 +9,8 @@ use tokio::runtime::Runtime;
 
 use crate::process::{Home, Server};
 
-/// Where nobody answers questions for names: what checks look up is no matter of the machine's network.
+/// Flags with a name server that never responds, so that lookups do not depend on the machine's
+/// network.
 const FLAGS: [&str; 3] = ["--allow-private-networks", "--nameservers", "127.0.0.1:1"];
 
 pub(super) struct Stage {
@@ -16,16 +18,16 @@ pub(super) struct Stage {
     server: Server,
     target: HttpTarget,
     receiver: HttpTarget,
-    /// Serves both.
+    /// Runs both targets.
     _runtime: Runtime,
 }
 
-/// A workspace of its own, with its keys.
+/// A workspace with its keys.
 pub(super) struct Workspace {
     write: String,
     read: String,
     other: String,
-    /// Identifier of a key that may be revoked.
+    /// Id of a key that may be revoked.
     pub(super) spare: String,
 }
 
@@ -41,7 +43,7 @@ impl Stage {
         Self { home, server, target, receiver, _runtime: runtime }
     }
 
-    /// A new workspace of this name.
+    /// Creates a workspace with this slug.
     pub(super) fn workspace(&self, slug: &str) -> Workspace {
         let other = format!("{slug}-other");
         for slug in [slug, &other] {
@@ -61,24 +63,24 @@ impl Stage {
         }
     }
 
-    /// The base address.
+    /// Returns the base URL.
     pub(super) fn url(&self) -> String {
         format!("http://{}/rpc", self.server.address)
     }
 
-    /// Where the site and the receiver are, without a slash at the end.
+    /// Returns the URLs of the site and the receiver, without a trailing slash.
     pub(super) fn places(&self) -> [(&'static str, String); 2] {
         [("target", self.target.url("")), ("receiver", self.receiver.url(""))]
     }
 
-    /// Runs what a page prints in a shell; what it prints is JSON, or nothing.
+    /// Runs a printed block in a shell. Its output is JSON or empty.
     pub(super) fn shell(&self, text: &str, workspace: &Workspace, key: &str) -> Value {
         let mut command = Command::new("bash");
         command.args(["-euo", "pipefail", "-c", text]);
         self.run(command.env("KEY_ID", &workspace.spare), workspace, key)
     }
 
-    /// Calls a method as curl does.
+    /// Calls a method with curl.
     pub(super) fn call(&self, workspace: &Workspace, step: &Value, request: &Value) -> Value {
         let mut command = Command::new("curl");
         let call = step["call"].as_str().unwrap();
@@ -112,19 +114,19 @@ impl Stage {
 }
 
 impl Workspace {
-    /// The key of this kind; `None` for no key.
+    /// Returns the key of this kind. `None` means no key.
     pub(super) fn key(&self, kind: &str) -> Option<&str> {
         match kind {
             "write" => Some(&self.write),
             "read" => Some(&self.read),
             "other" => Some(&self.other),
             "none" => None,
-            kind => panic!("examples and what leads to them need no key of the kind `{kind}`"),
+            kind => panic!("examples and their steps use no key of the kind `{kind}`"),
         }
     }
 }
 
-/// The status that a path asks for.
+/// Returns the status that a path requests.
 fn asked(request: &Received) -> Option<u16> {
     request.target.strip_prefix("/status/")?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! How checks look: on a wide terminal, on a narrow one, and where they broke off.
+//! Drawings of checks: on a wide terminal, on a narrow one, and after a failure.
 
 use domain::check::{DnsRecord, Failure, Phases};
 use rules::RecordKind;
@@ -67,7 +67,7 @@ fn redirected() -> AttemptEvidence {
 }
 
 #[test]
-fn phases_stand_where_they_lie_in_the_whole_hop_after_hop() {
+fn phases_are_drawn_at_their_time_per_hop() {
     insta::assert_snapshot!(draw("http://example.com/", &[redirected()], Outcome::Success, FILE), @"
     http://example.com/
       301 Moved Permanently  HTTP/2  192.0.2.1:443
@@ -90,7 +90,7 @@ fn phases_stand_where_they_lie_in_the_whole_hop_after_hop() {
 }
 
 #[test]
-fn a_terminal_without_room_for_bars_gets_the_numbers() {
+fn narrow_terminal_gets_numbers_without_bars() {
     let paper = Paper { columns: 34, folds: true, ..FILE };
     insta::assert_snapshot!(draw("http://example.com/", &[redirected()], Outcome::Success, paper), @"
     http://example.com/
@@ -118,7 +118,7 @@ fn a_terminal_without_room_for_bars_gets_the_numbers() {
 }
 
 #[test]
-fn no_line_is_wider_than_the_terminal() {
+fn lines_fit_the_terminal() {
     for columns in 37..120 {
         let paper = Paper { columns, folds: true, ..FILE };
         let drawn = draw("http://example.com/", &[redirected()], Outcome::Success, paper);
@@ -129,7 +129,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn the_phase_that_broke_off_is_drawn_and_marked() {
+fn failed_phase_is_drawn_and_marked() {
     let shown = |target: &str, kind: FailureKind, times: [Option<u32>; 5]| {
         let mut attempt = attempt(1_000, vec![hop(target, None, phases(times))]);
         attempt.failure = Some(Failure::new(kind, "it broke"));
@@ -157,7 +157,7 @@ fn the_phase_that_broke_off_is_drawn_and_marked() {
 }
 
 #[test]
-fn certificates_say_how_long_they_hold_and_in_which_colour() {
+fn certificate_lifetime_is_shown_in_colour() {
     let paper = Paper { colours: true, ..FILE };
     let drawn = [-3, 5, 90].map(|days| {
         let mut hop = hop("https://example.com/", None, Phases::default());
@@ -166,14 +166,14 @@ fn certificates_say_how_long_they_hold_and_in_which_colour() {
         drawn.lines().find(|line| line.contains("certificate")).unwrap().replace('\u{1b}', "^")
     });
     insta::assert_snapshot!(drawn.join("\n"), @"
-    certificate  ^[31mexample.com, by Example Authority, ended on 1969-12-29^[0m
+    certificate  ^[31mexample.com, by Example Authority, expired on 1969-12-29^[0m
     certificate  ^[33mexample.com, by Example Authority, only 5 days left, until 1970-01-06^[0m
     certificate  ^[2mexample.com, by Example Authority, 90 days left, until 1970-04-01^[0m
     ");
 }
 
 #[test]
-fn dns_answers_stand_below_the_queries_that_were_asked_at_once() {
+fn dns_answers_follow_their_concurrent_queries() {
     let answer = |kind, rcode: &str, records: &[&str]| DnsAnswer {
         kind,
         rcode: rcode.to_owned(),
@@ -223,7 +223,7 @@ fn dns_answers_stand_below_the_queries_that_were_asked_at_once() {
 }
 
 #[test]
-fn several_attempts_are_counted() {
+fn multiple_attempts_are_numbered() {
     let mut failed = attempt(1_000, vec![hop("http://a/", Some(500), Phases::default())]);
     failed.reasons = vec!["status is 500, expected 2xx".to_owned()];
     let mut slow = attempt(9_000, vec![hop("http://a/", Some(200), Phases::default())]);

@@ -1,4 +1,4 @@
-//! Exports of workspaces that were never read: what is written, and what is not.
+//! Exports of workspaces built in memory.
 
 use rules::tables::{HTTP_MONITOR, NOTIFICATION, STATUS_PAGE, STATUS_PAGE_COMPONENT};
 use serde_json::json;
@@ -24,7 +24,8 @@ fn monitor() -> Json {
     })
 }
 
-/// A monitor, what refers to it, and a component that lost its own.
+/// Returns an export with a monitor, resources that refer to it, and a component whose monitor was
+/// deleted.
 fn acme() -> Export {
     exported(
         vec![
@@ -51,9 +52,9 @@ fn acme() -> Export {
 }
 
 #[test]
-fn resources_are_written_with_references_and_without_defaults() {
+fn export_uses_references_and_omits_defaults() {
     insta::assert_snapshot!(acme().files[2].1, @r#"
-    # service_status_page_component cmp_2 "Gone" is left out: it needs `monitor_id`, and what that named was deleted.
+    # service_status_page_component cmp_2 "Gone" is left out: it needs `monitor_id`, whose object was deleted.
 
     resource "service_http_monitor" "api_x" {
       name             = "API $${x}"
@@ -121,7 +122,7 @@ fn resources_are_written_with_references_and_without_defaults() {
 }
 
 #[test]
-fn secrets_are_variables_whose_values_stand_alone() {
+fn secrets_become_variables_with_separate_values() {
     let export = acme();
     assert!(!export.text().contains("hidden") && !export.text().contains("pw"));
     insta::assert_snapshot!(export.files[0].1, @r#"
@@ -161,13 +162,13 @@ fn secrets_are_variables_whose_values_stand_alone() {
     http_monitor_api_x_headers_x_token_value = "hidden"
     notification_slack_slack_webhook_url     = "https://hidden"
     "#);
-    let summary = "exported 4 resources; 3 secrets are variables without values: set them, or export \
+    let summary = "exported 4 resources; 3 secrets are variables without values; set them, or export \
                    with --with-secrets";
     assert_eq!(export.summary(false), summary);
     assert_eq!(export.summary(true), "exported 4 resources with 3 secrets");
 }
 
-/// What a key that only reads is answered.
+/// Returns resources as a read key sees them.
 fn masked() -> Vec<(&'static Resource, Json)> {
     vec![
         (&NOTIFICATION, json!({"id": "chn_1", "providerType": "ntfy", "ntfy": {"topic": "t"}})),
@@ -187,7 +188,7 @@ fn masked() -> Vec<(&'static Resource, Json)> {
 }
 
 #[test]
-fn a_key_that_only_reads_exports_variables_for_what_it_may_not_see() {
+fn read_key_export_replaces_hidden_values_by_variables() {
     let export = exported(masked(), true);
     assert_eq!(export.secrets.expose(), "");
     insta::assert_snapshot!(export.files[1].1, @r#"
@@ -222,8 +223,8 @@ fn a_key_that_only_reads_exports_variables_for_what_it_may_not_see() {
     }
     "#);
     insta::assert_snapshot!(export.files[2].1, @r#"
-    # The key of this export only reads: credentials in URLs are not in it, and secrets that may
-    # be absent are variables that may be null.
+    # Exported with a read key: credentials in URLs are missing, and optional secrets are
+    # variables that may be null.
 
     resource "service_http_monitor" "api" {
       name        = "API"
@@ -261,7 +262,7 @@ fn a_key_that_only_reads_exports_variables_for_what_it_may_not_see() {
 }
 
 #[test]
-fn a_workspace_with_nothing_is_its_provider() {
+fn empty_workspace_exports_only_the_provider() {
     let export = exported(Vec::new(), false);
     assert_eq!(export.text(), export.files[0].1);
     assert_eq!(export.summary(false), "exported 0 resources");

@@ -1,4 +1,4 @@
-//! Many requests on one HTTP/2 connection: bodies without an end, and streams that are kept open.
+//! Many requests on one HTTP/2 connection: endless bodies, and streams that stay open.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -15,12 +15,12 @@ use tokio::task::JoinSet;
 use super::{CHUNK_BYTES, ENDLESS_BYTES, GROWTH_KIB, resident_kib};
 use crate::process::{Home, get};
 
-/// Requests on one connection, as in the attack.
+/// Requests per connection, as in the attack.
 const STREAMS: usize = 200;
-/// Connections.
+/// Number of connections.
 const CONNECTIONS: usize = 4;
 
-/// A body that goes on for longer than anybody may read, or that never begins.
+/// A body that exceeds every limit, or that stalls after one byte.
 #[derive(Clone)]
 struct Endless {
     chunk: Bytes,
@@ -33,7 +33,7 @@ impl Endless {
         Self { chunk, left: ENDLESS_BYTES / CHUNK_BYTES }
     }
 
-    /// One byte, and then nothing.
+    /// Returns a body of one byte that never ends.
     fn slow() -> Self {
         Self { chunk: Bytes::from_static(b"x"), left: 1 }
     }
@@ -48,7 +48,7 @@ impl hyper::body::Body for Endless {
         _task: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         if self.left == 0 {
-            // Nobody wakes this up: the client of the test gives up by itself.
+            // Never woken, because the test's client gives up by itself.
             return Poll::Pending;
         }
         self.left -= 1;
@@ -70,9 +70,9 @@ fn request(address: SocketAddr, path: &str, content_type: &str, body: Endless) -
         .unwrap()
 }
 
-// issue 16, point 2: one connection with 200 streams of forms took 500 MiB for good
+// issue 16, point 2: one connection with 200 streams of forms used 500 MiB for ever
 #[test]
-fn endless_bodies_on_many_streams_take_little_memory() {
+fn endless_bodies_on_many_streams_use_little_memory() {
     let home = Home::with_database();
     let server = home.serve();
     assert_eq!(get(server.address, "/status/none").unwrap().status, 404);
@@ -94,8 +94,8 @@ fn endless_bodies_on_many_streams_take_little_memory() {
             }
         }
         while let Some(status) = requests.join_next().await {
-            // Refused, or reset in the middle of the body.
-            assert!(status.unwrap().is_none_or(|it| !it.is_success()), "nobody reads it all");
+            // Rejected, or reset in the middle of the body.
+            assert!(status.unwrap().is_none_or(|it| !it.is_success()), "the server must not read the whole body");
         }
     });
     let grown = resident_kib(&server).saturating_sub(before);
@@ -103,9 +103,9 @@ fn endless_bodies_on_many_streams_take_little_memory() {
     assert_eq!(get(address, "/readyz").unwrap().status, 200);
 }
 
-// issue 16, point 1: streams without a key held places for as long as they liked
+// issue 16, point 1: streams without a key occupied slots without a time limit
 #[test]
-fn streams_without_a_key_have_an_end() {
+fn streams_without_a_key_are_closed() {
     let home = Home::with_database();
     let server = home.serve();
     let address = server.address;

@@ -1,5 +1,5 @@
-//! A status page with subscribers, and reports that are written on it: each update that the server said is
-//! stored must reach each of them.
+//! A status page with subscribers and reports. Each update reported as stored must reach each
+//! subscriber.
 
 use serde_json::{Value, json};
 
@@ -8,14 +8,14 @@ use super::receiver::Receiver;
 const PAGES: &str = "status_page.v1.StatusPageService";
 const REPORTS: &str = "status_report.v1.StatusReportService";
 
-/// A page, as callers name it.
+/// A page by its API name.
 #[derive(Clone, Debug)]
 pub(super) struct Page {
     id: String,
 }
 
 impl Page {
-    /// A page that tells these receivers, by a call that is answered.
+    /// Creates a page with these receivers as subscribers. The calls must succeed.
     pub(super) fn create(
         call: impl Fn(&str, &str, &Value) -> Value,
         subscribers: &[Receiver],
@@ -30,8 +30,8 @@ impl Page {
         Self { id }
     }
 
-    /// Opens a report, by a call that may find nobody; the identifiers of its updates, which the server said
-    /// are stored. `None` when the server is gone.
+    /// Creates a report and returns the ids of its updates that were reported as stored. `None` if
+    /// the server is gone.
     pub(super) fn report(
         &self,
         call: impl Fn(&str, &str, &Value) -> Option<Value>,

@@ -1,5 +1,6 @@
-//! A receiver of messages that is well, answers 500 or answers nothing, as it is told, and writes
-//! down what it accepted, before it says so: what a sender counts as delivered is in its book.
+//! A receiver of messages that accepts them, returns 500 or does not respond. It records each
+//! accepted message before it responds. Therefore every message that the sender counts as delivered
+//! is recorded.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -10,66 +11,66 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use serde_json::Value;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-/// What nobody sends but the test: all that was on its way before has been read.
+/// Method that only the test sends. It is read after everything sent before.
 const MARK: &str = "MARK";
 const BROKEN: &[u8] = b"HTTP/1.1 500 Oops\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/// How a receiver behaves.
+/// Behaviour of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mood {
-    /// It takes everything.
+    /// Accepts everything.
     Well,
-    /// It answers 500.
+    /// Returns 500.
     Failing,
-    /// It takes the request and answers nothing.
+    /// Accepts the request but does not respond.
     Silent,
 }
 
-/// What is told of one monitor: its incident, and whether that began or ended. Of a status page, the update
-/// of a report instead of an incident, and what it is.
+/// An event of a monitor: its incident, and whether it began or ended. For a status page, an update
+/// of a report and its kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Told {
     pub(super) incident: String,
     pub(super) event: String,
 }
 
-/// A message that was accepted.
+/// An accepted message.
 #[derive(Clone, Debug)]
 pub(super) struct Accepted {
-    /// In which life of the server.
+    /// Number of the server's life.
     pub(super) life: u64,
-    /// Its idempotency key.
+    /// Idempotency key.
     pub(super) key: String,
-    /// What it tells.
+    /// Events in the message.
     pub(super) told: Vec<Told>,
 }
 
-/// A receiver on loopback, until the test's process ends.
+/// A receiver on loopback that runs until the test's process ends.
 pub(super) struct Receiver {
     address: SocketAddr,
     book: Arc<Book>,
 }
 
-/// What a receiver's threads share.
+/// State that a receiver's threads share.
 struct Book {
     shared: Mutex<Shared>,
-    /// Somebody was served.
+    /// Signalled after each served connection.
     served: Condvar,
 }
 
 struct Shared {
     mood: Mood,
     life: u64,
-    /// Connections that are being served.
+    /// Number of connections being served.
     serving: usize,
     accepted: Vec<Accepted>,
-    /// Connections that nobody answers, until the mood changes.
+    /// Connections without a response until the behaviour changes.
     unanswered: Vec<TcpStream>,
     news: Sender<()>,
 }
 
 impl Receiver {
-    /// Starts it; `news` hears of every message that is accepted.
+    /// Starts a receiver. `news` gets a message for each accepted message.
     pub(super) fn start(news: Sender<()>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -95,15 +96,15 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// How it behaves from now on; who still waits for an answer gets none.
+    /// Changes the behaviour. Pending connections are closed.
     pub(super) fn be(&self, mood: Mood) {
         let mut shared = self.lock();
         shared.mood = mood;
         shared.unanswered.clear();
     }
 
-    /// The server, which was killed, begins another life. What it sent before is read by then: it
-    /// may still lie in buffers.
+    /// Begins another life of the server, which was killed. Waits until everything in the buffers
+    /// is read.
     pub(super) fn next_life(&self) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.write_all(format!("{MARK}\r\n").as_bytes()).unwrap();
@@ -115,7 +116,7 @@ impl Receiver {
         self.lock().accepted.clone()
     }
 
-    /// Under which keys each event was told.
+    /// Returns the keys under which each event arrived.
     pub(super) fn keys(&self) -> BTreeMap<Told, Vec<String>> {
         let mut keys: BTreeMap<Told, Vec<String>> = BTreeMap::new();
         for message in self.accepted() {
@@ -131,7 +132,8 @@ impl Receiver {
     }
 }
 
-/// Reads one message and does with it as the mood is; who goes away in the middle told nothing.
+/// Reads one message and handles it by the current behaviour. Returns `None` if the client
+/// disconnects.
 fn serve(stream: TcpStream, book: &Book) -> Option<()> {
     let mut reader = BufReader::new(&stream);
     let (mut length, mut key) = (0, None);
@@ -161,7 +163,7 @@ fn serve(stream: TcpStream, book: &Book) -> Option<()> {
             let (key, told) = read(key, &body);
             let life = shared.life;
             shared.accepted.push(Accepted { life, key, told });
-            // The test may be over.
+            // The test may have ended.
             let _ = shared.news.send(());
             drop(shared);
             (&stream).write_all(OK).ok()
@@ -177,7 +179,7 @@ fn serve(stream: TcpStream, book: &Book) -> Option<()> {
     }
 }
 
-/// Waits until nobody else is served, and begins another life.
+/// Waits until no other connection is being served, then begins another life.
 fn turn_over(mut stream: &TcpStream, book: &Book) -> Option<()> {
     let shared = book.shared.lock().unwrap();
     let mut shared = book.served.wait_while(shared, |shared| shared.serving > 1).unwrap();
@@ -185,8 +187,7 @@ fn turn_over(mut stream: &TcpStream, book: &Book) -> Option<()> {
     stream.write_all(b"!").ok()
 }
 
-/// A webhook's events and key; of Grafana OnCall, whose alerts are known by incident and state, the
-/// same in its words.
+/// Returns a webhook's key and events. Grafana OnCall identifies its alerts by incident and state.
 fn read(key: Option<String>, body: &Value) -> (String, Vec<Told>) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     if let Some(events) = body["data"]["events"].as_array() {
@@ -194,14 +195,14 @@ fn read(key: Option<String>, body: &Value) -> (String, Vec<Told>) {
             incident: text(&event["incident"]),
             event: text(&event["event"]),
         };
-        return (key.expect("webhooks carry their key"), events.iter().map(told).collect());
+        return (key.expect("webhooks have a key"), events.iter().map(told).collect());
     }
     if let Some(news) = body["data"]["news"].as_array() {
         let told = |news: &Value| Told {
             incident: text(&news["report"]["update"]),
             event: text(&news["type"]),
         };
-        return (key.expect("webhooks carry their key"), news.iter().map(told).collect());
+        return (key.expect("webhooks have a key"), news.iter().map(told).collect());
     }
     let incident = text(&body["alert_uid"]);
     let event = if body["state"] == "ok" { "recovered" } else { "error" };
