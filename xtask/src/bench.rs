@@ -1,7 +1,7 @@
-//! `cargo xtask bench`: the service and a target of ours on this machine, each its own process,
-//! results stored durably and every check on a fresh connection. Prints a table, each figure beside
-//! the bar it must reach; writes and compares JSON. What a figure means stands in `scenario`, `calls`,
-//! `history`, `alerts` and `pages`; how a process is measured, in `process`.
+//! `cargo xtask bench`: measures the service with our own target on this machine, each in its own
+//! process. Results are stored durably, and every check uses a new connection. Prints a table with
+//! each figure next to its threshold, and writes and compares JSON. `scenario`, `calls`, `history`,
+//! `alerts` and `pages` define the figures. `process` measures a process.
 
 mod alerts;
 mod api;
@@ -24,7 +24,7 @@ use crate::shell;
 
 const USAGE: &str = "usage: cargo xtask bench alerts|engine|history|pages|rpc… [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
 
-/// The sets of scenarios, by the words that ask for them.
+/// Sets of scenarios by name.
 const SETS: &[(&str, &[Scenario])] = &[
     ("alerts", alerts::ALERTS),
     ("engine", scenario::ENGINE),
@@ -33,20 +33,20 @@ const SETS: &[(&str, &[Scenario])] = &[
     ("rpc", calls::RPC),
 ];
 
-/// One measured figure.
+/// A measured figure.
 struct Figure {
-    /// What was measured.
+    /// Name of the figure.
     name: String,
-    /// How many monitors there were, where that matters.
+    /// Number of monitors, if it matters.
     monitors: Option<usize>,
     value: f64,
     unit: &'static str,
 }
 
-/// A scenario by its name, and what it measures.
+/// A scenario: its name and its measurement.
 type Scenario = (&'static str, fn(&process::Target, &scenario::Sizes) -> Result<Vec<Figure>>);
 
-/// What was asked for.
+/// Parsed arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked<'a> {
     sets: Vec<&'a str>,
@@ -57,8 +57,8 @@ struct Asked<'a> {
     compare: Option<&'a str>,
 }
 
-/// Runs the benches that `words` name: a set, and scenarios of it or all. `--quick` is a look in
-/// between, `--built` measures the binaries that are there.
+/// Runs the benches that `words` name: sets, and scenarios of them or all. `--quick` runs a short
+/// version, and `--built` measures existing binaries.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
     let asked = Asked::parse(words)?;
     let chosen = choose(&asked.sets, &asked.scenarios)?;
@@ -78,7 +78,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         println!("== {name}");
         match measure(&target, sizes) {
             Ok(measured) => figures.extend(measured),
-            // What the others measure is worth having all the same.
+            // The other scenarios are still worth measuring.
             Err(why) => {
                 println!("   FAILED: {why:#}");
                 failed.push(name);
@@ -89,7 +89,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     if let Some(file) = asked.json {
         write(&figures, Path::new(file))?;
     }
-    ensure!(failed.is_empty(), "scenarios that failed: {}", failed.join(", "));
+    ensure!(failed.is_empty(), "failed scenarios: {}", failed.join(", "));
     Ok(())
 }
 
@@ -103,7 +103,7 @@ impl<'a> Asked<'a> {
                 "--built" => asked.built = true,
                 "--json" => asked.json = Some(words.next().context(USAGE)?),
                 "--compare" => asked.compare = Some(words.next().context(USAGE)?),
-                flag if flag.starts_with('-') => bail!("no flag `{flag}`; {USAGE}"),
+                flag if flag.starts_with('-') => bail!("unknown flag `{flag}`; {USAGE}"),
                 set if SETS.iter().any(|it| it.0 == set) && asked.scenarios.is_empty() => {
                     asked.sets.push(set);
                 }
@@ -115,13 +115,17 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The scenarios of these names in the sets, or all of the sets where there are none.
+/// Returns the scenarios with these names in the sets, or all of the sets if no name is given.
 fn choose(sets: &[&str], names: &[&str]) -> Result<Vec<Scenario>> {
     let asked = SETS.iter().filter(|(set, _)| sets.contains(set));
     let all: Vec<&Scenario> = asked.flat_map(|(_, scenarios)| *scenarios).collect();
     let known: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     for name in names {
-        ensure!(known.contains(name), "no scenario `{name}`; there are {}", known.join(", "));
+        ensure!(
+            known.contains(name),
+            "unknown scenario `{name}`; expected one of {}",
+            known.join(", ")
+        );
     }
     let chosen = all.into_iter().filter(|(name, _)| names.is_empty() || names.contains(name));
     Ok(chosen.copied().collect())
@@ -148,7 +152,7 @@ fn print(figures: &[Figure], earlier: Option<&Value>) {
     }
 }
 
-/// The value of the same figure, with as many monitors, in what was written earlier.
+/// Returns the value of the same figure, with the same number of monitors, from an earlier file.
 fn value_of(earlier: &Value, figure: &Figure) -> Option<f64> {
     let same = |row: &&Value| {
         row["name"] == figure.name.as_str() && row["monitors"] == json!(figure.monitors)
@@ -173,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scenarios_are_chosen_by_name_and_all_run_where_none_is_named() {
+    fn no_scenario_name_selects_all() {
         let words = ["engine", "tcp", "--quick", "saturated", "--json", "now.json"];
         let asked = Asked::parse(&words).unwrap();
         assert_eq!((asked.quick, asked.built, asked.json), (true, false, Some("now.json")));
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_compared_with_the_same_one_of_as_many_monitors() {
+    fn figures_are_compared_by_name_and_monitor_count() {
         let figure =
             |monitors| Figure { name: "checks".to_owned(), monitors, value: 2.0, unit: "/s" };
         let folder = tempfile::tempdir().unwrap();

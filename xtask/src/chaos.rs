@@ -1,6 +1,6 @@
-//! `cargo xtask chaos`: a hundred `kill -9` at random moments while monitors flip and receivers fail,
-//! on both databases; what is held then stands in the test itself (`crates/cli/tests/it/chaos.rs`),
-//! of which `cargo xtask test` runs a short form.
+//! `cargo xtask chaos`: kills the server (SIGKILL) a hundred times at random moments while monitors
+//! flip and receivers fail, on both databases. `crates/cli/tests/it/chaos.rs` contains the
+//! assertions. `cargo xtask test` runs a short version.
 
 use anyhow::{Context as _, Result, bail};
 
@@ -8,7 +8,7 @@ use crate::{setup, shell};
 
 const KILLS: u32 = 100;
 
-/// Runs it with `[--kills N]`.
+/// Runs the test with `[--kills N]`.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
     let kills = match words {
         [] => KILLS,

@@ -1,5 +1,5 @@
-//! What `.ci/run` asks before the tests: format, lints, the contract, the house rules, the licences,
-//! known vulnerabilities, and how many instructions the hot paths take.
+//! Checks that `.ci/run` runs before the tests: format, lints, the contract, the house rules,
+//! licences, advisories, and instruction counts of the hot paths.
 
 use std::time::Instant;
 
@@ -7,10 +7,10 @@ use anyhow::{Result, bail};
 
 use crate::{codegen, instructions, provider, reference, setup, shell, tidy};
 
-/// A check's name as printed, and what runs it.
+/// A check: its printed name and its function.
 type Check = (&'static str, fn() -> Result<()>);
 
-/// The quick ones first, so that a slip shows before the long builds.
+/// Quick checks first, so that a mistake shows before the long builds.
 const ALL: &[Check] = &[
     ("format", format),
     ("lints", lint),
@@ -24,8 +24,8 @@ const ALL: &[Check] = &[
     ("instructions", instructions::check),
 ];
 
-/// All checks, each under its heading and with the time it took; every one runs, so that one look
-/// at the output is enough.
+/// Runs all checks and prints each with its duration. A failed check does not stop the others, so
+/// that one run shows everything.
 pub(crate) fn run() -> Result<()> {
     let mut failed = Vec::new();
     for (name, check) in ALL {
@@ -47,23 +47,23 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Formatting, by rustfmt's own check.
+/// Checks formatting with rustfmt.
 pub(crate) fn format() -> Result<()> {
     shell::run(&shell::cargo(), &["fmt", "--all", "--check"])
 }
 
-/// Clippy on every target; warnings are errors here and only here.
+/// Runs Clippy on every target. Warnings are errors here, and only here.
 pub(crate) fn lint() -> Result<()> {
     let args = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     shell::run(&shell::cargo(), &args)
 }
 
-/// `buf lint`, and `buf breaking` against the last release once there is one.
+/// Runs `buf lint`, and `buf breaking` against the last release if there is one.
 pub(crate) fn proto() -> Result<()> {
     setup::for_proto()?;
     shell::run("buf", &["lint"])?;
     let Some(tag) = last_release()? else {
-        println!("no release tag (v…) yet: nothing that could break");
+        println!("no release tag (v…) yet; skipped the check for breaking changes");
         return Ok(());
     };
     let git = shell::output("git", &["rev-parse", "--git-common-dir"])?;
@@ -71,28 +71,26 @@ pub(crate) fn proto() -> Result<()> {
     shell::run("buf", &["breaking", "--against", &before])
 }
 
-/// Licences, bans and sources by `deny.toml`.
+/// Checks licences, bans and sources by `deny.toml`.
 pub(crate) fn licences() -> Result<()> {
     setup::for_licences()?;
     shell::run("cargo-deny", &["--workspace", "--locked", "check", "licenses", "bans", "sources"])
 }
 
-/// Known vulnerabilities of dependencies, from the database of `RustSec`. Prints a warning if it cannot be
-/// fetched: a machine without the network must be able to run the checks.
+/// Checks dependencies against the database of `RustSec`. Prints a warning if it cannot be fetched,
+/// because the checks must also run without a network.
 pub(crate) fn advisories() -> Result<()> {
     setup::for_licences()?;
     let fetch = ["300", "cargo-deny", "--workspace", "--locked", "fetch", "db"];
     if let Err(why) = shell::run("timeout", &fetch) {
-        println!(
-            "warning: the advisories were not checked, the database cannot be fetched: {why:#}"
-        );
+        println!("warning: skipped the advisories; failed to fetch the database: {why:#}");
         return Ok(());
     }
     let check = ["--workspace", "--locked", "--offline", "check", "advisories"];
     shell::run("cargo-deny", &check)
 }
 
-/// The newest tag of the form `v1.2.3` that is part of this history.
+/// Returns the newest tag of the form `v1.2.3` in this history.
 fn last_release() -> Result<Option<String>> {
     let tags =
         shell::output("git", &["tag", "--merged", "HEAD", "--sort=-v:refname", "--list", "v*"])?;

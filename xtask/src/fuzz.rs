@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz [TARGET…] [--seconds N]`: inputs that nobody thought of, found by libFuzzer from
-//! what they make the code do. Works on the stable compiler: the coverage pass is LLVM's own, and
-//! the targets lie in `fuzz/`, a package of its own, so that no other build pays for them.
-//! What must hold is said in the crates, in `src/**/fuzz.rs`, and replayed by their tests.
+//! `cargo xtask fuzz [TARGET…] [--seconds N]`: fuzzes the targets with libFuzzer, guided by code
+//! coverage. Works with the stable compiler, because the coverage pass is part of LLVM. The targets
+//! are in `fuzz/`, a separate package, so that other builds need not compile them. The entry points
+//! are in the crates (`src/**/fuzz.rs`), whose tests replay the corpus.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,26 +10,25 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell;
 
-/// The binaries of `fuzz/Cargo.toml`; each needs the feature of its name.
+/// Binaries of `fuzz/Cargo.toml`. Each needs the feature with its name.
 const TARGETS: [&str; 6] =
     ["answers", "assertions", "configuration", "conversions", "egress", "wire"];
 const USAGE: &str = "usage: cargo xtask fuzz [TARGET…] [--seconds N]";
-/// For how long each target runs where nobody says.
+/// Default duration for each target.
 const SECONDS: u32 = 60;
-/// What makes a build tell libFuzzer where it goes, and compile the entries in the crates.
+/// Flags that instrument the build for libFuzzer and compile the entry points in the crates.
 const FLAGS: &str = "--cfg aloft_fuzz -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Cllvm-args=-simplifycfg-branch-fold-threshold=0";
-/// An input that takes longer is a finding, in seconds.
+/// Time in seconds above which an input counts as a finding.
 const SECONDS_PER_INPUT: u32 = 10;
-/// Memory past which an input is a finding, in MiB.
+/// Memory in MiB above which an input counts as a finding.
 const MEMORY: u32 = 1024;
 
-/// Builds and runs the targets that `words` name, or all, one after the other; fails at the first
-/// finding.
+/// Builds and runs the targets that `words` name, or all, in sequence. Fails at the first finding.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
     let Wish { targets, seconds } = Wish::read(words)?;
     let binaries = build(&targets)?;
@@ -38,7 +37,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         let grown = shell::workspace().join("target/fuzz/corpus").join(target);
         for folder in [&grown, &found] {
             fs::create_dir_all(folder)
-                .with_context(|| format!("cannot make {}", folder.display()))?;
+                .with_context(|| format!("failed to create {}", folder.display()))?;
         }
         let mut command = shell::command(&binaries.join(target).to_string_lossy())?;
         command.arg(format!("-max_total_time={seconds}"));
@@ -48,13 +47,13 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         command.arg(&grown).arg(format!("fuzz/corpus/{target}"));
         shell::finish(&mut command).with_context(|| {
             let folder = found.display();
-            format!("`{target}` found an input, in {folder}: mend the code, and keep the input in fuzz/corpus/{target}")
+            format!("`{target}` found an input in {folder}; fix the code and add the input to fuzz/corpus/{target}")
         })?;
     }
     Ok(())
 }
 
-/// What to run, and for how long each.
+/// Parsed arguments.
 #[derive(Debug, PartialEq)]
 struct Wish {
     targets: Vec<&'static str>,
@@ -68,12 +67,12 @@ impl Wish {
         while let Some(word) = words.next() {
             if *word == "--seconds" {
                 let seconds = words.next().and_then(|text| text.parse().ok());
-                // libFuzzer takes 0 for "without an end".
+                // libFuzzer interprets 0 as unlimited.
                 wish.seconds = seconds.filter(|seconds| *seconds > 0).context(USAGE)?;
             } else if let Some(target) = TARGETS.iter().find(|target| *target == word) {
                 wish.targets.push(target);
             } else {
-                bail!("no target `{word}`; there are {}\n{USAGE}", TARGETS.join(", "));
+                bail!("unknown target `{word}`; expected one of {}\n{USAGE}", TARGETS.join(", "));
             }
         }
         if wish.targets.is_empty() {
@@ -83,22 +82,22 @@ impl Wish {
     }
 }
 
-/// Where the inputs lie at which a target panicked.
+/// Returns the folder for inputs that made a target panic.
 fn found_by(target: &str) -> PathBuf {
     shell::workspace().join("target/fuzz/found").join(target)
 }
 
-/// Builds the targets with what the product is built from, and tells where they are.
+/// Builds the targets with the product's dependencies and returns their folder.
 fn build(targets: &[&str]) -> Result<PathBuf> {
     let root = shell::workspace();
-    // The lock is the product's, so that what is fuzzed is what is shipped.
+    // Use the product's lock file, to fuzz the same versions as it ships.
     fs::copy(root.join("Cargo.lock"), root.join("fuzz/Cargo.lock"))
-        .context("cannot copy the lock of the workspace")?;
+        .context("failed to copy the lock file of the workspace")?;
     let host = shell::output("rustc", &["--print", "host-tuple"])?;
     let host = host.trim();
     let mut command = shell::command(&shell::cargo())?;
     command.args(["build", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"]);
-    // With a target named, build scripts and macros are spared the flags.
+    // With an explicit target, the flags do not apply to build scripts and macros.
     command.args(["--target", host, "--features", &targets.join(",")]);
     command.env("RUSTFLAGS", FLAGS);
     for target in targets {
@@ -117,22 +116,22 @@ mod tests {
     }
 
     #[test]
-    fn without_a_name_each_target_runs_for_a_minute() {
+    fn default_runs_each_target_for_a_minute() {
         assert_eq!(wish(&[]), Ok(Wish { targets: TARGETS.to_vec(), seconds: 60 }));
         let one = Wish { targets: vec!["egress"], seconds: 5 };
         assert_eq!(wish(&["egress", "--seconds", "5"]), Ok(one));
     }
 
     #[test]
-    fn unknown_targets_and_no_time_are_refused() {
-        assert!(wish(&["egres"]).unwrap_err().contains("there are answers, assertions"));
+    fn unknown_targets_and_zero_time_are_rejected() {
+        assert!(wish(&["egres"]).unwrap_err().contains("expected one of answers, assertions"));
         for words in [&["--seconds"][..], &["--seconds", "0"], &["--seconds", "soon"]] {
             assert_eq!(wish(words), Err(USAGE.to_owned()));
         }
     }
 
     #[test]
-    fn every_target_is_built_and_has_a_corpus() {
+    fn every_target_has_a_binary_and_a_corpus() {
         let manifest = fs::read_to_string(shell::workspace().join("fuzz/Cargo.toml")).unwrap();
         let bins: Vec<&str> =
             manifest.lines().filter_map(|line| line.strip_prefix("name = ")).skip(1).collect();

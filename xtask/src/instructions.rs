@@ -1,7 +1,7 @@
-//! `cargo xtask instructions`: how many instructions each hot path takes, counted by valgrind's
-//! callgrind and held against `xtask/instructions.toml`, so that a regression is seen without a clock.
-//! The work itself stands in `crates/hot-paths`. Counts are held where the compilers are those that
-//! the numbers were counted with, and only told where they are others.
+//! `cargo xtask instructions`: counts the instructions of each hot path with valgrind's callgrind
+//! and compares them with `xtask/instructions.toml`. This detects regressions without a clock.
+//! `crates/hot-paths` contains the work itself. With other compilers than those of the file,
+//! differences are only printed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,27 +10,27 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{setup, shell};
 
-/// A hot path, and how its instructions are counted.
+/// A hot path, and how to count its instructions.
 struct HotPath {
     name: &'static str,
-    /// What one of its times is.
+    /// Description of one iteration.
     what: &'static str,
     times: u64,
     how: How,
-    /// How far a count may be from the number that holds, as a share of it.
+    /// Allowed deviation from the expected count, as a share of it.
     tolerance: f64,
     made_by: MadeBy,
 }
 
-/// Which compilers a path's instructions come from.
+/// Compilers that influence a path's instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MadeBy {
     Rust,
-    /// SQLite is C.
+    /// Rust and C, because SQLite is written in C.
     RustAndC,
 }
 
-/// The compilers of a count, as they name themselves.
+/// Compilers of a count, as they identify themselves.
 #[derive(Debug, PartialEq, Eq)]
 struct Compilers {
     rust: String,
@@ -38,10 +38,10 @@ struct Compilers {
 }
 
 enum How {
-    /// Those between entry and exit of the function of this name.
+    /// Instructions between entry and exit of the function with this name.
     Within(&'static str),
-    /// Those of the whole process with `times` less those with this many fewer: the path has threads
-    /// of its own.
+    /// Difference between whole processes with `times` iterations and with this many fewer, because
+    /// the path has its own threads.
     Beyond(u64),
 }
 
@@ -88,20 +88,22 @@ const HOT_PATHS: &[HotPath] = &[
     },
 ];
 
-/// Where the numbers stand that hold.
+/// File with the expected counts.
 const HELD: &str = "xtask/instructions.toml";
-/// Another processor takes other ways through the C library.
+/// Tolerance, because other processors take other paths through the C library.
 const CLOSE: f64 = 0.03;
-/// Beside that hash maps are seeded by chance, and threads wait for each other.
+/// Tolerance for paths that also depend on random seeds of hash maps and on threads that wait for
+/// each other.
 const LOOSE: f64 = 0.05;
-/// Processors differ in what the C library chooses for them; valgrind passes their features on.
+/// Disables processor features for which the C library has special code. valgrind passes the
+/// processor's features on.
 const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX2,-AVX2_Usable,-AVX512F,-AVX512VL,-ERMS,-FSRM,-BMI2";
 
-/// Counts all hot paths, and compares them with the numbers that hold or, with `--bless`, writes
-/// them; `--built` counts the binary that is there.
+/// Counts all hot paths and compares them with the expected counts. `--bless` writes the counts
+/// instead, and `--built` uses an existing binary.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
     if let Some(unknown) = words.iter().find(|word| !["--bless", "--built"].contains(*word)) {
-        bail!("no `{unknown}`; usage: cargo xtask instructions [--bless] [--built]");
+        bail!("unknown argument `{unknown}`; usage: cargo xtask instructions [--bless] [--built]");
     }
     setup::for_instructions()?;
     if !words.contains(&"--built") {
@@ -123,19 +125,19 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     let wrong = compare(&counts, &held, &compilers);
     ensure!(
         wrong.is_empty(),
-        "{}; mend it, or say in the commit why it is right and run `cargo xtask instructions --bless`",
+        "{}; fix it, or give the reason in the commit and run `cargo xtask instructions --bless`",
         wrong.join("; ")
     );
     Ok(())
 }
 
-/// As [`run`] without words: for the checks.
+/// Runs [`run`] without arguments, for the checks.
 pub(crate) fn check() -> Result<()> {
     run(&[])
 }
 
 impl HotPath {
-    /// Instructions of one time.
+    /// Returns the instructions of one iteration.
     fn count(&self, folder: &Path) -> Result<f64> {
         let (all, times) = match self.how {
             How::Within(function) => {
@@ -147,7 +149,7 @@ impl HotPath {
                 (most.saturating_sub(self.callgrind(folder, self.times - times, &[])?), times)
             }
         };
-        ensure!(all > 0, "nothing was counted for `{}`", self.name);
+        ensure!(all > 0, "callgrind counted no instructions for `{}`", self.name);
         Ok(all as f64 / times as f64)
     }
 
@@ -168,11 +170,11 @@ impl HotPath {
             .with_context(|| format!("callgrind wrote no totals for `{}`", self.name))?
             .trim()
             .parse()
-            .context("the totals of callgrind are one number")
+            .context("the totals of callgrind are not a number")
     }
 }
 
-/// Prints each count beside the number that holds; returns what is wrong.
+/// Prints each count next to the expected one. Returns the violations.
 fn compare(counts: &[(&HotPath, u64)], held: &toml::Table, compilers: &Compilers) -> Vec<String> {
     let mut wrong = Vec::new();
     println!("\n{:<10} {:>12} {:>12} {:>7}  one time is", "hot path", "counted", "held", "ratio");
@@ -180,17 +182,17 @@ fn compare(counts: &[(&HotPath, u64)], held: &toml::Table, compilers: &Compilers
         let name = path.name;
         let number = held.get(name).and_then(toml::Value::as_integer);
         let Some(number) = number.filter(|number| *number > 0) else {
-            wrong.push(format!("`{name}` has no number in `{HELD}`"));
+            wrong.push(format!("`{name}` has no count in `{HELD}`"));
             continue;
         };
         let ratio = *count as f64 / number as f64;
         println!("{name:<10} {count:>12} {number:>12} {ratio:>7.3}  {}", path.what);
         if let Some(other) = compilers.other_than(held, path.made_by) {
-            println!("`{name}` was counted with {other}, and is not held against that");
+            println!("`{name}` was counted with {other}; skipped the comparison");
         } else if ratio > 1.0 + path.tolerance {
-            wrong.push(format!("`{name}` takes {ratio:.3} times the instructions it took"));
+            wrong.push(format!("`{name}` takes {ratio:.3} times the expected instructions"));
         } else if ratio < 1.0 - path.tolerance {
-            println!("`{name}` got better: hold it there with `cargo xtask instructions --bless`");
+            println!("`{name}` improved; record it with `cargo xtask instructions --bless`");
         }
     }
     wrong
@@ -198,8 +200,8 @@ fn compare(counts: &[(&HotPath, u64)], held: &toml::Table, compilers: &Compilers
 
 fn write(counts: &[(&HotPath, u64)], compilers: &Compilers) -> Result<()> {
     let mut lines = vec![
-        "# Instructions of one time of each hot path: `cargo xtask instructions --bless` writes them,".to_owned(),
-        "# `cargo xtask instructions` holds new counts against them.".to_owned(),
+        "# Instructions of one iteration of each hot path: `cargo xtask instructions --bless` writes them,".to_owned(),
+        "# `cargo xtask instructions` compares new counts with them.".to_owned(),
         format!("compiler = \"{}\"", compilers.rust),
         format!("c_compiler = \"{}\"", compilers.c),
     ];
@@ -208,23 +210,24 @@ fn write(counts: &[(&HotPath, u64)], compilers: &Compilers) -> Result<()> {
         println!("{:<10} {count:>12}", path.name);
     }
     let text = lines.join("\n") + "\n";
-    fs::write(shell::workspace().join(HELD), text).with_context(|| format!("cannot write `{HELD}`"))
+    fs::write(shell::workspace().join(HELD), text)
+        .with_context(|| format!("failed to write `{HELD}`"))
 }
 
 impl Compilers {
-    /// Those that compile here, and what they compile for: others make other instructions.
+    /// Returns the compilers of this machine and their target. Others generate other instructions.
     fn here() -> Result<Self> {
         let about = shell::output("rustc", &["--version", "--verbose"])?;
         let line = |prefix| about.lines().find_map(|line: &str| line.strip_prefix(prefix));
         let (Some(release), Some(host)) = (line("release: "), line("host: ")) else {
-            bail!("rustc says neither its release nor its host");
+            bail!("rustc reports no release or no host");
         };
         let c = shell::output("cc", &["--version"])?;
         let c = c.lines().next().unwrap_or_default().replace(['"', '\\'], "");
         Ok(Self { rust: format!("rustc {release} {host}"), c })
     }
 
-    /// The compiler that the numbers were counted with, where it is another for such a path.
+    /// Returns the recorded compiler if it differs from this machine's for such a path.
     fn other_than<'h>(&self, held: &'h toml::Table, made_by: MadeBy) -> Option<&'h str> {
         let of = |key: &str| held.get(key).and_then(toml::Value::as_str).unwrap_or("none");
         let (rust, c) = (of("compiler"), of("c_compiler"));
@@ -240,7 +243,7 @@ fn program() -> Result<PathBuf> {
     let metadata =
         shell::output(&shell::cargo(), &["metadata", "--no-deps", "--format-version=1"])?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
-    let target = metadata["target_directory"].as_str().context("cargo names no target folder")?;
+    let target = metadata["target_directory"].as_str().context("cargo reports no target folder")?;
     Ok(Path::new(target).join("counted/aloft-hot-paths"))
 }
 
@@ -261,21 +264,21 @@ mod tests {
     }
 
     #[test]
-    fn more_instructions_than_the_tolerance_are_refused_with_name_and_ratio() {
+    fn excess_instructions_are_reported_with_ratio() {
         let (held, same) = (held("assess = 1000\ncommit = 1000"), compilers("rust", "c"));
         let (assess, commit) = (path("assess"), path("commit"));
         assert!(compare(&[(assess, 1_030), (commit, 900)], &held, &same).is_empty());
         assert_eq!(
             compare(&[(assess, 1_031), (commit, 1_051)], &held, &same),
             [
-                "`assess` takes 1.031 times the instructions it took",
-                "`commit` takes 1.051 times the instructions it took",
+                "`assess` takes 1.031 times the expected instructions",
+                "`commit` takes 1.051 times the expected instructions",
             ]
         );
     }
 
     #[test]
-    fn what_another_compiler_made_is_not_held_against_the_numbers() {
+    fn other_compilers_are_not_compared() {
         let held = held("assess = 1000\ncommit = 1000");
         let counts = [(path("assess"), 2_000), (path("commit"), 2_000)];
         assert_eq!(compare(&counts, &held, &compilers("rust", "another")).len(), 1);
@@ -283,14 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hot_path_without_a_number_is_refused() {
+    fn hot_path_without_a_count_is_reported() {
         let counts = [(path("assess"), 1)];
         let refused = compare(&counts, &held("assess = 0"), &compilers("rust", "c"));
-        assert_eq!(refused, ["`assess` has no number in `xtask/instructions.toml`"]);
+        assert_eq!(refused, ["`assess` has no count in `xtask/instructions.toml`"]);
     }
 
     #[test]
-    fn every_hot_path_has_a_number_that_holds() {
+    fn every_hot_path_has_an_expected_count() {
         let text = fs::read_to_string(shell::workspace().join(HELD)).unwrap();
         let held: toml::Table = toml::from_str(&text).unwrap();
         for path in HOT_PATHS {

@@ -1,5 +1,5 @@
-//! The project's own commands, as `cargo xtask <command>`: each is a module, and this file only
-//! tells them apart. What a command runs is printed before it runs.
+//! The project's own commands, as `cargo xtask <command>`. Dispatches each command to its module.
+//! Every program that a command runs is printed first.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for a terminal")]
 #![expect(clippy::disallowed_methods, reason = "a tool reads the environment and the clock itself")]
 
@@ -23,31 +23,31 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  setup              install what the tests and the checks need (apt, npm, Go modules, cargo)
+  setup              install the tools of tests and checks (apt, npm, Go modules, cargo)
   test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
   bench alerts|engine|history|pages|rpc
-                     the figures of alerts, the check engine, what is kept of the past, status pages
-                     or calls on this machine, as a table and as JSON:
+                     measure alerts, the check engine, the history, status pages or calls on this
+                     machine, and print a table and JSON:
                      [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]
-  chaos [--kills N]  kill -9 while monitors flip and receivers fail: no alert is lost (100 kills,
-                     on both databases)
+  chaos [--kills N]  kill the server while monitors flip and receivers fail, and check that no
+                     alert is lost (100 kills, on both databases)
   instructions [--bless] [--built]
-                     count the instructions of the hot paths, and compare or write the numbers
+                     count the instructions of the hot paths, and compare or write the counts
   fuzz [TARGET…] [--seconds N]
-                     inputs that nobody thought of, a minute for each target
+                     fuzz each target for a minute
   provider install|package
-                     the Terraform provider for `terraform init` on this machine, or as a release:
+                     build the Terraform provider, and install it on this machine or package a release:
                      [--into FOLDER] [--built] [--target TRIPLE]
   provider docs [--check]
                      write the provider's documentation from its schemas, or compare it
   docs [--check]     write the reference from the contract, the tables and the scenarios, or compare it
-  tidy               the house rules that no compiler knows
+  tidy               check the house rules that no compiler checks
   fmt                check the formatting
-  lint               clippy on everything, warnings are errors
+  lint               run clippy on everything, with warnings as errors
   codegen [--check]  write the code that comes from `proto/`, or compare it
-  proto              lint the contract, and compare it with that of the last release
-  licences           licences, bans and sources of all dependencies
-  advisories         known vulnerabilities of all dependencies (RustSec)
+  proto              lint the contract, and compare it with the last release
+  licences           check licences, bans and sources of all dependencies
+  advisories         check dependencies for known vulnerabilities (RustSec)
   checks             fmt, lint, codegen --check, docs --check, provider docs --check, proto, tidy,
                      licences, advisories and instructions, in this order
   ci                 checks, then test";
@@ -91,7 +91,7 @@ fn run() -> Result<()> {
             println!("{USAGE}");
             Ok(())
         }
-        ("", _) => bail!("no command\n\n{USAGE}"),
-        (unknown, args) => bail!("no command `{unknown} {}`\n\n{USAGE}", args.join(" ")),
+        ("", _) => bail!("missing command\n\n{USAGE}"),
+        (unknown, args) => bail!("unknown command `{unknown} {}`\n\n{USAGE}", args.join(" ")),
     }
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask provider install|package|docs`: the Terraform provider as `terraform init` finds it on
-//! this machine, as a registry takes a release, and as a registry describes it. Signing a release
-//! belongs to who has the key.
+//! `cargo xtask provider install|package|docs`: installs the Terraform provider where
+//! `terraform init` finds it, packages it as registries require, and generates its documentation.
+//! Leaves signing a release to the owner of the key.
 
 mod docs;
 mod install;
@@ -17,18 +17,18 @@ const USAGE: &str = "\
 usage: cargo xtask provider install [--into FOLDER] [--built]
        cargo xtask provider package [--into FOLDER] [--built] [--target TRIPLE]
        cargo xtask provider docs [--check]";
-/// What configurations name as the provider's source.
+/// Source address of the provider in configurations.
 const SOURCE: [&str; 3] = ["registry.terraform.io", "aloft", "service"];
-/// The program, as cargo calls it.
+/// Name of the program in cargo.
 const PROGRAM: &str = "terraform-provider-service";
-/// How it is built for those who use it (decision 0021).
+/// Build profile for users (decision 0021).
 const PROFILE: &str = "provider";
-/// The version of every crate, and so of the provider.
+/// Version of every crate, and therefore of the provider.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) use docs::check as check_docs;
 
-/// Builds the provider and puts it where `words` say, or writes its documentation.
+/// Builds the provider and installs or packages it by `words`, or writes its documentation.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
     match words {
         ["docs"] => return docs::write(),
@@ -53,7 +53,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     }
 }
 
-/// What the words after the command ask for.
+/// Parsed arguments.
 #[derive(Debug, Default, PartialEq)]
 struct Wish {
     into: Option<PathBuf>,
@@ -76,7 +76,8 @@ impl Wish {
         Ok(wish)
     }
 
-    /// The program, built unless it is there already, and what it runs on.
+    /// Returns the path of the program and its platform. Builds it unless an existing one is
+    /// requested.
     fn program(&self) -> Result<(PathBuf, Platform)> {
         let mut arguments = vec!["build", "--locked", "--package", "aloft-provider"];
         arguments.extend(["--bin", PROGRAM, "--profile", PROFILE]);
@@ -98,15 +99,15 @@ impl Wish {
     }
 }
 
-/// Where cargo builds to.
+/// Returns cargo's target folder.
 fn target_folder() -> Result<PathBuf> {
     let arguments = ["metadata", "--format-version", "1", "--no-deps"];
     let metadata = shell::output(&shell::cargo(), &arguments)?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
-    Ok(metadata["target_directory"].as_str().context("cargo names no target folder")?.into())
+    Ok(metadata["target_directory"].as_str().context("cargo reports no target folder")?.into())
 }
 
-/// A system and its processor, by Terraform's names.
+/// An operating system and a processor by Terraform's names.
 #[derive(Debug, PartialEq)]
 struct Platform {
     os: &'static str,
@@ -114,7 +115,7 @@ struct Platform {
 }
 
 impl Platform {
-    /// Of a target of Rust's.
+    /// Returns the platform of a Rust target.
     fn of(triple: &str) -> Result<Self> {
         let known_as = |names: &[(&str, &'static str)]| {
             names.iter().find(|(name, _)| triple.contains(name)).map(|(_, known)| *known)
@@ -127,15 +128,15 @@ impl Platform {
         ]);
         let arch = known_as(&[("x86_64-", "amd64"), ("aarch64-", "arm64")]);
         let platform = os.zip(arch).map(|(os, arch)| Self { os, arch });
-        platform.with_context(|| format!("Terraform has no name for the platform `{triple}`"))
+        platform.with_context(|| format!("unknown platform `{triple}` in Terraform"))
     }
 
-    /// The name of a program's file.
+    /// Returns the file name of a program.
     fn file(&self, name: &str) -> String {
         format!("{name}{}", if self.os == "windows" { ".exe" } else { "" })
     }
 
-    /// The name of the program's file in a release.
+    /// Returns the program's file name in a release.
     fn released(&self) -> String {
         self.file(&format!("{PROGRAM}_v{VERSION}"))
     }
@@ -147,9 +148,9 @@ impl fmt::Display for Platform {
     }
 }
 
-/// Says which file could not be had, and for what.
+/// Returns the error message for a file that could not be read.
 fn reading(path: &Path) -> String {
-    format!("cannot read {}: build it, or leave `--built` out", path.display())
+    format!("failed to read {}; build it, or omit `--built`", path.display())
 }
 
 #[cfg(test)]
@@ -157,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn platforms_have_terraform_s_names() {
+    fn platforms_have_the_names_of_terraform() {
         for (triple, name, file) in [
             ("x86_64-unknown-linux-gnu", "linux_amd64", "p"),
             ("aarch64-unknown-linux-musl", "linux_arm64", "p"),
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_and_unknown_ones_refused() {
+    fn arguments_are_parsed_and_unknown_ones_rejected() {
         let wish = Wish::read(&["--into", "x", "--built"]).unwrap();
         assert_eq!(wish, Wish { into: Some("x".into()), built: true, target: None });
         for words in [&["--into"][..], &["--build"], &["x"]] {

@@ -1,5 +1,6 @@
-//! Installs what tests and checks need beside Rust, each at one pinned version, under one folder
-//! (see [`shell::tools`]). Present tools cost nothing: a stamp beside them tells the version.
+//! Installs the tools of tests and checks, each at a pinned version, in one folder (see
+//! [`shell::tools`]). A stamp next to each tool records its version, so that installed tools are
+//! skipped.
 
 mod built;
 mod client;
@@ -11,17 +12,17 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell;
 
-/// One program, how it gets here, and what it is for.
+/// A program, and how to install it.
 struct Tool {
     name: &'static str,
     version: &'static str,
-    /// What is there once it is installed, below the folder of the tools.
+    /// File that exists after the installation, below the folder of tools.
     place: &'static str,
     needs: Installer,
     install: fn(&Tool) -> Result<()>,
 }
 
-/// What an installation runs on.
+/// A program that installs others.
 struct Installer {
     program: &'static str,
     package: &'static str,
@@ -40,21 +41,21 @@ const NPM: Installer = Installer {
 };
 const CARGO: Installer =
     Installer { program: "cargo", package: "cargo", by_hand: "install Rust (https://rustup.rs/)" };
-/// Pastes the lines that the demo prints.
+/// Runs the commands that the demo prints.
 const CURL: Installer = Installer {
     program: "curl",
     package: "curl",
     by_hand: "install curl (https://curl.se/) and put it on the PATH",
 };
 
-/// The tests start it themselves; Debian keeps the server's own programs off the path.
+/// Started by the tests. Debian keeps the server's programs off the `PATH`.
 const POSTGRESQL: Installer = Installer {
     program: "psql",
     package: "postgresql",
     by_hand: "install PostgreSQL 14 or newer (https://www.postgresql.org/download/)",
 };
 
-/// A stock gRPC client: proves that the services answer one that is not ours. This is the newest
+/// A standard gRPC client, to test the services with a client that is not ours. This is the newest
 /// version that the Go of Debian 12 and Ubuntu 22.04 compiles.
 const GRPCURL: Tool = Tool {
     name: "grpcurl",
@@ -63,10 +64,10 @@ const GRPCURL: Tool = Tool {
     needs: GO,
     install: install_grpcurl,
 };
-/// Lints the contract, finds breaking changes, and calls it as another stock client.
+/// Lints the contract, finds breaking changes, and calls it as another standard client.
 const BUF: Tool =
     Tool { name: "buf", version: "1.75.0", place: "bin/buf", needs: NPM, install: install_buf };
-/// The mail server that tests of emails start: a process with STARTTLS and an account.
+/// Mail server for tests: a process with STARTTLS and an account.
 const SMTP_SERVER: Tool = Tool {
     name: "smtp-server",
     version: "3.14.0",
@@ -74,8 +75,8 @@ const SMTP_SERVER: Tool = Tool {
     needs: NPM,
     install: install_smtp_server,
 };
-/// The ACME server that tests of certificates start: a process with an authority of its own. This is the
-/// newest version that the Go of Debian 12 compiles; see [`LINKNAME`] for newer ones.
+/// ACME server for tests of certificates: a process with its own authority. This is the newest
+/// version that the Go of Debian 12 compiles. See [`LINKNAME`] for newer ones.
 const PEBBLE: Tool = Tool {
     name: "pebble",
     version: "2.4.0",
@@ -83,11 +84,11 @@ const PEBBLE: Tool = Tool {
     needs: GO,
     install: install_pebble,
 };
-/// Old packages of Go name functions inside its own, which linkers refuse since Go 1.23 unless they are
-/// told not to; those before do not know the flag.
+/// Linker flag for old Go packages that refer to Go's internal functions. Linkers reject these
+/// since Go 1.23 without the flag, and earlier ones do not know it.
 const LINKNAME: &str = "-ldflags=-checklinkname=0";
 const LINKNAME_SINCE: u32 = 23;
-/// Drives the browser that tests of pages look with; the browser itself is the system's.
+/// Controls the browser in tests of pages. The browser itself comes from the system.
 const PLAYWRIGHT: Tool = Tool {
     name: "playwright-core",
     version: "1.65.1",
@@ -95,7 +96,7 @@ const PLAYWRIGHT: Tool = Tool {
     needs: NPM,
     install: install_playwright,
 };
-/// What finds where pages keep people out, with it.
+/// Accessibility checker, installed with it.
 const AXE: &str = "axe-core@4.14.1";
 /// The browser.
 const CHROMIUM: Installer = Installer {
@@ -103,8 +104,8 @@ const CHROMIUM: Installer = Installer {
     package: "chromium",
     by_hand: "install Chromium as `chromium` (https://www.chromium.org/) and put it on the PATH",
 };
-/// Proxies whose configuration a guide shows: they say themselves whether they take it. Debian keeps the
-/// first off the path of most users.
+/// Proxies whose configuration a guide contains. They validate it. Debian keeps nginx off the
+/// `PATH` of most users.
 const NGINX: Installer = Installer {
     program: "/usr/sbin/nginx",
     package: "nginx",
@@ -115,15 +116,15 @@ const CADDY: Installer = Installer {
     package: "caddy",
     by_hand: "install Caddy 2 (https://caddyserver.com/) and put it on the PATH",
 };
-/// Looks at the units that a guide shows.
+/// Validates the units that a guide contains.
 const SYSTEMD: Installer = Installer {
     program: "systemd-analyze",
     package: "systemd",
     by_hand: "install systemd's `systemd-analyze` and put it on the PATH",
 };
-/// What reads emails back, with it.
+/// Email parser, installed with it.
 const POSTAL_MIME: &str = "postal-mime@2.4.3";
-/// Licences, bans and sources of dependencies.
+/// Checks licences, bans and sources of dependencies.
 const CARGO_DENY: Tool = Tool {
     name: "cargo-deny",
     version: "0.20.2",
@@ -139,10 +140,10 @@ const VALGRIND: Installer = Installer {
     by_hand: "install valgrind (https://valgrind.org/)",
 };
 
-/// The module of the client that speaks to providers.
+/// Go module of the client that calls providers.
 const WIRE: &str = "crates/terraform-plugin/tests/wire";
 
-/// Everything, for those who want to work without the network afterwards.
+/// Installs everything, to work without a network afterwards.
 pub(crate) fn for_all() -> Result<()> {
     for_tests()?;
     for_provider_docs()?;
@@ -150,74 +151,74 @@ pub(crate) fn for_all() -> Result<()> {
     for_instructions()
 }
 
-/// What the tests call.
+/// Installs the tools of the tests.
 pub(crate) fn for_tests() -> Result<()> {
     let _alone = alone()?;
-    present(&CURL).context("`curl` is missing")?;
-    present(&POSTGRESQL).context("PostgreSQL is missing")?;
+    present(&CURL).context("`curl` not found")?;
+    present(&POSTGRESQL).context("PostgreSQL not found")?;
     ready(&GRPCURL)?;
     ready(&BUF)?;
     ready(&SMTP_SERVER)?;
     ready(&PEBBLE)?;
-    present(&CHROMIUM).context("`chromium` is missing")?;
+    present(&CHROMIUM).context("`chromium` not found")?;
     ready(&PLAYWRIGHT)?;
     for installer in [NGINX, CADDY, SYSTEMD] {
-        present(&installer).with_context(|| format!("`{}` is missing", installer.program))?;
+        present(&installer).with_context(|| format!("`{}` not found", installer.program))?;
     }
     client::TOOLS.iter().try_for_each(ready)?;
     terraform::TOOLS.iter().try_for_each(ready)?;
-    client::ready().context("the TypeScript client cannot be made ready")?;
+    client::ready().context("failed to build the TypeScript client")?;
     present_terraform()?;
     wire()
 }
 
-/// What the check of the contract calls.
+/// Installs the tools of the contract's check.
 pub(crate) fn for_proto() -> Result<()> {
     ready(&BUF)
 }
 
-/// What the check of the provider's documentation calls.
+/// Installs the tools for the check of the provider's documentation.
 pub(crate) fn for_provider_docs() -> Result<()> {
     present_terraform()?;
     ready(&terraform::TFPLUGINDOCS)
 }
 
-/// What the check of the licences calls.
+/// Installs the tools of the licence check.
 pub(crate) fn for_licences() -> Result<()> {
     ready(&CARGO_DENY)
 }
 
-/// What the count of instructions calls.
+/// Installs the tools of the instruction counts.
 pub(crate) fn for_instructions() -> Result<()> {
-    present(&VALGRIND).context("`valgrind` is missing")
+    present(&VALGRIND).context("`valgrind` not found")
 }
 
-/// What the tests of the provider drive. It has a licence of its own and no package in Debian, so it
-/// is named here and not installed.
+/// Checks that `terraform` is installed. It has its own licence and no Debian package, so it is not
+/// installed here.
 fn present_terraform() -> Result<()> {
     if shell::found("terraform") {
         return Ok(());
     }
     bail!(
-        "`terraform` is missing: install Terraform 1.8 or newer \
+        "`terraform` not found: install Terraform 1.8 or newer \
          (https://developer.hashicorp.com/terraform/install) and put it on the PATH"
     )
 }
 
-/// The modules of the client by which tests talk to providers as Terraform does; tests build it.
+/// Downloads the modules of the client that calls providers as Terraform does. Tests build it.
 fn wire() -> Result<()> {
-    present(&GO).context("Go is missing")?;
+    present(&GO).context("Go not found")?;
     let mut command = shell::command("go")?;
     command.args(["mod", "download"]).current_dir(shell::workspace().join(WIRE));
     shell::finish(&mut command)
 }
 
-/// Waits until nobody else installs here: two runs of the tests may begin at once.
+/// Waits until no other process installs tools: two test runs may start at once.
 fn alone() -> Result<fs::File> {
-    fs::create_dir_all(shell::tools()).context("cannot make the folder of the tools")?;
+    fs::create_dir_all(shell::tools()).context("failed to create the folder of the tools")?;
     let lock = fs::File::create(shell::tools().join("setup.lock"));
-    let lock = lock.context("cannot make the lock of the set-up")?;
-    lock.lock().context("cannot wait for another set-up")?;
+    let lock = lock.context("failed to create the lock file of the setup")?;
+    lock.lock().context("failed to wait for another setup")?;
     Ok(lock)
 }
 
@@ -227,31 +228,31 @@ fn ready(tool: &Tool) -> Result<()> {
     if program.exists() && fs::read_to_string(&stamp).is_ok_and(|text| text == tool.version) {
         return Ok(());
     }
-    println!("{} {} is not here yet", tool.name, tool.version);
+    println!("{} {} is not installed yet", tool.name, tool.version);
     present(&tool.needs).with_context(|| {
         format!(
-            "`{}` {} cannot be installed: `{}` is missing",
+            "cannot install `{}` {}: `{}` not found",
             tool.name, tool.version, tool.needs.program
         )
     })?;
     fs::create_dir_all(shell::tools().join("bin"))
-        .context("cannot make the folder of the tools")?;
+        .context("failed to create the folder of the tools")?;
     (tool.install)(tool).with_context(|| {
-        format!("`{}` {} cannot be installed; {}", tool.name, tool.version, tool.needs.by_hand)
+        format!("cannot install `{}` {}; {}", tool.name, tool.version, tool.needs.by_hand)
     })?;
     if !program.exists() {
-        bail!("`{}` was installed but is not at {}", tool.name, program.display());
+        bail!("`{}` was installed but not found at {}", tool.name, program.display());
     }
-    fs::write(&stamp, tool.version).context("cannot write the stamp of a tool")
+    fs::write(&stamp, tool.version).context("failed to write the stamp of a tool")
 }
 
-/// Gets an installer from the system's packages where that is possible.
+/// Installs an installer from the system's packages if possible.
 fn present(installer: &Installer) -> Result<()> {
     if shell::found(installer.program) {
         return Ok(());
     }
     if !shell::found("apt-get") {
-        bail!("there is no apt-get here to get it with: {}", installer.by_hand);
+        bail!("apt-get not found: {}", installer.by_hand);
     }
     let root = shell::output("id", &["-u"])?.trim() == "0";
     if !root && !shell::found("sudo") {
@@ -265,7 +266,7 @@ fn present(installer: &Installer) -> Result<()> {
 fn apt(root: bool, args: &[&str]) -> Result<()> {
     let mut command = shell::command(if root { "apt-get" } else { "sudo" })?;
     if !root {
-        // Without a terminal sudo may not ask: it fails with its own reason instead.
+        // Without a terminal sudo cannot prompt. It fails with its own reason instead.
         command.args(["--non-interactive", "apt-get"]);
     }
     shell::finish(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
@@ -285,12 +286,12 @@ fn install_pebble(tool: &Tool) -> Result<()> {
     }
 }
 
-/// The second part of a version of Go, such as 19 of `go1.19.8`.
+/// Returns the minor number of a Go version, such as 19 of `go1.19.8`.
 fn minor(version: &str) -> Option<u32> {
     version.trim().strip_prefix("go1.")?.split(['.', '-', ' ']).next()?.parse().ok()
 }
 
-/// A program of Go, in the folder of the tools.
+/// Installs a Go program in the folder of tools.
 fn install_module(args: &[&str]) -> Result<()> {
     let mut command = shell::command("go")?;
     shell::finish(command.args(args).env("GOBIN", shell::tools().join("bin")))
@@ -303,7 +304,7 @@ fn install_buf(tool: &Tool) -> Result<()> {
         fs::remove_file(&link)?;
     }
     std::os::unix::fs::symlink("../npm/node_modules/.bin/buf", link)
-        .context("cannot link buf into the folder of the tools")
+        .context("failed to link buf into the folder of the tools")
 }
 
 fn install_smtp_server(tool: &Tool) -> Result<()> {
@@ -314,7 +315,7 @@ fn install_playwright(tool: &Tool) -> Result<()> {
     install_packages("browser", &[&format!("playwright-core@{}", tool.version), AXE])
 }
 
-/// Packages of npm, in a folder of their own below that of the tools.
+/// Installs npm packages in their own folder below the folder of tools.
 fn install_packages(folder: &str, packages: &[&str]) -> Result<()> {
     let folder = shell::tools().join(folder);
     fs::create_dir_all(&folder)?;
@@ -325,7 +326,7 @@ fn install_packages(folder: &str, packages: &[&str]) -> Result<()> {
 
 fn install_cargo_deny(tool: &Tool) -> Result<()> {
     let mut command = shell::command(&shell::cargo())?;
-    // The unoptimised build is quick enough at work, and ready in a fifth of the time.
+    // The unoptimized build is fast enough, and compiles in a fifth of the time.
     command.args([
         "install",
         "--debug",
@@ -344,7 +345,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_of_go_is_read_as_go_writes_it() {
+    fn go_version_is_parsed() {
         for (text, expected) in [
             ("go1.19.8\n", Some(19)),
             ("go1.26", Some(26)),
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_installer_is_named_with_the_way_to_get_it() {
+    fn missing_installer_is_named_with_instructions() {
         let unknown = Installer {
             program: "no-such-program",
             package: "no-such-package-of-aloft",
@@ -369,7 +370,11 @@ mod tests {
             client::TOOLS.iter().chain(&terraform::TOOLS).chain([&terraform::TFPLUGINDOCS]);
         for tool in tools.iter().chain(further) {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
-            assert!(tool.needs.by_hand.starts_with("install "), "{} says no way out", tool.name);
+            assert!(
+                tool.needs.by_hand.starts_with("install "),
+                "{} has no instructions",
+                tool.name
+            );
         }
     }
 }

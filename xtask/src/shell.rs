@@ -1,16 +1,16 @@
-//! Running other programs: what is run is said first, and a failure names the whole command.
+//! Runs other programs. Prints each command first, and failures name the whole command.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The folder of the workspace, wherever the command was called from.
+/// Returns the folder of the workspace, wherever the command was called from.
 pub(crate) fn workspace() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace's folder")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the workspace's folder")
 }
 
-/// Where tools are installed: `ALOFT_TOOLS_DIR`, or `.tools` in the workspace.
+/// Returns the folder of tools: `ALOFT_TOOLS_DIR`, or `.tools` in the workspace.
 pub(crate) fn tools() -> PathBuf {
     match std::env::var_os("ALOFT_TOOLS_DIR") {
         Some(folder) if !folder.is_empty() => PathBuf::from(folder),
@@ -18,7 +18,7 @@ pub(crate) fn tools() -> PathBuf {
     }
 }
 
-/// A command in the workspace's folder that finds our tools first.
+/// Creates a command in the workspace's folder with our tools first on the `PATH`.
 pub(crate) fn command(program: &str) -> Result<Command> {
     let mut search = vec![tools().join("bin")];
     search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
@@ -26,38 +26,41 @@ pub(crate) fn command(program: &str) -> Result<Command> {
     command
         .current_dir(workspace())
         .stdin(Stdio::null())
-        .env("PATH", std::env::join_paths(search).context("the path of the tools holds a colon")?)
+        .env(
+            "PATH",
+            std::env::join_paths(search).context("the path of the tools contains a colon")?,
+        )
         .env("ALOFT_TOOLS_DIR", tools());
     Ok(command)
 }
 
-/// The cargo that runs us, so that a toolchain chosen by the caller holds.
+/// Returns the cargo that runs this program, so that the caller's toolchain is used.
 pub(crate) fn cargo() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())
 }
 
-/// Runs to the end with its output in ours; fails if it fails.
+/// Runs a command with inherited output. Fails if it fails.
 pub(crate) fn run(program: &str, args: &[&str]) -> Result<()> {
     finish(command(program)?.args(args))
 }
 
-/// As [`run`], for a command that needed more than arguments.
+/// Runs a prepared command like [`run`].
 pub(crate) fn finish(command: &mut Command) -> Result<()> {
     let line = spelled(command);
     println!("$ {line}");
-    let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
+    let status = command.status().with_context(|| format!("failed to start `{line}`"))?;
     if !status.success() {
         bail!("`{line}` failed ({status})");
     }
     Ok(())
 }
 
-/// What a command prints, without running into ours; fails if it fails.
+/// Returns the output of a command. Fails if it fails.
 pub(crate) fn output(program: &str, args: &[&str]) -> Result<String> {
     let mut command = command(program)?;
     command.args(args);
     let line = spelled(&command);
-    let output = command.output().with_context(|| format!("cannot start `{line}`"))?;
+    let output = command.output().with_context(|| format!("failed to start `{line}`"))?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr);
         bail!("`{line}` failed ({}): {}", output.status, why.trim());
@@ -65,13 +68,13 @@ pub(crate) fn output(program: &str, args: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether a program of this name can be started at all.
+/// Returns whether a program with this name can be started.
 pub(crate) fn found(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// A command as one would type it.
+/// Formats a command as a person would type it.
 pub(crate) fn spelled(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let name = program.file_name().unwrap_or(command.get_program());

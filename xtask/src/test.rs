@@ -1,5 +1,5 @@
-//! `cargo xtask test`: every test of the workspace, after the set-up. Cargo's own result lines close
-//! the output; an ignored test is a failure, because a skipped test proves nothing.
+//! `cargo xtask test`: runs every test of the workspace after the setup. Cargo's own result lines
+//! end the output. An ignored test fails the run, because a skipped test proves nothing.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::{setup, shell};
 
-/// Sets up, then runs `cargo test` with further arguments, on all packages unless they name some.
-/// All packages are followed by the server's calls and by what Terraform makes of them once more, on
+/// Runs the setup, then `cargo test` with further arguments, on all packages unless they name some.
+/// After all packages, it runs the tests of the server and the Terraform provider again, on
 /// PostgreSQL.
 pub(crate) fn run(args: &[&str]) -> Result<()> {
     setup::for_tests()?;
@@ -27,18 +27,18 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
 
 fn tested(command: &mut Command) -> Result<()> {
     println!("$ {}", shell::spelled(command));
-    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
-    let output = child.stdout.take().expect("the output was asked for as a pipe");
+    let mut child = command.stdout(Stdio::piped()).spawn().context("failed to start cargo")?;
+    let output = child.stdout.take().expect("stdout is piped");
     let mut ignored = 0;
     for line in BufReader::new(output).split(b'\n') {
-        let line = line.context("cannot read cargo's output")?;
+        let line = line.context("failed to read cargo's output")?;
         ignored += ignored_in(&String::from_utf8_lossy(&line));
         let mut out = std::io::stdout().lock();
         out.write_all(&line).and_then(|()| out.write_all(b"\n")).context("cannot print")?;
     }
-    let status = child.wait().context("cannot wait for cargo")?;
+    let status = child.wait().context("failed to wait for cargo")?;
     if ignored > 0 {
-        bail!("{ignored} ignored: every test runs, or it goes");
+        bail!("{ignored} tests are ignored; run or delete them");
     }
     if !status.success() {
         std::process::exit(status.code().unwrap_or(1));
@@ -46,13 +46,13 @@ fn tested(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Whether arguments for cargo (those before `--`) name packages.
+/// Returns whether arguments for cargo (those before `--`) name packages.
 fn chooses_packages(args: &[&str]) -> bool {
     let own = args.iter().take_while(|word| **word != "--");
     own.into_iter().any(|word| word.starts_with("-p") || word.starts_with("--package"))
 }
 
-/// How many tests a line of libtest's output reports as ignored.
+/// Returns the number of ignored tests that a line of libtest's output reports.
 fn ignored_in(line: &str) -> u32 {
     if !line.starts_with("test result: ") {
         return 0;
@@ -66,13 +66,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_are_chosen_before_the_dashes_only() {
+    fn only_arguments_before_dashes_choose_packages() {
         assert!(chooses_packages(&["-p", "xtask"]) && chooses_packages(&["--package=xtask"]));
         assert!(!chooses_packages(&["--test", "it", "--", "-p"]) && !chooses_packages(&[]));
     }
 
     #[test]
-    fn ignored_tests_are_counted_from_the_result_lines_only() {
+    fn ignored_tests_are_counted_from_result_lines() {
         let result = "test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out";
         assert_eq!(ignored_in(result), 3);
         assert_eq!(ignored_in(&result.replace("3 ignored", "0 ignored")), 0);

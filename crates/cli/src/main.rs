@@ -316,7 +316,8 @@ mod tests {
         let methods = contract::rpc::methods().iter().filter(|it| ours.contains(&&*it.service));
         for method in methods {
             let known = METHODS.iter().find(|(name, _)| *name == method.name);
-            let (_, command) = known.unwrap_or_else(|| panic!("method {} not found in METHODS", method.name));
+            let (_, command) =
+                known.unwrap_or_else(|| panic!("method {} not found in METHODS", method.name));
             let Ok(path) = command else { continue };
             let mut at = Cli::command();
             for word in *path {

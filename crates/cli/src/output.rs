@@ -38,7 +38,8 @@ pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String 
     for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
-            write!(line, "{cell:<width$}", width = width + GAP).expect("writing to a string cannot fail");
+            write!(line, "{cell:<width$}", width = width + GAP)
+                .expect("writing to a string cannot fail");
         }
         text.push_str(line.trim_end());
         text.push('\n');

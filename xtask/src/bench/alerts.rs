@@ -1,7 +1,7 @@
-//! The scenarios of alerts: how soon after a failing check its message is at the receiver, with a
-//! thousand monitors running and everything synced to disk in between; and how long thousands of
-//! messages take where one receiver of many hangs. Targets and receivers are threads of this process,
-//! so that one clock sees both ends.
+//! Scenarios of alerts. `alert` measures the time from a failing check to its message at the
+//! receiver, with a thousand monitors running and everything synced to disk. `queue` measures the
+//! time for thousands of messages if one receiver of many hangs. Targets and receivers are threads
+//! of this process, so that one clock measures both ends.
 
 mod ends;
 
@@ -18,22 +18,22 @@ use super::process::{Service, Target};
 use super::scenario::Sizes;
 use super::{Figure, Scenario};
 
-/// All scenarios, in the order in which they run.
+/// All scenarios in order.
 pub(super) const ALERTS: &[Scenario] = &[("alert", alert), ("queue", queue)];
 
-/// Monitors that run beside the one that breaks.
+/// Monitors that run next to the one that breaks.
 const BESIDE: Load = Load { wire: Wire::Plain, monitors: 1_000, regions: 1 };
-/// How often it breaks.
+/// Number of times that it breaks.
 const BREAKS: usize = 300;
-/// Receivers, and messages for each.
+/// Number of receivers.
 const RECEIVERS: usize = 100;
 const MESSAGES: usize = 100;
-/// Longest time that anything is waited for.
+/// Timeout.
 const PATIENCE: Duration = Duration::from_mins(2);
 const MONITORS: &str = "monitor.v1.MonitorService";
 const NOTIFICATIONS: &str = "notification.v1.NotificationService";
 
-/// From the failing check's arrival at its target to the message at the receiver.
+/// Measures the time from the failing check's arrival at its target to the message at the receiver.
 fn alert(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let folder = tempfile::tempdir()?;
     let key = observe::key(folder.path())?;
@@ -48,12 +48,12 @@ fn alert(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     for _ in 0..BREAKS {
         page.break_down();
         api.call("TriggerMonitor", &json!({ "id": monitor }))?;
-        let told = receiver.next(PATIENCE).context("nobody was told of a failure")?;
-        let failed = page.last_visit().context("the failing check came")?;
+        let told = receiver.next(PATIENCE).context("no message about the failure arrived")?;
+        let failed = page.last_visit().context("the failing check did not arrive")?;
         took.push(told.saturating_duration_since(failed).as_secs_f64() * 1e3);
         page.recover();
         api.call("TriggerMonitor", &json!({ "id": monitor }))?;
-        receiver.next(PATIENCE).context("nobody was told of a recovery")?;
+        receiver.next(PATIENCE).context("no message about the recovery arrived")?;
     }
     service.stop()?;
     took.sort_by(f64::total_cmp);
@@ -67,8 +67,8 @@ fn alert(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     Ok(vec![figure("p50", at(0.5)), figure("p99", at(0.99))])
 }
 
-/// Many messages at once for many receivers, of which one takes what comes and never answers: until
-/// the last of the others has its last.
+/// Measures the time until all receivers but one have all their messages. The remaining receiver
+/// accepts requests and never responds.
 fn queue(_: &Target, _: &Sizes) -> Result<Vec<Figure>> {
     let folder = tempfile::tempdir()?;
     let key = observe::key(folder.path())?;
@@ -94,13 +94,13 @@ fn queue(_: &Target, _: &Sizes) -> Result<Vec<Figure>> {
     let mut last = begun;
     for receiver in &receivers[1..] {
         for _ in 0..MESSAGES {
-            last = last.max(receiver.next(PATIENCE).context("a message did not come")?);
+            last = last.max(receiver.next(PATIENCE).context("a message did not arrive")?);
         }
     }
     let waiting = api.call_of(NOTIFICATIONS, "ListDeliveries", &json!({ "state": "waiting" }))?;
     service.stop()?;
-    let waiting = waiting["totalSize"].as_u64().context("the log says how many wait")?;
-    ensure!(waiting >= 1, "the receiver that hangs has all it was sent");
+    let waiting = waiting["totalSize"].as_u64().context("the response has no totalSize")?;
+    ensure!(waiting >= 1, "the receiver that hangs got all its messages");
     Ok(vec![Figure {
         name: "10,000 messages, one receiver of 100 hangs: the others done".to_owned(),
         monitors: Some(MESSAGES),
@@ -109,19 +109,19 @@ fn queue(_: &Target, _: &Sizes) -> Result<Vec<Figure>> {
     }])
 }
 
-/// A monitor of the page that is told of at its first failure.
+/// Creates a monitor of the page that alerts at its first failure.
 fn watch(api: &mut Api, page: &Page) -> Result<String> {
     let monitor = json!({
         "name": "breaks", "url": page.url(), "periodicity": "10m", "retry": 0,
         "regions": ["fly-ams"], "active": true,
     });
     let made = api.call_of(MONITORS, "CreateHttpMonitor", &json!({ "monitor": monitor }))?;
-    let id = made["monitor"]["id"].as_str().context("a monitor has an id")?.to_owned();
+    let id = made["monitor"]["id"].as_str().context("the monitor has no id")?.to_owned();
     api.call("TriggerMonitor", &json!({ "id": id }))?;
     Ok(id)
 }
 
-/// A channel of a kind that is never told several events at once.
+/// Creates a channel of a kind that never combines several events in a message.
 fn tell(api: &mut Api, receiver: &Receiver, monitors: &[&str]) -> Result<Value> {
     let channel = json!({
         "providerType": "grafana_oncall", "grafanaOncall": { "webhookUrl": receiver.url() },

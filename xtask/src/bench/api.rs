@@ -1,4 +1,5 @@
-//! The little HTTP the bench needs: one kept connection, JSON calls, and the metrics of the service.
+//! A small HTTP client for the bench: one persistent connection, JSON calls, and the metrics of the
+//! service.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,16 +10,16 @@ use serde_json::Value;
 
 use super::process::connect;
 
-/// A kept connection to a service, with a key.
+/// A persistent connection to a service, with a key.
 pub(super) struct Api {
     stream: BufReader<TcpStream>,
     key: String,
 }
 
-/// The samples of `/metrics`, by name with labels.
+/// Samples of `/metrics` by name with labels.
 pub(super) struct Metrics(BTreeMap<String, f64>);
 
-/// Whether the service answers `/healthz`.
+/// Returns whether the service responds to `/healthz`.
 pub(super) fn healthy(address: SocketAddr) -> bool {
     connect(address)
         .and_then(|stream| exchange(&mut BufReader::new(stream), "GET", "/healthz", "", ""))
@@ -61,12 +62,12 @@ impl Api {
 }
 
 impl Metrics {
-    /// Sum of all samples whose name (before the labels) is `name`.
+    /// Returns the sum of all samples with this name, for any labels.
     pub(super) fn sum(&self, name: &str) -> f64 {
         self.0.iter().filter(|(key, _)| base(key) == name).map(|(_, value)| value).sum()
     }
 
-    /// Sum of all samples of `name` among whose labels `label` stands.
+    /// Returns the sum of all samples of `name` whose labels contain `label`.
     pub(super) fn sum_where(&self, name: &str, label: &str) -> f64 {
         self.0
             .iter()
@@ -75,8 +76,8 @@ impl Metrics {
             .sum()
     }
 
-    /// The value below which `share` of a histogram's observations since `before` lie, by linear
-    /// interpolation in its bucket.
+    /// Returns a quantile of a histogram's observations since `before`, by linear interpolation in
+    /// its bucket.
     pub(super) fn quantile(&self, before: &Self, name: &str, share: f64) -> Option<f64> {
         let mut buckets: Vec<(f64, f64)> = self
             .0
@@ -125,7 +126,7 @@ fn exchange(
     stream.get_mut().write_all(request.as_bytes())?;
     let mut line = String::new();
     stream.read_line(&mut line)?;
-    let status = line.split(' ').nth(1).context("no status line")?.to_owned();
+    let status = line.split(' ').nth(1).context("invalid status line")?.to_owned();
     let mut length = 0;
     let mut chunked = false;
     loop {
@@ -143,7 +144,7 @@ fn exchange(
     let body = if chunked { read_chunks(stream)? } else { read_exactly(stream, length)? };
     let body = String::from_utf8(body)?;
     if status != "200" {
-        bail!("{method} {path} answered {status}: {body}");
+        bail!("{method} {path} returned {status}: {body}");
     }
     Ok(body)
 }

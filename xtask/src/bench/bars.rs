@@ -1,18 +1,18 @@
-//! What the figures must reach on two cores, target and service together: the bars that releases are
-//! held to. A figure without a bar is there to explain another.
+//! Thresholds for the figures on two cores, which the target and the service share. Releases must
+//! meet them. A figure without a threshold explains another one.
 
 use serde_json::{Value, json};
 
 use super::Figure;
 
-/// How far a figure must come.
+/// Required value of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Bar {
     AtLeast(f64),
     AtMost(f64),
 }
 
-/// A figure's name, how many monitors it is about where that matters, and its bar.
+/// Name of a figure, its number of monitors if it matters, and its threshold.
 type Row = (&'static str, Option<usize>, Bar);
 
 const BARS: &[Row] = &[
@@ -48,7 +48,7 @@ const BARS: &[Row] = &[
     ("ListMonitors of 50, PostgreSQL: calls", None, Bar::AtLeast(4_000.0)),
 ];
 
-/// The bar of a figure, where it has one.
+/// Returns the threshold of a figure, if it has one.
 pub(super) fn of(figure: &Figure) -> Option<Bar> {
     let is_of =
         |row: &&Row| row.0 == figure.name && row.1.is_none_or(|it| figure.monitors == Some(it));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_that_depends_on_the_monitors_holds_for_as_many_only() {
+    fn threshold_applies_only_to_its_monitor_count() {
         let memory = |monitors| of(&figure("30 s, one region: memory", monitors));
         assert_eq!(memory(Some(10_000)), Some(Bar::AtMost(60.0)));
         assert_eq!(memory(Some(100_000)), Some(Bar::AtMost(400.0)));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_is_met_by_what_is_exactly_as_good() {
+    fn equal_value_meets_the_threshold() {
         assert!(Bar::AtLeast(10.0).is_met(10.0) && !Bar::AtLeast(10.0).is_met(9.9));
         assert!(Bar::AtMost(10.0).is_met(10.0) && !Bar::AtMost(10.0).is_met(10.1));
     }

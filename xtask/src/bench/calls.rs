@@ -1,6 +1,6 @@
-//! The scenarios of calls: JSON over kept connections, from a load generator that shares the cores,
-//! on each engine. Reads come in two sorts: the same one again and again, as dashboards and providers
-//! ask it, and one that is another each time, which no memory helps.
+//! Scenarios of calls: JSON over persistent connections, from a load generator that shares the
+//! cores, on each engine. Reads come in two kinds: always the same request, as dashboards and
+//! providers send it, and a different request each time, which no cache can serve.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use super::process::{Postgres, Service};
 use super::scenario::Sizes;
 use super::{Figure, Scenario};
 
-/// All scenarios, in the order in which they run.
+/// All scenarios in order.
 pub(super) const RPC: &[Scenario] = &[
     ("list", |_, sizes| list(Engine::Sqlite, SAME, sizes)),
     ("others", |_, sizes| list(Engine::Sqlite, OTHERS, sizes)),
@@ -23,11 +23,11 @@ pub(super) const RPC: &[Scenario] = &[
     ("create-postgres", |_, sizes| create(Engine::Postgres, sizes)),
 ];
 
-/// Connections that call at a time.
+/// Number of concurrent connections.
 const CONNECTIONS: usize = 8;
-/// Monitors of one page, and in the workspace.
+/// Number of monitors in the workspace, and on one page of the list.
 const LISTED: usize = 50;
-/// Requests that take turns: one, and more than answers are kept.
+/// Number of alternating requests: one, and more than the cache can hold.
 const SAME: usize = 1;
 const OTHERS: usize = 2_000;
 
@@ -42,7 +42,7 @@ struct Place {
     engine: &'static str,
     service: Service,
     key: String,
-    /// Ended after the service, which is why they stand last.
+    /// Dropped after the service, therefore last.
     _postgres: Option<Postgres>,
     _folder: tempfile::TempDir,
 }
@@ -57,13 +57,13 @@ impl Place {
         let address = postgres.as_ref().map(|it| it.address.as_str());
         let database: Vec<&str> = address.map_or(Vec::new(), |address| vec!["--database", address]);
         let service = Service::start(folder.path(), &[&NO_LIMIT[..], &database].concat())?;
-        // Beside a running server, which knows where its database is.
+        // The command finds the database by asking the running server.
         let key = observe::key(folder.path())?;
         Ok(Self { engine, service, key, _postgres: postgres, _folder: folder })
     }
 }
 
-/// `ListMonitors` of 50 monitors that do not run, in as many forms of the request.
+/// Measures `ListMonitors` of 50 paused monitors, with the given number of request forms.
 fn list(engine: Engine, forms: usize, sizes: &Sizes) -> Result<Vec<Figure>> {
     let place = Place::new(engine)?;
     let mut api = Api::new(place.service.address, &place.key)?;
@@ -75,7 +75,7 @@ fn list(engine: Engine, forms: usize, sizes: &Sizes) -> Result<Vec<Figure>> {
     load(&name, &place, ("ListMonitors", &json!({ "limit": LISTED })), forms, sizes)
 }
 
-/// `CreateHttpMonitor`, each stored before it is answered.
+/// Measures `CreateHttpMonitor`, which stores each monitor before it responds.
 fn create(engine: Engine, sizes: &Sizes) -> Result<Vec<Figure>> {
     let place = Place::new(engine)?;
     let name = format!("CreateHttpMonitor, {}", place.engine);

@@ -1,6 +1,6 @@
-//! What a check costs at least on this machine: a connection of its own, a request and the answer to it, by
-//! a thread that does nothing else. Nearly all of it is the kernel's. Machines of one make differ by half,
-//! so a figure of one is put beside one of another by this.
+//! Measures the minimum cost of a check on this machine: a new connection, a request and its
+//! response, in a thread that does nothing else. Nearly all of it is the kernel's. Machines of the
+//! same type differ by up to a half, so this figure makes others comparable between them.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -15,11 +15,12 @@ use super::scenario::Sizes;
 
 const REQUEST: &[u8] =
     b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: */*\r\nconnection: close\r\n\r\n";
-/// As the service does it: what is due in a tenth of a second begins together.
+/// Interval in which the service starts checks together.
 const BEAT: Duration = Duration::from_millis(100);
 const A_BEAT: usize = 10;
 
-/// CPU of a connection where one follows the other at once, and where ten begin each tenth of a second.
+/// Measures the CPU time of a connection, for connections in sequence, and for ten at once every
+/// tenth of a second.
 pub(super) fn floor(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let port = target.plain_port;
     let busy = measure(sizes.window, || together(port, 1))?;
@@ -41,7 +42,7 @@ pub(super) fn floor(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Does it again and again; what this thread used, and how often it was done.
+/// Repeats an operation. Returns the CPU time of this thread and the number of repetitions.
 fn measure(window: Duration, mut once: impl FnMut() -> Result<()>) -> Result<(Duration, usize)> {
     let (begun, before, mut times) = (Instant::now(), used()?, 0);
     while begun.elapsed() < window {
@@ -51,7 +52,7 @@ fn measure(window: Duration, mut once: impl FnMut() -> Result<()>) -> Result<(Du
     Ok((used()?.saturating_sub(before), times))
 }
 
-/// So many connections at a time, each with a request and its whole answer.
+/// Opens this number of connections at once, each with a request and its complete response.
 fn together(port: u16, count: usize) -> Result<()> {
     let asked: Vec<_> = (0..count)
         .map(|_| -> Result<TcpStream> {
@@ -67,9 +68,9 @@ fn together(port: u16, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// CPU time of this thread, as the scheduler counts it.
+/// Returns the CPU time of this thread from the scheduler.
 fn used() -> Result<Duration> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
-    let nanoseconds = stat.split(' ').next().context("the scheduler tells no time")?;
+    let nanoseconds = stat.split(' ').next().context("the scheduler reports no CPU time")?;
     Ok(Duration::from_nanos(nanoseconds.parse()?))
 }

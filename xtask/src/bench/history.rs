@@ -1,5 +1,5 @@
-//! How fast history is read among many results, and what a result takes on disk once it lies there:
-//! the store's own example `history_cost` makes the past and times the reads, this reads its figures.
+//! Measures the speed of reads from a large history, and the size of a result on disk. The store's
+//! example `history_cost` creates the history and times the reads. This module parses its figures.
 
 use anyhow::{Context, Result};
 
@@ -20,7 +20,7 @@ fn history(_: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The figures in what the example prints: `what: middle 1.2ms, worst 3.4ms`, and bytes.
+/// Parses the output of the example: `what: middle 1.2ms, worst 3.4ms`, and bytes.
 fn read(printed: &str) -> Result<Vec<Figure>> {
     let figure = |name: String, value, unit| Figure { name, monitors: None, value, unit };
     let mut figures = Vec::new();
@@ -38,12 +38,12 @@ fn read(printed: &str) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// A duration as Rust prints it.
+/// Parses a duration as Rust prints it.
 fn millis(text: &str) -> Result<f64> {
     let units = [("ns", 1e-6), ("µs", 1e-3), ("ms", 1.0), ("s", 1e3)];
     let found = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
-    let (number, factor) = found.with_context(|| format!("`{text}` is no duration"))?;
-    Ok(number.parse::<f64>().with_context(|| format!("`{text}` is no duration"))? * factor)
+    let (number, factor) = found.with_context(|| format!("`{text}` is not a duration"))?;
+    Ok(number.parse::<f64>().with_context(|| format!("`{text}` is not a duration"))? * factor)
 }
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_figures_are_read_with_their_units() {
+    fn figures_are_parsed_with_units() {
         let printed = "commit, 80 at a time: 2.10 µs each, 3 CPU µs each\n\
             newest 25 logs: middle 812.5µs, worst 1.25ms\n\
             summary of 90 days: middle 2ms, worst 1.5s\n\

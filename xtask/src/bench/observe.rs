@@ -1,5 +1,5 @@
-//! A service with monitors of one kind, watched for a while: what it did, by its own metrics, and
-//! what it took, by the kernel.
+//! Runs a service with monitors of one kind for a while. Reports its own metrics, and the CPU time
+//! and memory from the kernel.
 
 use std::path::Path;
 use std::thread;
@@ -12,14 +12,14 @@ use super::api::{self, Api, Metrics};
 use super::process::{Service, Target, aloft};
 use super::scenario::Sizes;
 
-/// How the target is spoken to.
+/// Protocol of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wire {
     /// HTTP.
     Plain,
-    /// HTTP that is answered after a second.
+    /// HTTP with responses after a second.
     Slow,
-    /// HTTPS, a full handshake each time.
+    /// HTTPS with a full handshake each time.
     Tls,
     /// A TCP connection.
     Tcp,
@@ -27,46 +27,46 @@ pub(super) enum Wire {
     Dns,
 }
 
-/// Monitors that a service has to check every 30 s.
+/// Monitors that a service checks every 30 s.
 #[derive(Clone, Copy)]
 pub(super) struct Load {
     pub(super) wire: Wire,
     pub(super) monitors: usize,
-    /// Regions of each monitor.
+    /// Number of regions of each monitor.
     pub(super) regions: usize,
 }
 
-/// What was seen in the window.
+/// Measurements in the window.
 pub(super) struct Seen {
     pub(super) checks_per_second: f64,
     pub(super) cpu_us: f64,
-    /// Memory before there were monitors, and in the end.
+    /// Memory before the monitors exist, and at the end.
     pub(super) rss_before: f64,
     pub(super) rss_bytes: f64,
-    /// Checks that ran at a time, the mean of all seconds.
+    /// Mean number of concurrent checks over all seconds.
     pub(super) in_flight: f64,
     pub(super) late_p50_ms: f64,
     pub(super) late_p99_ms: f64,
-    /// From what is stored together to the answer that it is on disk, the mean.
+    /// Mean time of a commit including the sync to disk.
     pub(super) commit_ms: f64,
 }
 
-/// Callers that create monitors at a time: what is checked already must not keep them waiting for each
-/// other.
+/// Number of concurrent callers that create monitors, so that checks of existing ones do not slow
+/// down their creation.
 const CREATORS: usize = 64;
-/// How long they may take: who has more to check than it can must still hear of changes.
+/// Time limit for creating monitors. An overloaded service must still accept changes.
 const CREATED_WITHIN: Duration = Duration::from_mins(5);
-/// Checks of each monitor in each region, on average, after which all had two.
+/// Mean number of checks of each monitor in each region after which all have at least two.
 const FIRST_ROUNDS: f64 = 2.0;
-/// How long that may take.
+/// Time limit for these checks.
 const FIRST_ROUNDS_WITHIN: Duration = Duration::from_mins(3);
-/// Votes that changed are stored so much later at most, once for each monitor.
+/// Maximum delay after which changed votes are stored, once for each monitor.
 const VOTES_WAIT: Duration = Duration::from_secs(65);
-/// Limits that callers of the bench do not reach.
+/// Rate limits that callers of the bench do not reach.
 pub(super) const NO_LIMIT: [&str; 4] =
     ["--calls-per-second", "1000000", "--calls-burst", "1000000"];
 
-/// Runs a service under a load: warm-up, then the window.
+/// Runs a service under a load: a warm-up, then the window.
 pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen> {
     let folder = tempfile::tempdir()?;
     let key = key(folder.path())?;
@@ -86,7 +86,7 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
     let (took, used_after) = (begun.elapsed(), service.usage()?);
     service.stop()?;
     let failed = failures(&after) - failures(&before);
-    ensure!(failed == 0.0, "{failed} checks failed: the figures would say nothing");
+    ensure!(failed == 0.0, "{failed} checks failed, so the figures are meaningless");
     let checks = results(&after) - results(&before);
     let commits = |what: &str| {
         let name = format!("aloft_commit_seconds_{what}");
@@ -107,8 +107,8 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
     })
 }
 
-/// Waits until each monitor was checked twice in each region, and how they voted is stored: while regions join
-/// a monitor, what is remembered of it changes.
+/// Waits until each monitor was checked twice in each region and its votes are stored. The judge's
+/// state changes while regions join a monitor.
 fn past_first_rounds(service: &Service, load: Load) -> Result<()> {
     let (begun, checks) = (Instant::now(), (load.monitors * load.regions) as f64);
     while results(&api::metrics(service.address)?) < FIRST_ROUNDS * checks
@@ -120,8 +120,8 @@ fn past_first_rounds(service: &Service, load: Load) -> Result<()> {
     Ok(())
 }
 
-/// Runs a service twice on one folder, and divides what the folder grew in the second run by the
-/// results of that run.
+/// Runs a service twice on one folder. Returns the growth of the folder in the second run, divided
+/// by its number of results.
 pub(super) fn bytes_per_result(target: &Target, load: Load, sizes: &Sizes) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let key = key(folder.path())?;
@@ -132,14 +132,14 @@ pub(super) fn bytes_per_result(target: &Target, load: Load, sizes: &Sizes) -> Re
     let before = size(folder.path())?;
     let service = start(folder.path(), target)?;
     thread::sleep(sizes.window);
-    // What is stored between this look and the end is too little to matter, and counts against us.
+    // Results stored between this call and the end are few, and only make the figure worse.
     let stored = results(&api::metrics(service.address)?);
     service.stop()?;
     ensure!(stored > 0.0, "no result was stored");
     Ok((size(folder.path())? as f64 - before as f64) / stored)
 }
 
-/// A workspace and a key that may write.
+/// Creates a workspace and a write key.
 pub(super) fn key(data: &Path) -> Result<String> {
     let run = |words: &[&str]| -> Result<String> {
         let output = aloft().args(words).arg("--data").arg(data).output()?;
@@ -156,12 +156,12 @@ pub(super) fn key(data: &Path) -> Result<String> {
     Ok(made["key"].as_str().context("no key was printed")?.to_owned())
 }
 
-/// The 28 regions, read from the table that the service itself uses.
+/// Returns the 28 regions from the table that the service uses.
 pub(super) fn all_regions() -> &'static [&'static str] {
     rules::Region::WORDS
 }
 
-/// A service that knows the target's certificate and name server.
+/// Starts a service that trusts the target's certificate and uses its name server.
 pub(super) fn start(data: &Path, target: &Target) -> Result<Service> {
     let certificate = target.certificate.display().to_string();
     let nameserver = format!("127.0.0.1:{}", target.dns_port);
@@ -169,7 +169,7 @@ pub(super) fn start(data: &Path, target: &Target) -> Result<Service> {
     Service::start(data, &[&NO_LIMIT[..], &more].concat())
 }
 
-/// Creates the monitors of a load, several at a time.
+/// Creates the monitors of a load with several concurrent callers.
 pub(super) fn create(service: &Service, key: &str, target: &Target, load: Load) -> Result<()> {
     let share = |creator: usize| (creator..load.monitors).step_by(CREATORS);
     let begun = Instant::now();
@@ -177,7 +177,7 @@ pub(super) fn create(service: &Service, key: &str, target: &Target, load: Load) 
         let mut api = Api::new(service.address, key)?;
         for index in share(creator) {
             let is_late = begun.elapsed() > CREATED_WITHIN;
-            ensure!(!is_late, "{index} monitors took {CREATED_WITHIN:?}, and more are to be made");
+            ensure!(!is_late, "created only {index} monitors within {CREATED_WITHIN:?}");
             let (method, monitor) = monitor(target, load, index);
             api.call(method, &json!({ "monitor": monitor }))?;
         }
@@ -186,7 +186,7 @@ pub(super) fn create(service: &Service, key: &str, target: &Target, load: Load) 
     thread::scope(|scope| {
         let creators: Vec<_> =
             (0..CREATORS).map(|creator| scope.spawn(move || one(creator))).collect();
-        creators.into_iter().try_for_each(|creator| creator.join().expect("no creator panics"))
+        creators.into_iter().try_for_each(|creator| creator.join().expect("creators do not panic"))
     })?;
     println!(
         "   {} monitors in {} regions, created in {:.1?}",
@@ -231,7 +231,7 @@ fn failures(metrics: &Metrics) -> f64 {
     metrics.sum_where("aloft_checks_total", "outcome=\"failure\"")
 }
 
-/// Bytes of all files in a folder without folders.
+/// Returns the total size of the files in a folder, without its subfolders.
 fn size(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder)? {

@@ -1,7 +1,7 @@
-//! The scenarios of status pages: pages of several sizes with a past of 90 days, in which each component
-//! has its own troubles. How many visitors are answered from memory, by a load generator that shares the
-//! cores; how many bytes a page is; how long one takes that is made anew; and how soon an open browser
-//! hears of a verdict, and sees a page.
+//! Scenarios of status pages: pages of several sizes with a history of 90 days, in which each
+//! component has different outages. The load generator shares the cores. Figures: cached responses
+//! under load, size of a page, and time to rebuild one. Two more figures are the times until an
+//! open browser gets a changed verdict and paints a page.
 
 mod browser;
 mod paint;
@@ -22,27 +22,27 @@ use super::scenario::Sizes;
 use super::{Figure, Scenario, api};
 use crate::shell;
 
-/// All scenarios, in the order in which they run.
+/// All scenarios in order.
 pub(super) const PAGES: &[Scenario] =
     &[("visits", visits), ("verdict", verdict), ("paint", paint::paint)];
 
-/// Components of the pages.
+/// Numbers of components of the pages.
 const COUNTS: [usize; 4] = [8, 30, 100, 1_000];
-/// Connections that ask at a time.
+/// Number of concurrent connections.
 const CONNECTIONS: usize = 32;
-/// How often a page is made anew for the figure of it.
+/// Number of rebuilds of a page.
 const ROUNDS: usize = 9;
-/// How often the verdict changes.
+/// Number of changes of the verdict.
 const CHANGES: usize = 60;
-/// Longest time that anything is waited for.
+/// Timeout.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Longer than a page is kept without a look at what is stored.
+/// Time after which a page is no longer served without a query of the store.
 const FORGOTTEN: Duration = Duration::from_secs(11);
-/// The load generator.
+/// Name of the load generator.
 const VISITORS: &str = "bench-visits";
 const KILOBYTE: f64 = 1_000.0;
 
-/// Pages as visitors load them: bytes, visits a second, and making them anew.
+/// Measures pages under load: bytes, visits per second, and the time to rebuild them.
 fn visits(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let visitors = built(VISITORS)?;
     let site = Site::open(target, &COUNTS)?;
@@ -85,7 +85,7 @@ fn load(visitors: &Path, site: &Site, path: &str, sizes: &Sizes) -> Result<Value
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// The load generator, built where it is not there: `--built` is about what is measured.
+/// Builds the load generator if it is missing. `--built` only applies to the measured program.
 fn built(name: &str) -> Result<PathBuf> {
     let program = Path::new("target/release").join(name);
     if !program.exists() {
@@ -95,8 +95,8 @@ fn built(name: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Milliseconds of deciding what a page shows, of saying it as HTML, and from the question to the last
-/// byte, reading included: the middle of several.
+/// Returns the median of three times in milliseconds: deciding the content of a page, rendering it
+/// as HTML, and the whole response including reads.
 fn anew(site: &Site, count: usize) -> Result<[f64; 3]> {
     let address = site.service.address;
     let mut rounds = Vec::with_capacity(ROUNDS);
@@ -121,8 +121,8 @@ fn anew(site: &Site, count: usize) -> Result<[f64; 3]> {
     Ok([middle(0), middle(1), middle(2)])
 }
 
-/// From the arrival of the check that changes the verdict to the word at an open browser, beside others
-/// that are open, and on the page that it loads then.
+/// Measures the time from the check that changes the verdict to the event at open browsers, and
+/// checks the page that one loads then.
 fn verdict(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     const COUNT: usize = 30;
     let mut site = Site::open(target, &[COUNT])?;
@@ -143,15 +143,15 @@ fn verdict(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
             page.recover();
         }
         site.api.call("TriggerMonitor", &json!({ "id": monitor }))?;
-        let checked = page.last_visit().context("the check came")?;
+        let checked = page.last_visit().context("the check did not arrive")?;
         let mut last = checked;
         for browser in &browsers {
-            last = last.max(browser.after(checked, PATIENCE).context("a browser heard nothing")?);
+            last = last.max(browser.after(checked, PATIENCE).context("a browser got no event")?);
         }
         took.push(last.saturating_duration_since(checked).as_secs_f64());
         let shown = get(site.service.address, &path, "identity")?;
         let is_down = String::from_utf8_lossy(&shown).contains("breaks is down");
-        ensure!(is_down == breaks, "the page does not show what the event was about");
+        ensure!(is_down == breaks, "the page does not show the change of the event");
     }
     site.service.stop()?;
     took.sort_by(f64::total_cmp);

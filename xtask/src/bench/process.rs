@@ -1,5 +1,5 @@
-//! The processes of a bench: the target, and a service on a folder of its own. Each is ended when
-//! its value is dropped. CPU time and memory come from `/proc`.
+//! The processes of a bench: the target, and a service with its own folder. Dropping a value kills
+//! its process. CPU time and memory come from `/proc`.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// How long a process may take to be there.
+/// Time limit for the start of a process.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a call may take: a service that gets more than it can do answers late.
+/// Time limit for a call. An overloaded service responds late.
 const ANSWERED_WITHIN: Duration = Duration::from_mins(5);
 
-/// The target, ready to be checked.
+/// A running target.
 pub(super) struct Target {
     child: Child,
     pub(super) plain_port: u16,
@@ -23,27 +23,27 @@ pub(super) struct Target {
     pub(super) dns_port: u16,
     pub(super) certificate: PathBuf,
     _folder: tempfile::TempDir,
-    /// Held open, so that nothing it prints breaks.
+    /// Kept open, because writing to a closed pipe fails.
     _output: Lines<BufReader<ChildStdout>>,
 }
 
-/// A service on an empty or used folder.
+/// A service with an empty or used folder.
 pub(super) struct Service {
     child: Child,
     pub(super) address: SocketAddr,
-    /// From the start of the process to its first answer.
+    /// Time from the start of the process to its first response.
     pub(super) first_answer: Duration,
 }
 
-/// A PostgreSQL with an empty database, that syncs what it commits.
+/// A PostgreSQL server with an empty database. It syncs its commits.
 pub(super) struct Postgres {
     child: Child,
     pub(super) address: String,
-    /// As above.
+    /// Kept open, as above.
     _output: BufReader<ChildStdout>,
 }
 
-/// What a process used so far.
+/// CPU time and memory of a process so far.
 #[derive(Clone, Copy)]
 pub(super) struct Usage {
     pub(super) cpu: Duration,
@@ -59,10 +59,10 @@ impl Target {
             .context("starting the target")?;
         let mut lines =
             BufReader::new(child.stdout.take().context("the target has no output")?).lines();
-        let ports = lines.next().context("the target said nothing")??;
+        let ports = lines.next().context("the target printed nothing")??;
         let ports: Vec<u16> = ports.split(' ').map(str::parse).collect::<Result<_, _>>()?;
         let [plain_port, tls_port, slow_port, dns_port] = ports[..] else {
-            bail!("the target named {} ports, not four", ports.len());
+            bail!("the target printed {} ports, expected four", ports.len());
         };
         let mut certificate = String::new();
         for line in lines.by_ref() {
@@ -131,7 +131,7 @@ impl Service {
                 return Ok(service);
             }
             if let Some(status) = service.child.try_wait()? {
-                bail!("the service ended with {status} before it answered");
+                bail!("the service exited with {status} before it responded");
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -142,7 +142,7 @@ impl Service {
         usage(self.child.id())
     }
 
-    /// Asks the process to stop and waits for it.
+    /// Asks the process to stop and waits until it exits.
     pub(super) fn stop(mut self) -> Result<()> {
         Command::new("kill").arg(self.child.id().to_string()).status()?;
         self.child.wait()?;
@@ -152,7 +152,7 @@ impl Service {
 
 impl Drop for Target {
     fn drop(&mut self) {
-        // Both fail only where the process is gone already.
+        // Both fail only if the process has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -160,7 +160,7 @@ impl Drop for Target {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // It ends with its input, and takes its files away.
+        // It stops when its stdin closes, and removes its files.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }
@@ -173,22 +173,22 @@ impl Drop for Service {
     }
 }
 
-/// The release binary.
+/// Returns the release binary.
 pub(super) fn aloft() -> Command {
     Command::new("target/release/aloft")
 }
 
-/// How many files this process, and so each that it starts, may have open.
+/// Returns the number of files that this process, and each that it starts, may open.
 pub(super) fn open_files() -> Result<Option<u64>> {
     let limits = std::fs::read_to_string("/proc/self/limits")?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
-    // The first is the soft one, which the service raises to the second.
+    // The first number is the soft limit, which the service raises to the second.
     let most = line.and_then(|line| line.split_whitespace().nth(1));
-    let most = most.context("the kernel names no limit of open files")?;
+    let most = most.context("the kernel reports no limit of open files")?;
     Ok(if most == "unlimited" { None } else { Some(most.parse()?) })
 }
 
-/// Waits until something listens at `address`.
+/// Waits until a server listens at `address`.
 pub(super) fn connect(address: SocketAddr) -> Result<TcpStream> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
@@ -201,7 +201,7 @@ fn usage(pid: u32) -> Result<Usage> {
     let after_name = stat.rsplit_once(')').context("no process name in stat")?.1;
     let fields: Vec<&str> = after_name.split_whitespace().collect();
     let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
-    // Linux counts CPU time of processes in hundredths of a second.
+    // Linux counts the CPU time of processes in hundredths of a second.
     let cpu = Duration::from_millis(ticks * 10);
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let rss = status

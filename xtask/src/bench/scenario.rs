@@ -1,5 +1,5 @@
-//! The scenarios of the engine: a service at rest, one on schedule, one that gets more than it can
-//! do over each kind of wire, one whose target is slow, and what stays on disk.
+//! Scenarios of the engine: an idle service, one on schedule, one that is overloaded with each kind
+//! of check, one with a slow target, and the growth on disk.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::observe::{self, Load, Seen, Wire};
 use super::process::{Service, Target};
 use super::{Figure, Scenario, floor};
 
-/// All scenarios, in the order in which they run.
+/// All scenarios in order.
 pub(super) const ENGINE: &[Scenario] = &[
     ("idle", |_, _| idle()),
     ("floor", floor::floor),
@@ -24,24 +24,24 @@ pub(super) const ENGINE: &[Scenario] = &[
     ("disk", disk),
 ];
 
-/// How large the scenarios are.
+/// Sizes of the scenarios.
 pub(super) struct Sizes {
-    /// Monitors on schedule.
+    /// Number of monitors on schedule.
     pub(super) monitors: usize,
-    /// As many as one process is to hold.
+    /// Number of monitors that one process must support.
     crowd: usize,
-    /// Monitors that in 28 regions want more than can be checked.
+    /// Number of monitors that overload the service in 28 regions.
     saturating: usize,
-    /// Regions of the monitors of the slow target: as many checks are in flight as start in 1 s.
+    /// Number of regions for the slow target. The checks in flight equal those that start in 1 s.
     slow_regions: usize,
     pub(super) warm_up: Duration,
     pub(super) window: Duration,
-    /// Hours of the past that are read in: 3.6 million results each.
+    /// Hours of history to create, with 3.6 million results each.
     pub(super) history_hours: u32,
 }
 
 impl Sizes {
-    /// As the project's targets are stated.
+    /// Sizes of the project's targets.
     pub(super) const FULL: Self = Self {
         monitors: 10_000,
         crowd: 100_000,
@@ -51,7 +51,7 @@ impl Sizes {
         window: Duration::from_secs(40),
         history_hours: 14,
     };
-    /// A look in between; what is crowded stays so.
+    /// Sizes of a short run. The number of the crowd is unchanged.
     pub(super) const QUICK: Self = Self {
         monitors: 3_000,
         crowd: 20_000,
@@ -63,14 +63,15 @@ impl Sizes {
     };
 }
 
-/// Monitors that are 100 checks a second, at 30 s in one region.
+/// Number of monitors for 100 checks per second, at 30 s in one region.
 const HUNDRED: usize = 3_000;
 const STARTS: usize = 11;
 const REST: Duration = Duration::from_secs(3);
 pub(super) const MEBIBYTE: f64 = 1_048_576.0;
 const KIBIBYTE: f64 = 1_024.0;
 
-/// Start to first answer on a used folder (median of 11), and memory at rest.
+/// Measures the time from the start to the first response on a used folder (median of 11), and
+/// memory at rest.
 fn idle() -> Result<Vec<Figure>> {
     let folder = tempfile::tempdir()?;
     let mut starts = Vec::new();
@@ -96,7 +97,7 @@ fn idle() -> Result<Vec<Figure>> {
     ])
 }
 
-/// CPU of a check where there is time: 100 a second.
+/// Measures the CPU time of a check without overload, at 100 checks per second.
 fn hundred(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let load = Load { wire: Wire::Plain, monitors: HUNDRED, regions: 1 };
     let seen = observe::observe(target, load, sizes)?;
@@ -107,7 +108,7 @@ fn hundred(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Monitors at 30 s in one region: memory, lateness, CPU per check.
+/// Measures monitors at 30 s in one region: memory, start delay, CPU per check.
 fn scheduled(target: &Target, monitors: usize, sizes: &Sizes) -> Result<Vec<Figure>> {
     let load = Load { wire: Wire::Plain, monitors, regions: 1 };
     let seen = observe::observe(target, load, sizes)?;
@@ -123,8 +124,8 @@ fn scheduled(target: &Target, monitors: usize, sizes: &Sizes) -> Result<Vec<Figu
     ])
 }
 
-/// Monitors at 30 s in all 28 regions: more checks than two cores can do, so that what is done is
-/// what can be done.
+/// Measures monitors at 30 s in all 28 regions. They need more checks than two cores can run, so
+/// this is the maximum rate.
 fn saturated(target: &Target, wire: Wire, sizes: &Sizes) -> Result<Vec<Figure>> {
     // A handshake costs as much as several plain checks.
     let monitors = if wire == Wire::Tls { sizes.saturating / 3 } else { sizes.saturating };
@@ -145,8 +146,8 @@ fn saturated(target: &Target, wire: Wire, sizes: &Sizes) -> Result<Vec<Figure>> 
     ])
 }
 
-/// The same monitors twice, against a target that answers at once and one that takes a second: what
-/// lies between them is the checks in flight.
+/// Measures the same monitors twice, with a target that responds at once and one that takes a
+/// second. The difference is the cost of checks in flight.
 fn slow(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let load = |wire| Load { wire, monitors: sizes.monitors, regions: sizes.slow_regions };
     let quick = observe::observe(target, load(Wire::Plain), sizes)?;
@@ -164,8 +165,8 @@ fn slow(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Growth of the data folder from one stopped service to the next, for each result between: indexes
-/// and what the judge remembers included, and before old results are gathered into blocks.
+/// Measures the growth of the data folder between two stops of the service, per result. It includes
+/// indexes and the judge's state, before compaction.
 fn disk(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let load = Load { wire: Wire::Plain, monitors: sizes.monitors, regions: 3 };
     let bytes = observe::bytes_per_result(target, load, sizes)?;

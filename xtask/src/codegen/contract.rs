@@ -1,5 +1,5 @@
-//! Code of the public contract, by the generators of its RPC library. What the generated code is
-//! wrapped in belongs to `crates/contract`; linting to `buf lint`.
+//! Generates the code of the public contract with the generators of its RPC library. Leaves the
+//! code around it to `crates/contract`, and linting to `buf lint`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,18 +9,19 @@ use anyhow::{Context, Result};
 
 use super::{header, read_all, sources};
 
-/// Where the hand-written contract is.
+/// Folder of the hand-written contract.
 const PROTO: &str = "proto";
-/// The description of all files, without comments, for reflection and for tests that walk it.
+/// Name of the file with the descriptors of all files, without comments, for reflection and for
+/// tests that walk it.
 const DESCRIPTORS: &str = "descriptors.bin";
-/// Files whose code a library brings; they are described all the same.
+/// Prefix of files whose code comes from a library. Their descriptors are included.
 const DESCRIBED_ONLY: &str = "grpc/";
-/// Predicates that drop a field from JSON because it holds its type's default. Those of fields
-/// with presence (`Option::is_none`, `is_unset_message_field`) are not among them.
+/// Predicates that omit a field from JSON if it has its type's default. The predicates of fields
+/// with presence (`Option::is_none`, `is_unset_message_field`) have other names.
 const DROPPED_DEFAULTS: &str = "skip_serializing_if = \"::buffa::json_helpers::skip_if::is_";
 const KEPT: &str = "is_unset_message_field";
 
-/// All generated files by name.
+/// Generates all files by name.
 pub(super) fn generate(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let proto = root.join(PROTO);
     let mut sources = sources(&proto)?;
@@ -55,8 +56,8 @@ pub(super) fn generate(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     Ok(files)
 }
 
-/// What of the generator's output we want: the messages and their JSON, without what nobody here
-/// uses and each build would compile.
+/// Returns the generator's options: messages with their JSON, without unused code that each build
+/// would compile.
 fn options() -> connectrpc_build::CodeGenConfig {
     let mut options = connectrpc_build::CodeGenConfig::default();
     options.generate_json = true;
@@ -67,19 +68,20 @@ fn options() -> connectrpc_build::CodeGenConfig {
     options
 }
 
-/// Makes JSON carry each field without presence, also one that is empty, zero or false: answers
-/// always have their lists and totals (design §4). The generator has no option for it, and a
-/// pass over each answer at run time would cost more than a predicate less.
+/// Makes JSON contain each field without presence, even if it is empty, zero or false: responses
+/// always have their lists and totals (design §4). The generator has no option for this. A pass
+/// over each response at run time would cost more than one predicate less.
 fn with_defaults_in_json(code: &str) -> String {
     let mut result = String::with_capacity(code.len());
     let mut rest = code;
     while let Some(start) = rest.find(DROPPED_DEFAULTS) {
         let value = start + "skip_serializing_if = \"".len();
-        let end = value + rest[value..].find('"').expect("an attribute's string is closed") + 1;
+        let end =
+            value + rest[value..].find('"').expect("the string of an attribute is closed") + 1;
         if rest[start..end].contains(KEPT) {
             result.push_str(&rest[..end]);
         } else {
-            // The comma and the space that joined it to the part before go with it.
+            // The preceding comma and space must go too.
             result.push_str(rest[..start].trim_end().trim_end_matches(','));
         }
         rest = &rest[end..];
@@ -93,7 +95,7 @@ mod tests {
     use super::with_defaults_in_json;
 
     #[test]
-    fn only_fields_without_presence_lose_their_predicate() {
+    fn only_predicates_without_presence_are_removed() {
         let code = r#"#[serde(rename = "a", skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec", deserialize_with = "x")]
 #[serde(
     rename = "b",

@@ -1,5 +1,5 @@
-//! Code of the protocols that Terraform speaks to its providers: prost's messages and tonic's
-//! servers, from the files of others in `crates/terraform-plugin/proto/`.
+//! Generates the code of Terraform's provider protocols: prost's messages and tonic's servers, from
+//! the third-party files in `crates/terraform-plugin/proto/`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,14 +8,14 @@ use anyhow::{Context, Result};
 
 use super::{header, read_all, sources};
 
-/// Where the files of others are.
+/// Folder of the third-party files.
 const PROTO: &str = "crates/terraform-plugin/proto";
-/// What is generated from a file under a licence stays under it.
+/// Licence header. Generated code keeps the licence of its source.
 const LICENCE: &str = "// SPDX-License-Identifier: MPL-2.0\n";
-/// Not every message is used: the protocol has parts that providers may leave out.
+/// Allows unused messages, because the protocol has optional parts.
 const PARTS: &str = "#![allow(dead_code)]\n";
 
-/// All generated files by name. Comments are left out: examples in them are no Rust.
+/// Generates all files by name, without comments, because examples in them are not Rust.
 pub(super) fn generate(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let proto = root.join(PROTO);
     let mut compiler = protox::Compiler::new([&proto])?;
@@ -24,7 +24,7 @@ pub(super) fn generate(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     tonic_prost_build::configure()
         .build_client(false)
         .build_transport(false)
-        // A host that is newer than we are gets `unimplemented`, and a provider compiles on.
+        // A newer host gets `unimplemented` for unknown methods, and providers still compile.
         .generate_default_stubs(true)
         .emit_rerun_if_changed(false)
         .out_dir(scratch.path())

@@ -1,13 +1,14 @@
-//! The provider's documentation in the registry's layout. A program beside the provider makes it, so
-//! that no other command has to build the provider.
+//! Generates the provider's documentation in the registry's layout. A separate program next to the
+//! provider does it, so that other commands need not build the provider.
 
 use anyhow::Result;
 
 use crate::shell;
 
-/// The program that makes it.
+/// Name of the generating program.
 const PROGRAM: &str = "provider-docs";
-/// Where it lies, with the examples; the registry wants it as `docs/` (decision 0018).
+/// Folder of the documentation and its examples. The registry expects it as `docs/` (decision
+/// 0018).
 const FOLDER: &str = "docs/terraform";
 
 /// Writes the pages that differ.
@@ -15,7 +16,7 @@ pub(super) fn write() -> Result<()> {
     run(&[FOLDER])
 }
 
-/// Fails if a page is not what the schemas and examples say.
+/// Fails if a page differs from the schemas and examples.
 pub(crate) fn check() -> Result<()> {
     run(&["--check", FOLDER])
 }

@@ -1,4 +1,5 @@
-//! The provider in a local mirror: a folder in which `terraform init` looks before it asks a registry.
+//! Installs the provider in a local mirror: a folder that `terraform init` searches before a
+//! registry.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::{Platform, SOURCE, VERSION, reading};
 
-/// The mirror that Terraform knows without being told.
+/// Returns Terraform's default mirror.
 pub(super) fn home() -> Result<PathBuf> {
     let (variable, below) = if cfg!(windows) {
         ("APPDATA", "terraform.d/plugins")
@@ -15,20 +16,21 @@ pub(super) fn home() -> Result<PathBuf> {
         ("HOME", ".terraform.d/plugins")
     };
     let home = std::env::var_os(variable).filter(|folder| !folder.is_empty());
-    let home = home.with_context(|| format!("`{variable}` is not set: say --into FOLDER"))?;
+    let home = home.with_context(|| format!("`{variable}` is not set; use --into FOLDER"))?;
     Ok(Path::new(&home).join(below))
 }
 
-/// Puts a program into a mirror, in place of one of the same version, and says how to use it.
+/// Installs a program in a mirror, in place of one with the same version, and prints how to use it.
 pub(super) fn install(program: &Path, mirror: &Path, platform: &Platform) -> Result<()> {
     let folder = SOURCE.iter().fold(mirror.to_path_buf(), |folder, part| folder.join(part));
     let folder = folder.join(VERSION).join(platform.to_string());
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("failed to create {}", folder.display()))?;
     let file = folder.join(platform.released());
-    // A program that runs cannot be written to, but another can take its name.
+    // A running program cannot be overwritten, but another file can take its name.
     let beside = file.with_extension("new");
     fs::copy(program, &beside).with_context(|| reading(program))?;
-    fs::rename(&beside, &file).with_context(|| format!("cannot write {}", file.display()))?;
+    fs::rename(&beside, &file).with_context(|| format!("failed to write {}", file.display()))?;
     let [_, namespace, name] = SOURCE;
     println!(
         "installed {}
@@ -56,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terraform_init_finds_what_was_installed() {
+    fn terraform_init_finds_the_installed_provider() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
         fs::write(&program, "#!/bin/sh\n").unwrap();
@@ -71,16 +73,16 @@ mod tests {
         let triple = shell::output("rustc", &["--print", "host-tuple"]).unwrap();
         let platform = Platform::of(triple.trim()).unwrap();
         let mirror = folder.path().join(".terraform.d/plugins");
-        // Twice: the second replaces the first.
+        // Install twice: the second installation replaces the first.
         for _ in 0..2 {
             install(&program, &mirror, &platform).unwrap();
         }
         let mut command = shell::command("terraform").unwrap();
         command.args(["init", "-input=false"]).current_dir(&configuration);
-        // Nothing but the mirror of this home is looked into.
+        // Terraform must only search the mirror of this home.
         command.env("HOME", folder.path()).env("CHECKPOINT_DISABLE", "1");
         command.env_remove("TF_CLI_CONFIG_FILE").env_remove("XDG_DATA_HOME");
-        let output = command.output().expect("`terraform` is on the PATH");
+        let output = command.output().expect("`terraform` is on the `PATH`");
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
         assert!(said.contains(&format!("Installed aloft/service v{VERSION}")), "{said}");

@@ -1,5 +1,5 @@
-//! A release of the provider, as the registry's rules name its files: a zip per platform, the sums of
-//! all files, and a manifest that says which protocol is spoken.
+//! Packages a release of the provider with the file names that registries require: a zip per
+//! platform, checksums, and a manifest with the protocol version.
 //! Rules: <https://developer.hashicorp.com/terraform/registry/providers/publishing>
 
 use std::fmt::Write as _;
@@ -14,16 +14,16 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 use super::{PROGRAM, Platform, VERSION, reading};
 use crate::shell;
 
-/// Licences that go with the program, and where they lie.
+/// Licences to include, with their paths.
 const LICENCES: [(&str, &str); 2] =
     [("LICENSE", "LICENSE"), ("LICENSE-MPL-2.0", "crates/terraform-plugin/proto/LICENSE-MPL-2.0")];
-/// What the registry wants to know of a release.
+/// Content of the manifest.
 const MANIFEST: &str =
     "{\n  \"version\": 1,\n  \"metadata\": {\n    \"protocol_versions\": [\"6.0\"]\n  }\n}\n";
 
-/// Writes the files of one platform into `folder`, and the sums of all that lie there.
+/// Writes the files of one platform to `folder`, and the checksums of all files there.
 pub(super) fn package(program: &Path, folder: &Path, platform: &Platform) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("failed to create {}", folder.display()))?;
     let release = format!("{PROGRAM}_{VERSION}");
     let archive = folder.join(format!("{release}_{platform}.zip"));
     fs::write(&archive, zipped(program, platform)?)?;
@@ -32,11 +32,11 @@ pub(super) fn package(program: &Path, folder: &Path, platform: &Platform) -> Res
     fs::write(&sums, sums_of(folder, &release)?)?;
     println!("wrote {}", archive.display());
     println!("wrote {}", sums.display());
-    println!("A registry wants the sums signed: gpg --detach-sign {}", sums.display());
+    println!("Registries require signed checksums: gpg --detach-sign {}", sums.display());
     Ok(())
 }
 
-/// The archive; the same files make the same bytes.
+/// Creates the archive. Equal files give equal bytes.
 fn zipped(program: &Path, platform: &Platform) -> Result<Vec<u8>> {
     let mut archive = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default();
@@ -49,7 +49,7 @@ fn zipped(program: &Path, platform: &Platform) -> Result<Vec<u8>> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// A line per file of the release, by name, as `sha256sum` writes and checks them.
+/// Returns a line per file of the release, sorted by name, in the format of `sha256sum`.
 fn sums_of(folder: &Path, release: &str) -> Result<String> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_release_has_the_files_that_registries_take() {
+    fn release_has_the_files_that_registries_require() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
         fs::write(&program, "\x7fELF").unwrap();
@@ -88,7 +88,7 @@ mod tests {
         let names: Vec<&str> = sums.lines().map(|line| line.split_once("  ").unwrap().1).collect();
         let expected = ["darwin_arm64.zip", "linux_amd64.zip", "manifest.json"];
         assert_eq!(names, expected.map(|name| format!("{release}_{name}")));
-        // The system's own tool agrees with the sums.
+        // Verify the checksums with the system's own tool.
         let mut check = shell::command("sha256sum").unwrap();
         check.args(["--check", "--strict", &format!("{release}_SHA256SUMS")]).current_dir(&out);
         shell::finish(&mut check).unwrap();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_program_makes_the_same_archive() {
+    fn equal_programs_give_equal_archives() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
         fs::write(&program, "x").unwrap();

@@ -1,4 +1,4 @@
-//! What methods answered when the tests recorded it, and whether it still fits their messages.
+//! Reads the responses that tests recorded, and checks that they still fit their messages.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::contract::{Contract, Field, Kind, Message};
 
-/// Where they lie, a file a service.
+/// Folder of the responses, with a file per service.
 const FOLDER: &str = "docs/reference/answers";
 
-/// Answers by the paths of their methods. Fails where one has what its message has not.
+/// Returns responses by the paths of their methods. Fails if one has a field that its message
+/// lacks.
 pub(super) fn read(workspace: &Path, contract: &Contract) -> Result<BTreeMap<String, Value>> {
     let mut answers = BTreeMap::new();
     let folder = workspace.join(FOLDER);
@@ -28,9 +29,9 @@ pub(super) fn read(workspace: &Path, contract: &Contract) -> Result<BTreeMap<Str
     }
     for (call, answer) in &answers {
         let method = contract.methods().find(|method| method.path() == *call);
-        let method = method.with_context(|| format!("{FOLDER}: there is no method `{call}`"))?;
+        let method = method.with_context(|| format!("{FOLDER}: unknown method `{call}`"))?;
         fits(contract, contract.message(&method.answer), answer).with_context(|| {
-            format!("what `{call}` answered is not what it answers: record it again")
+            format!("the recorded response of `{call}` is outdated; record it again")
         })?;
     }
     Ok(answers)
@@ -40,7 +41,7 @@ fn fits(contract: &Contract, message: &Message, value: &Value) -> Result<()> {
     let Some(fields) = value.as_object() else { bail!("{} is {value}", message.full) };
     for (name, value) in fields {
         let field = message.fields.iter().find(|field| field.json == *name);
-        let field = field.with_context(|| format!("{} has no `{name}`", message.full))?;
+        let field = field.with_context(|| format!("unknown field `{name}` in {}", message.full))?;
         let values = match (field.repeated, value) {
             (true, Value::Array(values)) => values.iter().collect(),
             (true, other) => bail!("{}.{name} is {other}", message.full),

@@ -1,58 +1,58 @@
-//! What a comment of the contract means: its paragraphs, which errors a method has, and whether a field is
-//! required, has a default, or is an output. The words stay as they are; links are made in `prose`.
+//! Interprets comments of the contract: paragraphs, the errors of a method, and whether a field is
+//! required, has a default, or is an output. Does not change the words. `prose` adds links.
 
-/// What is said of a method.
+/// Content of a method's comment.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct MethodSaid {
     pub(super) paragraphs: Vec<String>,
     pub(super) errors: Vec<Clause>,
 }
 
-/// One part of what a comment says of errors.
+/// A part of a comment about errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Clause {
-    /// A code, and when it is answered beyond what the code says.
+    /// A code, and a condition beyond the code's meaning.
     Code {
-        /// Such as `not_found`.
+        /// Code, such as `not_found`.
         code: String,
         /// Such as `including an ID of another workspace`; may be empty.
         when: String,
     },
-    /// The errors of another method, as far as they are not named.
+    /// The errors of another method, unless listed here.
     As(String),
 }
 
-/// What is said of a field.
+/// Content of a field's comment.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldSaid {
     pub(super) given: Given,
     pub(super) text: String,
 }
 
-/// Whether a field is given.
+/// Source of a field's value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Given {
-    /// By the caller, always.
+    /// Always the caller.
     Required,
-    /// By the caller, or this holds: as JSON writes it.
+    /// The caller, or else this default in JSON.
     Default(String),
-    /// By the server.
+    /// The server.
     Output,
-    /// Nothing is said.
+    /// Not specified.
     #[default]
     Unsaid,
 }
 
-/// What begins the errors of a method.
+/// Text before the errors of a method.
 const ERRORS: &str = "Errors: ";
 
-/// The paragraphs of a comment, each on one line.
+/// Returns the paragraphs of a comment, each on one line.
 pub(super) fn paragraphs(comment: &str) -> Vec<String> {
     let joined = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     comment.split("\n\n").map(joined).filter(|paragraph| !paragraph.is_empty()).collect()
 }
 
-/// Reads the comment of a method.
+/// Parses the comment of a method.
 pub(super) fn of_method(comment: &str) -> MethodSaid {
     let mut said = MethodSaid::default();
     for paragraph in paragraphs(comment) {
@@ -68,14 +68,14 @@ pub(super) fn of_method(comment: &str) -> MethodSaid {
     said
 }
 
-/// The method that another one refers to for what it does not say: `see CreateHttpMonitor`.
+/// Returns the method to which a comment refers for the rest: `see CreateHttpMonitor`.
 pub(super) fn referred(comment: &str) -> Option<&str> {
     let after = comment.split_once("; see ")?.1;
     let end = after.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(after.len());
     after[..end].starts_with(char::is_uppercase).then_some(&after[..end])
 }
 
-/// Reads the comment of a field.
+/// Parses the comment of a field.
 pub(super) fn of_field(comment: &str) -> FieldSaid {
     let text = paragraphs(comment).join(" ");
     let (output, text) = match text.strip_prefix("Output") {
@@ -93,7 +93,7 @@ pub(super) fn of_field(comment: &str) -> FieldSaid {
     FieldSaid { given, text: capitalised(&kept.join(" ")) }
 }
 
-/// A text that begins with a capital, unless it begins with code or the name of a protocol.
+/// Capitalizes a text, unless it begins with code or the name of a protocol.
 pub(super) fn capitalised(text: &str) -> String {
     if text.starts_with("http") {
         return text.to_owned();
@@ -102,7 +102,7 @@ pub(super) fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What a sentence says that has a column of its own.
+/// Returns the meaning of a sentence that has its own column.
 fn mark(sentence: &str) -> Option<Given> {
     if sentence == "Required." {
         return Some(Given::Required);
@@ -118,7 +118,7 @@ fn mark(sentence: &str) -> Option<Given> {
     }
 }
 
-/// A text by its sentences, each with its end.
+/// Splits a text into sentences, each with its end.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_errors_of_a_method_are_its_codes_and_those_of_another() {
+    fn method_errors_include_those_of_another_method() {
         let said = of_method(
             "Changes a thing.\n\nMore of it.\nErrors: as CreateThing; `not_found`, including an ID of\n\
              another workspace; `aborted` when others\nchange it. An id that is none is no error.",
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_marks_of_a_field_leave_its_text() {
+    fn field_marks_are_removed_from_its_text() {
         let read = |comment: &str| of_field(comment);
         let said = |given, text: &str| FieldSaid { given, text: text.into() };
         assert_eq!(
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_refers_to_another_by_its_name() {
+    fn method_reference_is_found_by_name() {
         assert_eq!(
             referred("Creates a TCP monitor; see CreateHttpMonitor."),
             Some("CreateHttpMonitor")

@@ -1,5 +1,5 @@
-//! What `proto/` says, with its comments: services, methods, messages and fields, in the names of JSON. What a
-//! comment means is read in `comment`.
+//! Reads `proto/` with its comments: services, methods, messages and fields, with their JSON names.
+//! Leaves the meaning of comments to `comment`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,32 +12,32 @@ use protox::prost_reflect::prost_types::{
     MethodOptions, ServiceDescriptorProto,
 };
 
-/// Packages that are described for reflection only, or by others.
+/// Packages of third parties, or for reflection only.
 const NOT_OURS: [&str; 2] = ["google.", "grpc."];
-/// Numbers of the fields by which source positions are known: `syntax`, messages, services, and the fields and
+/// Field numbers in the paths of source positions: `syntax`, messages, services, and the fields and
 /// methods within them.
 const SYNTAX: i32 = 12;
 const MESSAGE: i32 = 4;
 const SERVICE: i32 = 6;
 const MEMBER: i32 = 2;
 
-/// All of the contract that is ours.
+/// Our part of the contract.
 #[derive(Debug)]
 pub(super) struct Contract {
-    /// In the order of their packages.
+    /// Services, sorted by package.
     pub(super) services: Vec<Service>,
-    /// Messages by their full names, such as `monitor.v1.HttpMonitor`.
+    /// Messages by full name, such as `monitor.v1.HttpMonitor`.
     pub(super) messages: BTreeMap<String, Message>,
 }
 
 /// A service.
 #[derive(Debug)]
 pub(super) struct Service {
-    /// Such as `monitor.v1`.
+    /// Package, such as `monitor.v1`.
     pub(super) package: String,
-    /// Such as `MonitorService`.
+    /// Name, such as `MonitorService`.
     pub(super) name: String,
-    /// What stands at the top of its file.
+    /// Comment at the top of its file.
     pub(super) about: String,
     pub(super) comment: String,
     pub(super) methods: Vec<Method>,
@@ -46,33 +46,33 @@ pub(super) struct Service {
 /// A method.
 #[derive(Debug)]
 pub(super) struct Method {
-    /// Such as `monitor.v1.MonitorService`.
+    /// Full name of its service, such as `monitor.v1.MonitorService`.
     pub(super) service: String,
-    /// Such as `GetMonitor`.
+    /// Name, such as `GetMonitor`.
     pub(super) name: String,
     pub(super) comment: String,
     pub(super) level: Level,
-    /// Full name of the request's message.
+    /// Full name of the request message.
     pub(super) request: String,
-    /// Full name of the answer's message.
+    /// Full name of the response message.
     pub(super) answer: String,
 }
 
-/// What a repetition of a method does.
+/// Effect of repeating a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
-    /// Nothing, as the method itself: a read key may call it.
+    /// None, like the first call: a read key may call it.
     Reads,
-    /// Nothing more.
+    /// None after the first call.
     Repeatable,
-    /// It again.
+    /// The same effect again.
     Once,
 }
 
 /// A message.
 #[derive(Debug)]
 pub(super) struct Message {
-    /// Such as `monitor.v1.HttpMonitor`.
+    /// Full name, such as `monitor.v1.HttpMonitor`.
     pub(super) full: String,
     pub(super) comment: String,
     pub(super) fields: Vec<Field>,
@@ -81,16 +81,16 @@ pub(super) struct Message {
 /// A field of a message.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// As the tables write it, such as `degraded_at`.
+    /// Name in the tables, such as `degraded_at`.
     pub(super) name: String,
-    /// As JSON writes it, such as `degradedAt`.
+    /// Name in JSON, such as `degradedAt`.
     pub(super) json: String,
     pub(super) comment: String,
     pub(super) kind: Kind,
     pub(super) repeated: bool,
 }
 
-/// What a field holds.
+/// Type of a field's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -98,12 +98,12 @@ pub(super) enum Kind {
     Flag,
     Time,
     Mask,
-    /// A message by its full name.
+    /// Full name of a message.
     Object(String),
 }
 
 impl Contract {
-    /// Reads `proto/` below the workspace.
+    /// Reads `proto/` in the workspace.
     pub(super) fn read(workspace: &Path) -> Result<Self> {
         let proto = workspace.join("proto");
         let sources = crate::codegen::sources(&proto)?;
@@ -119,12 +119,12 @@ impl Contract {
         Ok(contract)
     }
 
-    /// Every method of every service.
+    /// Iterates over every method of every service.
     pub(super) fn methods(&self) -> impl Iterator<Item = &Method> {
         self.services.iter().flat_map(|service| &service.methods)
     }
 
-    /// The message of this full name.
+    /// Returns the message with this full name.
     pub(super) fn message(&self, full: &str) -> &Message {
         &self.messages[full]
     }
@@ -143,35 +143,35 @@ impl Contract {
 }
 
 impl Message {
-    /// The name without the package.
+    /// Returns the name without the package.
     pub(super) fn name(&self) -> &str {
         self.full.rsplit('.').next().unwrap_or(&self.full)
     }
 
-    /// The package.
+    /// Returns the package.
     pub(super) fn package(&self) -> &str {
         package_of(&self.full)
     }
 }
 
 impl Method {
-    /// What it is called by: `monitor.v1.MonitorService/GetMonitor`.
+    /// Returns the path of calls: `monitor.v1.MonitorService/GetMonitor`.
     pub(super) fn path(&self) -> String {
         format!("{}/{}", self.service, self.name)
     }
 
-    /// The package of its service.
+    /// Returns the package of its service.
     pub(super) fn package(&self) -> &str {
         package_of(&self.service)
     }
 }
 
-/// The package of a full name.
+/// Returns the package of a full name.
 pub(super) fn package_of(full: &str) -> &str {
     full.rsplit_once('.').map_or("", |(package, _)| package)
 }
 
-/// Comments of a file by the place that they stand at.
+/// Comments of a file by source path.
 struct Comments(BTreeMap<Vec<i32>, String>);
 
 impl Comments {
@@ -190,7 +190,7 @@ impl Comments {
     }
 }
 
-/// A comment without the space after its slashes.
+/// Removes the space after the slashes of a comment.
 fn unindented(comment: &str) -> String {
     let lines = comment.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
@@ -232,7 +232,7 @@ fn read_message(
 ) -> Result<Message> {
     let full = format!("{package}.{}", message.name());
     if !message.nested_type.is_empty() {
-        bail!("{full} has messages inside, which the reference cannot show");
+        bail!("{full} has nested messages, which the reference does not support");
     }
     let fields = (0..).zip(&message.field).map(|(index, field)| {
         let comment = comments.at(&[MESSAGE, at, MEMBER, index]);
@@ -243,7 +243,7 @@ fn read_message(
 }
 
 fn read_field(field: &FieldDescriptorProto, comment: String) -> Result<Field> {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "others' types, which we do not use")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the contract does not use the other types")]
     let kind = match field.r#type() {
         Type::String => Kind::Text,
         Type::Int32 => Kind::Number,
@@ -253,7 +253,7 @@ fn read_field(field: &FieldDescriptorProto, comment: String) -> Result<Field> {
             "google.protobuf.FieldMask" => Kind::Mask,
             other => Kind::Object(other.to_owned()),
         },
-        other => bail!("a field of the type {other:?}, which the reference cannot show"),
+        other => bail!("unsupported field type {other:?}"),
     };
     Ok(Field {
         name: field.name().to_owned(),

@@ -1,5 +1,5 @@
-//! Examples in print: the same request as curl, as TypeScript and, where there is one, as Terraform; and
-//! what is answered.
+//! Formats examples: the same request as curl, as TypeScript and, if applicable, as Terraform, and
+//! its response.
 
 mod literal;
 mod terraform;
@@ -13,10 +13,10 @@ use super::scenario::Example;
 pub(super) use literal::{Form, shortened, written};
 pub(super) use terraform::{Terraform, page_of};
 
-/// Most names that an example takes out of an answer.
+/// Maximum number of names that an example destructures from a response.
 const NAMES_MAX: usize = 3;
 
-/// A call with curl.
+/// Formats a call with curl.
 pub(super) fn curl(method: &Method, example: &Example) -> String {
     let body = written(&example.request, Form::Json, 0).replace('\'', r"'\''");
     format!(
@@ -26,7 +26,7 @@ pub(super) fn curl(method: &Method, example: &Example) -> String {
     )
 }
 
-/// The same with the client.
+/// Formats a call with the client.
 pub(super) fn typescript(method: &Method, example: &Example, answered: &[&str]) -> String {
     let (package, service) = method.service.rsplit_once('.').unwrap_or(("", &method.service));
     let mut name = method.name.clone();
@@ -45,7 +45,7 @@ pub(super) fn typescript(method: &Method, example: &Example, answered: &[&str]) 
     format!("{call}{request});\n")
 }
 
-/// What was answered, shortened.
+/// Formats a shortened response.
 pub(super) fn answer(value: &Value) -> String {
     written(&shortened(value), Form::Json, 0) + "\n"
 }

@@ -1,5 +1,5 @@
-//! The page of limits: those of the service, read from `crates/rules/src/limits.rs` with their comments, and
-//! those of fields, from the tables.
+//! Generates the page of limits: limits of the service from `crates/rules/src/limits.rs` with their
+//! comments, and limits of fields from the tables.
 
 use anyhow::{Context, Result};
 use rules::field::{Block, Field, Presence, Resource};
@@ -9,13 +9,13 @@ use super::comment::{Given, paragraphs};
 use super::prose::{anchor, camel, table};
 use super::tables::{bounds, given};
 
-/// Where the limits of the service stand.
+/// Source with the limits of the service.
 const SOURCE: &str = include_str!("../../../crates/rules/src/limits.rs");
-/// What begins a limit.
+/// Beginning of a limit's declaration.
 const CONSTANT: &str = "pub const ";
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 
-/// A part of the page, and how the names of its limits begin.
+/// A section of the page, and the prefixes of its limits.
 type Part = (&'static str, &'static [&'static str]);
 const PARTS: [Part; 6] = [
     ("Calls", &["LIST_", "PAGE_TOKEN", "IDEMPOTENCY", "KEY_", "MESSAGE_", "VIOLATIONS", "CALLS_"]),
@@ -38,7 +38,7 @@ const PARTS: [Part; 6] = [
     ),
     ("Incidents, channels and webhooks", &["INCIDENT_", "SIGNING_", "DELIVERY_"]),
     ("Status pages", &["MAINTENANCE", "REPORT_", "SUBSCRIBE"]),
-    // What is kept has no common beginning; what no part knows is seen here.
+    // Retention limits have no common prefix. Limits without a section appear under the last one.
     (
         "How long things are kept",
         &[
@@ -57,7 +57,7 @@ const PARTS: [Part; 6] = [
     ("Others", &[""]),
 ];
 
-/// The tables of fields that people write, with what they are called.
+/// Tables of writable fields and their titles.
 static FIELDS: [(&str, &Resource); 14] = [
     ("HTTP monitor", &tables::HTTP_MONITOR),
     ("TCP monitor", &tables::TCP_MONITOR),
@@ -82,7 +82,7 @@ struct Limit {
     value: String,
 }
 
-/// A section for each part and each table.
+/// Generates a section for each part and each table.
 pub(super) fn sections() -> Result<String> {
     let mut text = String::new();
     let limits = read(SOURCE)?;
@@ -103,7 +103,7 @@ pub(super) fn sections() -> Result<String> {
     Ok(text.trim_end().to_owned())
 }
 
-/// Where each section is on the page.
+/// Generates the links to the sections.
 pub(super) fn contents() -> Result<String> {
     let text = sections()?;
     let titles = text.lines().filter_map(|line| line.strip_prefix("## "));
@@ -113,7 +113,7 @@ pub(super) fn contents() -> Result<String> {
 
 fn part_of(name: &str) -> usize {
     let begins = |(_, starts): &Part| starts.iter().any(|start| name.starts_with(start));
-    // Where two begin alike, the longer one says more.
+    // The longest matching prefix is the most specific.
     let longest = |(_, starts): &Part| {
         starts.iter().filter(|start| name.starts_with(**start)).map(|start| start.len()).max()
     };
@@ -149,7 +149,7 @@ fn blocks(before: &str, blocks_of: &[Block], rows: &mut Vec<Vec<String>>) {
     }
 }
 
-/// What a value is whose shape has no bounds.
+/// Describes a value whose shape has no bounds.
 fn plain(field: &Field) -> String {
     use rules::field::ValueType;
     let word = match field.shape.value_type() {
@@ -173,7 +173,7 @@ fn form(field: &Field) -> String {
     "A [time](calling.md#times)".to_owned()
 }
 
-/// The constants of a source with their comments.
+/// Parses the constants of a source with their comments.
 fn read(source: &str) -> Result<Vec<Limit>> {
     let mut limits: Vec<Limit> = Vec::new();
     let mut comment = String::new();
@@ -181,8 +181,8 @@ fn read(source: &str) -> Result<Vec<Limit>> {
         if let Some(said) = line.strip_prefix("///") {
             comment = comment + said + "\n";
         } else if let Some(constant) = line.strip_prefix(CONSTANT) {
-            let (name, rest) = constant.split_once(": ").context("a constant has a type")?;
-            let (_, value) = rest.split_once(" = ").context("a constant has a value")?;
+            let (name, rest) = constant.split_once(": ").context("the constant has no type")?;
+            let (_, value) = rest.split_once(" = ").context("the constant has no value")?;
             let value = value.trim_end_matches(';');
             let known = limits.iter().find(|limit| limit.name == value).map(|it| it.value.clone());
             let value = known.map_or_else(|| shown(name, value), Ok);
@@ -196,7 +196,7 @@ fn read(source: &str) -> Result<Vec<Limit>> {
     Ok(limits)
 }
 
-/// What a limit is, without where it comes from.
+/// Returns the description of a limit without its origin.
 fn about(comment: &str) -> String {
     let text = paragraphs(comment).join(" ");
     let text = text.split(':').next().unwrap_or(&text);
@@ -207,7 +207,7 @@ fn about(comment: &str) -> String {
     format!("{before}{after}").trim_end_matches('.').to_owned()
 }
 
-/// A value as people write it.
+/// Formats a value for people.
 fn shown(name: &str, expression: &str) -> Result<String> {
     let (kind, inner) = match expression.split_once('(') {
         Some((kind, inner)) => (kind, inner.trim_end_matches(')')),
@@ -222,14 +222,14 @@ fn shown(name: &str, expression: &str) -> Result<String> {
         "Duration::from_mins" => time(number * 60),
         "Duration::from_hours" => time(number * 3600),
         "Timestamp::from_millis" => year(number),
-        other => anyhow::bail!("`{other}` is no value that the reference can show"),
+        other => anyhow::bail!("unsupported value `{other}`"),
     })
 }
 
 fn product(expression: &str) -> Result<i64> {
     let factors = expression.split(" * ").map(|factor| {
         let digits = factor.replace('_', "");
-        digits.parse::<i64>().with_context(|| format!("`{factor}` is no number"))
+        digits.parse::<i64>().with_context(|| format!("`{factor}` is not a number"))
     });
     factors.product()
 }
@@ -245,7 +245,7 @@ fn bytes(number: i64) -> String {
 fn time(seconds: i64) -> String {
     let (number, unit) = match seconds {
         it if it % (365 * SECONDS_A_DAY) == 0 => (it / (365 * SECONDS_A_DAY), "year"),
-        // A day that something holds for is said in hours, as its sentence does.
+        // Durations of a day are printed in hours, as in their descriptions.
         it if it % SECONDS_A_DAY == 0 && it > SECONDS_A_DAY => (it / SECONDS_A_DAY, "day"),
         it if it % 3600 == 0 => (it / 3600, "hour"),
         it if it % 60 == 0 => (it / 60, "minute"),
@@ -255,15 +255,15 @@ fn time(seconds: i64) -> String {
     format!("{} {unit}{end}", thousands(number))
 }
 
-/// A beginning of a year.
+/// Formats the beginning of a year.
 fn year(millis: i64) -> String {
     let days = millis / 1000 / SECONDS_A_DAY;
-    // Gregorian years have 365.2425 days in the mean; beginnings of years round to themselves.
+    // A Gregorian year has 365.2425 days on average. Beginnings of years round to themselves.
     let year = 1970 + (days * 10_000 + 1_826_212) / 3_652_425;
     format!("{year}-01-01")
 }
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators.
 pub(super) fn thousands(number: i64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_limit_is_read_with_what_it_is() {
+    fn limits_are_read_with_descriptions() {
         let limits = read(SOURCE).unwrap();
         assert_eq!(limits.len(), SOURCE.matches(CONSTANT).count());
         let value = |name: &str| {
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_people_say_them() {
+    fn values_are_formatted_for_people() {
         for (expression, expected) in [
             ("10_000", "10,000"),
             ("Duration::from_hours(100 * 365 * 24)", "100 years"),

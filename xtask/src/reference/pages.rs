@@ -1,5 +1,4 @@
-//! The pages that are written by hand, with tables where the code knows better: texts beside this file, in
-//! which `{{name}}` stands for what is generated.
+//! Fills in the hand-written pages next to this file: replaces `{{name}}` by generated tables.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use super::prose::{anchor, codes, table};
 use super::service::Page;
 use super::{limits as limit, values};
 
-/// Each page with its text.
+/// Pages and their texts.
 const TEXTS: [(&str, &str); 8] = [
     ("README.md", include_str!("pages/README.md")),
     ("authentication.md", include_str!("pages/authentication.md")),
@@ -24,7 +23,7 @@ const TEXTS: [(&str, &str); 8] = [
     ("values.md", include_str!("pages/values.md")),
 ];
 
-/// All of them by their names.
+/// Returns all pages by name.
 pub(super) fn all(book: &Book) -> Result<BTreeMap<String, String>> {
     let filled = |(name, text): (&str, &str)| Ok((name.to_owned(), fill(book, name, text)?));
     TEXTS.into_iter().map(filled).collect()
@@ -34,14 +33,16 @@ fn fill(book: &Book, page: &str, text: &str) -> Result<String> {
     let mut result = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
-        let Some((name, after)) = after.split_once("}}") else { bail!("{page}: `{{{{` is open") };
+        let Some((name, after)) = after.split_once("}}") else {
+            bail!("{page}: `{{{{` has no end")
+        };
         result = result + before + &generated(book, page, name)?;
         rest = after;
     }
     Ok(result + rest)
 }
 
-/// What stands under a name.
+/// Generates the text for a name.
 fn generated(book: &Book, page: &str, name: &str) -> Result<String> {
     Ok(match (page, name) {
         ("README.md", "services") => services(book),
@@ -70,7 +71,7 @@ fn generated(book: &Book, page: &str, name: &str) -> Result<String> {
         (_, "region-count") => Region::ALL.len().to_string(),
         (_, "calls-per-second") => limit::thousands(limits::CALLS_PER_SECOND_DEFAULT.into()),
         (_, "calls-burst") => limit::thousands(limits::CALLS_BURST_DEFAULT.into()),
-        _ => bail!("{page}: nothing is called `{name}`"),
+        _ => bail!("{page}: unknown placeholder `{name}`"),
     })
 }
 
@@ -84,7 +85,7 @@ fn services(book: &Book) -> String {
     table(&["Service", "Package", "What it is about"], &rows)
 }
 
-/// Methods by their services, each a link.
+/// Lists methods by service, each as a link.
 fn by_service(book: &Book, opening: &str, wanted: impl Fn(&Method) -> bool) -> String {
     let mut text = format!("{opening}\n\n");
     for service in &book.contract.services {

@@ -1,22 +1,22 @@
-//! Markdown of what comments say: names of fields as JSON writes them, links to methods and objects, tables.
+//! Formats comments as Markdown: JSON names of fields, links to methods and objects, tables.
 
 use std::collections::BTreeSet;
 
 use super::contract::{Contract, package_of};
 
-/// Endings of messages that only stand for their method.
+/// Suffixes of messages that have no section of their own.
 const ENDS: [&str; 2] = ["Request", "Response"];
 
-/// What words of comments mean.
+/// Replaces words of comments.
 #[derive(Debug)]
 pub(super) struct Prose<'a> {
     contract: &'a Contract,
-    /// Fields whose name in JSON is another, but those that are words too.
+    /// Fields whose JSON name differs, except for those that are also enum values.
     fields: BTreeSet<&'a str>,
 }
 
 impl<'a> Prose<'a> {
-    /// `words` are those of the vocabulary, which stay as they are.
+    /// Creates a formatter. `words` are enum values, which stay unchanged.
     pub(super) fn new(contract: &'a Contract, words: &BTreeSet<&str>) -> Self {
         let messages = contract.messages.values();
         let fields = messages.flat_map(|message| &message.fields).map(|field| field.name.as_str());
@@ -24,7 +24,7 @@ impl<'a> Prose<'a> {
         Self { contract, fields: fields.collect() }
     }
 
-    /// A text on the page of `package`.
+    /// Formats a text for the page of `package`.
     pub(super) fn text(&self, package: &str, text: &str) -> String {
         let mut result = String::new();
         for (at, part) in text.split('`').enumerate() {
@@ -37,14 +37,14 @@ impl<'a> Prose<'a> {
         result
     }
 
-    /// Where an object is described, seen from the page of `package`.
-    #[expect(clippy::unused_self, reason = "links are asked of the one who makes them")]
+    /// Returns the link to an object from the page of `package`.
+    #[expect(clippy::unused_self, reason = "callers use one object for all links")]
     pub(super) fn object(&self, package: &str, full: &str) -> String {
         let name = full.rsplit('.').next().unwrap_or(full);
         format!("[{name}]({})", address(package, package_of(full), name))
     }
 
-    /// The names of fields in a piece of code, alone or in a mask, as JSON writes them.
+    /// Replaces the names of fields in code, alone or in a mask, by their JSON names.
     fn in_json(&self, code: &str) -> String {
         let is_field = |name: &str| self.fields.contains(name);
         if code.split(',').any(is_field) { camel(code) } else { code.to_owned() }
@@ -57,7 +57,7 @@ impl<'a> Prose<'a> {
             let end = word.find(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
             let (word, after) = word.split_at(end.unwrap_or(word.len()));
             result.push_str(&rest[..start]);
-            // Within a word there is nothing to link to.
+            // Parts of words are not links.
             let inside = rest[..start].ends_with(|letter: char| letter.is_alphanumeric());
             match self.target(package, word).filter(|_| !inside) {
                 Some(link) => result.push_str(&link),
@@ -69,9 +69,9 @@ impl<'a> Prose<'a> {
         result.push_str(rest);
     }
 
-    /// The link that a word is, where it names a method or an object.
+    /// Returns the link for a word that names a method or an object.
     fn target(&self, package: &str, word: &str) -> Option<String> {
-        // A single capital may be an ordinary word at the beginning of a sentence.
+        // A word with a single capital may be an ordinary word at the beginning of a sentence.
         word[1..].find(|letter: char| letter.is_ascii_uppercase())?;
         let method = ENDS.iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
         let mut methods = self.contract.methods().filter(|it| it.name == method);
@@ -85,7 +85,7 @@ impl<'a> Prose<'a> {
     }
 }
 
-/// `snake_case` as `lowerCamelCase`.
+/// Converts `snake_case` to `lowerCamelCase`.
 pub(super) fn camel(snake: &str) -> String {
     let mut result = String::new();
     let mut upper = false;
@@ -102,7 +102,7 @@ pub(super) fn camel(snake: &str) -> String {
     result
 }
 
-/// A table; cells may hold anything on one line.
+/// Formats a table. Cells may contain anything on one line.
 pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let cells = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
@@ -110,16 +110,16 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     for row in rows {
         text += &line(&row.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>());
     }
-    // An empty cell is written without a hole in the line.
+    // Formats empty cells with one space.
     text.replace("|  |", "| |").replace("|  |", "| |")
 }
 
-/// Words as code, joined by commas.
+/// Formats words as code, separated by commas.
 pub(super) fn codes<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The anchor of a headline, as GitHub makes it.
+/// Returns the anchor of a headline on GitHub.
 pub(super) fn anchor(headline: &str) -> String {
     let kept = headline.to_lowercase();
     let kept = kept.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
@@ -140,19 +140,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_become_those_of_json() {
+    fn names_become_json_names() {
         assert_eq!(camel("uptime_1d_millionths"), "uptime1dMillionths");
         assert_eq!(camel("name,monitor_ids"), "name,monitorIds");
     }
 
     #[test]
-    fn an_anchor_is_as_github_makes_it() {
+    fn anchor_matches_github() {
         assert_eq!(anchor("Update masks: what changes?"), "update-masks-what-changes");
         assert_eq!(anchor("CreateHttpMonitor"), "createhttpmonitor");
     }
 
     #[test]
-    fn a_bar_does_not_end_a_cell() {
+    fn bar_in_a_cell_is_escaped() {
         let shown = table(&["a", "b"], &[vec!["x|y".into(), String::new()]]);
         assert_eq!(shown, "| a | b |\n| --- | --- |\n| x\\|y | |\n");
     }

@@ -1,5 +1,5 @@
-//! The scenarios of `clients/scenarios/`, as far as the reference reads them: which step is the example of
-//! which method, and how its values are printed. Running them belongs to the tests.
+//! Reads the scenarios of `clients/scenarios/` for the reference: the example of each method, and
+//! the printed form of its values. Tests run them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,24 +11,24 @@ use serde_json::{Map, Value};
 use super::comment::paragraphs;
 use super::contract::{Contract, Kind};
 
-/// Where the scenarios lie.
+/// Folder of the scenarios.
 const FOLDER: &str = "clients/scenarios";
-/// What stands for the values that every scenario is given, in print.
+/// Printed forms of the values given to every scenario.
 const PRINTED: [(&str, &str); 2] =
     [("target", "https://example.com"), ("receiver", "https://hooks.example.com")];
-/// What stands for a value that has no name of its own.
+/// Printed form of a value without a name.
 const SOMETHING: &str = "…";
 
 /// The example of a method.
 #[derive(Debug)]
 pub(super) struct Example {
-    /// The request as it is printed.
+    /// Request as printed.
     pub(super) request: Value,
-    /// The request with the names of what earlier steps saved.
+    /// Request with the names of values that earlier steps saved.
     pub(super) raw: Value,
-    /// Fields at the top of the answer that the scenario looks at.
+    /// Top-level response fields that the scenario uses.
     pub(super) looked_at: Vec<String>,
-    /// Methods whose answers the scenario saved under these names.
+    /// Methods whose responses the scenario saved, by name.
     pub(super) saved: BTreeMap<String, String>,
 }
 
@@ -36,12 +36,12 @@ pub(super) struct Example {
 #[derive(Debug, Default)]
 pub(super) struct Examples(BTreeMap<String, Example>);
 
-/// What earlier steps of a scenario saved, by its name.
+/// Values that earlier steps of a scenario saved, by name.
 #[derive(Debug, Default)]
 struct Saved {
-    /// How a value is printed.
+    /// Printed forms.
     printed: BTreeMap<String, String>,
-    /// Which method answered it.
+    /// Methods that returned the values.
     methods: BTreeMap<String, String>,
 }
 
@@ -64,7 +64,7 @@ impl Examples {
         Ok(examples)
     }
 
-    /// The example of a method.
+    /// Returns the example of a method.
     pub(super) fn of(&self, path: &str) -> Option<&Example> {
         self.0.get(path)
     }
@@ -74,7 +74,7 @@ impl Examples {
         for (name, printed) in PRINTED {
             saved.printed.insert(name.to_owned(), printed.to_owned());
         }
-        for step in scenario["steps"].as_array().context("a scenario has steps")? {
+        for step in scenario["steps"].as_array().context("the scenario has no steps")? {
             let name = step["name"].as_str().unwrap_or_default();
             self.step(contract, step, &mut saved).with_context(|| format!("step `{name}`"))?;
         }
@@ -82,7 +82,7 @@ impl Examples {
     }
 
     fn step(&mut self, contract: &Contract, step: &Value, saved: &mut Saved) -> Result<()> {
-        let call = step["call"].as_str().context("a step has a call")?;
+        let call = step["call"].as_str().context("the step has no call")?;
         if step["example"] == true {
             let example = Example {
                 request: saved.filled(&step["request"])?,
@@ -96,12 +96,12 @@ impl Examples {
                 saved: saved.methods.clone(),
             };
             if self.0.insert(call.to_owned(), example).is_some() {
-                bail!("`{call}` has an example already");
+                bail!("`{call}` has two examples");
             }
         }
         let empty = Map::new();
         for (name, path) in step["save"].as_object().unwrap_or(&empty) {
-            let path = path.as_str().context("what is saved is named by its path")?;
+            let path = path.as_str().context("the path of a saved value is not text")?;
             saved.printed.insert(name.clone(), printed(contract, call, path));
             saved.methods.insert(name.clone(), call.to_owned());
         }
@@ -110,7 +110,7 @@ impl Examples {
 }
 
 impl Saved {
-    /// A value with the printed forms of what it names.
+    /// Replaces names in a value by their printed forms.
     fn filled(&self, value: &Value) -> Result<Value> {
         Ok(match value {
             Value::String(text) => Value::String(self.filled_text(text)?),
@@ -130,8 +130,8 @@ impl Saved {
         let mut result = String::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
-            let (name, after) = after.split_once('}').context("`${` without its end")?;
-            let Some(printed) = self.printed.get(name) else { bail!("nothing saved `{name}`") };
+            let (name, after) = after.split_once('}').context("`${` without `}`")?;
+            let Some(printed) = self.printed.get(name) else { bail!("no step saved `{name}`") };
             result = result + before + printed;
             rest = after;
         }
@@ -139,7 +139,7 @@ impl Saved {
     }
 }
 
-/// How a value of an answer is printed: by the prefix that the comment of its field names.
+/// Returns the printed form of a response's value: the prefix in the comment of its field.
 fn printed(contract: &Contract, call: &str, path: &str) -> String {
     let method = contract.methods().find(|method| method.path() == call);
     let mut message = method.map(|method| method.answer.as_str());
@@ -153,7 +153,7 @@ fn printed(contract: &Contract, call: &str, path: &str) -> String {
     prefix(comment).unwrap_or_else(|| SOMETHING.to_owned())
 }
 
-/// The form of an id that a comment names, such as `mon_…`.
+/// Returns the form of an id in a comment, such as `mon_…`.
 fn prefix(comment: &str) -> Option<String> {
     let text = paragraphs(comment).join(" ");
     let spans = text.split('`').skip(1).step_by(2);
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_saved_is_printed_by_its_form() {
+    fn saved_values_are_printed_by_id_prefix() {
         let mut saved = Saved::default();
         saved.printed.insert("monitor".into(), "mon_…".into());
         saved.printed.insert("target".into(), "https://example.com".into());

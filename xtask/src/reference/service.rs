@@ -1,5 +1,5 @@
-//! The page of a service: its methods, each with fields, errors and examples, and the objects that they take
-//! and answer.
+//! Generates the page of a service: its methods with fields, errors and examples, and the objects
+//! of their requests and responses.
 
 mod errors;
 mod fields;
@@ -14,20 +14,20 @@ use super::contract::{Field, Kind, Level, Message, Method, Service};
 use super::example::{self, Terraform};
 use super::prose::{anchor, table};
 
-/// What the service's comment says of all methods and the page says of each.
+/// Beginning of a paragraph of the service's comment that the page repeats for each method.
 const SAID_OF_EACH: &str = "Read-only keys";
-/// What every page's examples in TypeScript begin with.
+/// First lines of every page's TypeScript examples.
 const SET_UP: &str = "\
 import { createServiceClient } from \"@aloft/client\";
 
 const client = createServiceClient();
 ";
 
-/// A service on its page.
+/// A service with the sources of its page.
 pub(super) struct Page<'a> {
     book: &'a Book,
     service: &'a Service,
-    /// Objects that a request may have in it, by their full names.
+    /// Full names of objects that requests may contain.
     inputs: BTreeSet<&'a str>,
 }
 
@@ -40,31 +40,31 @@ impl<'a> Page<'a> {
         Self { book, service, inputs }
     }
 
-    /// The page on which a method stands.
+    /// Returns the page that contains a method.
     pub(super) fn of(book: &'a Book, method: &Method) -> Self {
         let mut services = book.contract.services.iter();
         let own = services.find(|service| service.package == method.package());
-        Self::new(book, own.expect("a method is one of a service"))
+        Self::new(book, own.expect("every method belongs to a service"))
     }
 
-    /// The service's package.
+    /// Returns the service's package.
     pub(super) fn package(&self) -> &str {
         &self.service.package
     }
 
-    /// What the service is about, in a word.
+    /// Returns the subject of the service in a word.
     pub(super) fn title(&self) -> &str {
         self.service.about.split(':').next().unwrap_or_default()
     }
 
-    /// What it is about, in a sentence.
+    /// Returns the subject of the service in a sentence.
     pub(super) fn sentence(&self) -> String {
         let first = paragraphs(&self.service.about).into_iter().next().unwrap_or_default();
         let said = first.split_once(": ").map_or(first.as_str(), |(_, said)| said);
         capitalised(said)
     }
 
-    /// The whole page.
+    /// Generates the whole page.
     pub(super) fn text(&self) -> Result<String> {
         let mut text = self.opening();
         for method in &self.service.methods {
@@ -144,7 +144,7 @@ impl<'a> Page<'a> {
         Ok(text)
     }
 
-    /// What a repetition of a call does.
+    /// Describes the effect of repeating a call.
     fn repeating(&self, method: &Method) -> &'static str {
         match method.level {
             Level::Reads => {
@@ -158,7 +158,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whether a method or one that it refers to takes the header.
+    /// Returns whether a method, or the one that it refers to, accepts the header.
     pub(super) fn takes_key(&self, comment: &str) -> bool {
         let other = || referred(comment).and_then(|name| self.find(name));
         comment.contains("Idempotency-Key") || other().is_some_and(|it| self.takes_key(&it.comment))
@@ -215,7 +215,7 @@ impl<'a> Page<'a> {
         Ok(text + "\n" + &self.fields(message, input)?)
     }
 
-    /// The objects of this page, in the order in which methods name them.
+    /// Returns the objects of this page in the order in which methods use them.
     fn objects(&self) -> Vec<&'a Message> {
         let mut found: Vec<&'a Message> = Vec::new();
         for method in &self.service.methods {
@@ -247,7 +247,8 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The scope that a method needs: exactly those without side effects are for read keys (§5.5).
+/// Returns the scope that a method needs: read for methods without side effects, otherwise write
+/// (§5.5).
 fn scope(method: &Method) -> &'static str {
     match method.level {
         Level::Reads => rules::Scope::Read.as_str(),
@@ -255,7 +256,7 @@ fn scope(method: &Method) -> &'static str {
     }
 }
 
-/// The message that a field holds.
+/// Returns the message that a field contains.
 fn object(field: &Field) -> Option<&str> {
     match &field.kind {
         Kind::Object(full) => Some(full),
@@ -263,7 +264,7 @@ fn object(field: &Field) -> Option<&str> {
     }
 }
 
-/// All objects that a message holds, however deep.
+/// Collects all messages within a message, at any depth.
 fn reach<'a>(book: &'a Book, message: &str, found: &mut BTreeSet<&'a str>) {
     for object in book.contract.message(message).fields.iter().filter_map(object) {
         if found.insert(object) {

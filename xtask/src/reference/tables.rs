@@ -1,4 +1,4 @@
-//! Which table of `rules` the fields of a message stand in, and what a table says of a value in words.
+//! Finds the table of `rules` for the fields of a message, and describes its limits in words.
 
 use std::collections::BTreeSet;
 
@@ -8,21 +8,21 @@ use rules::{Reason, Region, limits, tables};
 use super::comment::Given;
 use super::prose::codes;
 
-/// What a table has under a name.
+/// A table's entry for a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Entry {
     Field(&'static Field),
     Block(&'static Block),
 }
 
-/// Records of one page of a list.
+/// Number of records on a page of a list.
 static LIST_LIMIT: Field = Field::default(
     "limit",
     Shape::Integer { min: limits::LIST_LIMIT_MIN as i32, max: limits::LIST_LIMIT_MAX as i32 },
     Value::Integer(limits::LIST_LIMIT_DEFAULT as i32),
     "Most records of one page of a list.",
 );
-/// Records that a page leaves out at the beginning.
+/// Number of records to skip.
 static LIST_OFFSET: Field = Field::default(
     "offset",
     Shape::Integer { min: 0, max: i32::MAX },
@@ -30,7 +30,7 @@ static LIST_OFFSET: Field = Field::default(
     "Records that are left out at the beginning.",
 );
 
-/// The entry of a message's field; `None` where no table has the message or the field.
+/// Returns the entry of a message's field. `None` if no table contains it.
 pub(super) fn entry(message: &str, name: &str) -> Option<Entry> {
     if message.ends_with("Request") {
         match name {
@@ -54,7 +54,7 @@ fn nested(blocks: &'static [Block], name: &str) -> Option<Entry> {
     blocks.iter().find(|block| block.name == name).map(Entry::Block)
 }
 
-/// The tables that a message is made of.
+/// Returns the tables of a message.
 fn resources_of(message: &str) -> Vec<&'static Resource> {
     match message {
         "monitor.v1.HttpMonitor" => vec![&tables::HTTP_MONITOR],
@@ -75,7 +75,7 @@ fn resources_of(message: &str) -> Vec<&'static Resource> {
     }
 }
 
-/// The block that a message is.
+/// Returns the block for a message.
 fn block_of(message: &str) -> Option<&'static Block> {
     match message {
         "monitor.v1.Header" => Some(tables::HTTP_MONITOR.block("headers")),
@@ -96,7 +96,7 @@ fn block_of(message: &str) -> Option<&'static Block> {
     }
 }
 
-/// What a table says of who gives a value.
+/// Returns the source of a field's value by its table.
 pub(super) fn given(field: &Field) -> Given {
     match field.presence {
         Presence::Required => Given::Required,
@@ -106,7 +106,7 @@ pub(super) fn given(field: &Field) -> Given {
     }
 }
 
-/// A constant as JSON writes it.
+/// Formats a constant as JSON.
 pub(super) fn constant(value: Value) -> String {
     match value {
         Value::Text(text) => format!("\"{text}\""),
@@ -115,7 +115,8 @@ pub(super) fn constant(value: Value) -> String {
     }
 }
 
-/// What a text lacks of what its table says of the value, as sentences; each begins with a space.
+/// Returns sentences with the limits of the table that a text does not mention. Each begins with a
+/// space.
 pub(super) fn lacking(entry: Entry, text: &str) -> String {
     let plain = text.replace(',', "");
     let has = |part: &String| plain.contains(part.as_str());
@@ -132,7 +133,7 @@ pub(super) fn lacking(entry: Entry, text: &str) -> String {
     bounds.map_or_else(String::new, |bounds| format!(" {bounds}."))
 }
 
-/// What a sentence about a value leaves out that says of what form it is.
+/// Returns the form of a value for a text that does not mention it.
 fn rest(shape: Shape) -> Option<String> {
     if shape.words() == Some(Region::WORDS) {
         return Some("[Regions](regions.md) lists them".to_owned());
@@ -141,7 +142,7 @@ fn rest(shape: Shape) -> Option<String> {
     most.or_else(|| bounds(shape))
 }
 
-/// What a value may be, in words; `None` where its type says it all.
+/// Describes the allowed values. `None` if the type says everything.
 pub(super) fn bounds(shape: Shape) -> Option<String> {
     let characters = |min: u32, max: u32| match min {
         0 => format!("Up to {max} characters"),
@@ -183,7 +184,7 @@ pub(super) fn bounds(shape: Shape) -> Option<String> {
     })
 }
 
-/// What a sentence about a value must have in it to be whole.
+/// Returns the numbers that a complete description contains.
 fn measures(shape: Shape) -> Vec<String> {
     match shape {
         Shape::Text { max, .. }
@@ -197,7 +198,8 @@ fn measures(shape: Shape) -> Vec<String> {
         | Shape::HeaderValue { max }
         | Shape::EmailAddress { max }
         | Shape::ListOfDomains { max } => vec![max.to_string()],
-        // What has no number; a domain name has 253 as a name, whatever the table has for the text.
+        // Shapes without a number. A domain name has 253 characters, whatever the table has for its
+        // text.
         Shape::Integer { min: i32::MIN, .. }
         | Shape::PhoneNumber
         | Shape::TimeOfDay
@@ -218,12 +220,12 @@ fn measures(shape: Shape) -> Vec<String> {
     }
 }
 
-/// Minutes as they are written.
+/// Formats minutes as an interval.
 fn interval(minutes: u32) -> String {
     if minutes.is_multiple_of(60) { format!("{}h", minutes / 60) } else { format!("{minutes}m") }
 }
 
-/// Every word of the vocabulary, which no sentence may write otherwise.
+/// Returns every enum value, which no sentence may spell differently.
 pub(super) fn vocabulary() -> BTreeSet<&'static str> {
     let mut words: BTreeSet<_> = super::values::ENUMERATIONS
         .iter()

@@ -1,4 +1,4 @@
-//! The words that values are, each with what it means, as the vocabulary of `rules` has them.
+//! Generates the page of enum values with their meanings, from `rules`.
 
 use std::sync::LazyLock;
 
@@ -14,14 +14,14 @@ use rules::{
 
 use super::prose::table;
 
-/// An enumeration.
+/// An enum.
 #[derive(Debug)]
 pub(super) struct Enumeration {
-    /// What its values are of.
+    /// Title of the section.
     title: &'static str,
-    /// Where they stand.
+    /// Fields that contain it.
     field: &'static str,
-    /// Each word with its meaning.
+    /// Values with their meanings.
     pub(super) words: Vec<(&'static str, &'static str)>,
 }
 
@@ -35,7 +35,7 @@ macro_rules! enumerations {
     };
 }
 
-/// All of them, in the order of the services. Regions have a page of their own.
+/// All enums in the order of the services. Regions have their own page.
 pub(super) static ENUMERATIONS: LazyLock<Vec<Enumeration>> = LazyLock::new(|| {
     enumerations! {
         "Periodicity", "`periodicity` of a monitor", Periodicity;
@@ -65,7 +65,7 @@ pub(super) static ENUMERATIONS: LazyLock<Vec<Enumeration>> = LazyLock::new(|| {
     }
 });
 
-/// A section for each enumeration.
+/// Generates a section for each enum.
 pub(super) fn sections() -> String {
     let section = |enumeration: &Enumeration| {
         let Enumeration { title, field, words } = enumeration;
@@ -78,7 +78,7 @@ pub(super) fn sections() -> String {
     ENUMERATIONS.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 
-/// Where each enumeration is on the page.
+/// Generates the links to the sections.
 pub(super) fn contents() -> String {
     let line =
         |it: &Enumeration| format!("- [{}](#{})\n", it.title, super::prose::anchor(it.title));

@@ -1,28 +1,29 @@
-//! Whether the TypeScript client was built from the sources beside it. `cargo xtask setup` reads this before it
-//! builds, and so do the tests that run the client (`crates/cli/tests/client/build.rs`): one list for both.
+//! Tells whether the TypeScript client was built from its current sources. `cargo xtask setup` uses
+//! this before it builds, and so do the tests that run the client
+//! (`crates/cli/tests/client/build.rs`), so that both share one list.
 
 use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What a build reads.
+/// Inputs of a build.
 const SOURCES: [&str; 5] = ["src", "scripts", "package.json", "tsconfig.json", "tsconfig.cjs.json"];
-/// What a build writes last.
+/// Last output of a build.
 const BUILT: &str = "dist/cjs/package.json";
 
-/// How the build of the client in a folder stands to its sources.
+/// State of the client's build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Build {
-    /// It was built from them.
+    /// Built from the current sources.
     New,
-    /// They were changed since.
+    /// Built from older sources.
     Old,
-    /// There is none.
+    /// Not built.
     Missing,
 }
 
 impl Build {
-    /// Looks at a folder. An error is of a source that is not there.
+    /// Returns the state of the build in a folder. Fails if a source does not exist.
     pub(crate) fn of(folder: &Path) -> io::Result<Self> {
         let changed = SOURCES.iter().map(|source| newest(&folder.join(source)));
         let changed = changed.collect::<io::Result<Vec<_>>>()?.into_iter().max();
@@ -35,7 +36,7 @@ impl Build {
     }
 }
 
-/// When a file, or anything in a folder, last changed.
+/// Returns the time of the last change of a file, or of anything in a folder.
 fn newest(path: &Path) -> io::Result<SystemTime> {
     let named = |why: io::Error| io::Error::new(why.kind(), format!("{}: {why}", path.display()));
     let about = path.metadata().map_err(named)?;

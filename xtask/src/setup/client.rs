@@ -1,5 +1,6 @@
-//! The TypeScript client as its tests take it: its packages as the lock file names them, its build, and the
-//! programs that it is tested with. Here and not in the tests, so that no two of them build at once.
+//! Installs and builds the TypeScript client for its tests: its packages by the lock file, its
+//! build, and the programs that it is tested with. Setup does this and not the tests, so that two
+//! of them do not build concurrently.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +11,13 @@ use super::built::Build;
 use super::{Installer, NPM, Tool, install_packages};
 use crate::shell;
 
-/// Runtimes that the TypeScript client runs in beside Node.js and the browser, and what looks at its
-/// package: as programs of npm, each in a folder of its own.
+/// Runtimes for tests of the client apart from Node.js and the browser, and tools that check its
+/// package: npm programs, each in its own folder.
 pub(super) const TOOLS: [Tool; 6] = [
     tool("deno", "2.9.6", "client/deno/node_modules/deno"),
     tool("bun", "1.4.5", "client/bun/node_modules/bun"),
     tool("workerd", "1.20261117.1", "client/workerd/node_modules/workerd"),
-    // An older compiler than the client's own, as most people have one.
+    // An older compiler than the client's own, as many users have.
     tool("typescript", "5.9.3", "client/typescript/node_modules/typescript"),
     tool("publint", "0.3.25", "client/publint/node_modules/publint"),
     Tool {
@@ -24,11 +25,11 @@ pub(super) const TOOLS: [Tool; 6] = [
         ..tool("attw", "0.18.5", "client/attw/node_modules/@arethetypeswrong/cli")
     },
 ];
-/// From the workspace on.
+/// Path of the client in the workspace.
 const FOLDER: &str = "clients/typescript";
-/// The lock file as it was when the packages were installed, beside them.
+/// Copy of the lock file from the last installation, next to the packages.
 const INSTALLED: &str = "node_modules/.aloft-installed.json";
-/// The client and what it is tested with run on this version and newer ones.
+/// Minimum version of Node.js for the client and its tests.
 const NODE_SINCE: u32 = 20;
 const NODE: Installer = Installer {
     program: "node",
@@ -36,9 +37,9 @@ const NODE: Installer = Installer {
     by_hand: "install Node.js 20 or newer with npm (https://nodejs.org/) and put it on the PATH",
 };
 
-/// Installs and builds what is not there, or not as the sources are now.
+/// Installs and builds everything that is missing or outdated.
 pub(super) fn ready() -> Result<()> {
-    super::present(&NODE).context("`node` is missing")?;
+    super::present(&NODE).context("`node` not found")?;
     let version = shell::output("node", &["--version"])?;
     if major(&version).is_none_or(|major| major < NODE_SINCE) {
         bail!("`node` is {}: {}", version.trim(), NODE.by_hand);
@@ -51,15 +52,16 @@ pub(super) fn ready() -> Result<()> {
     Ok(())
 }
 
-/// The packages of the lock file; whether they were not there yet.
+/// Installs the packages of the lock file. Returns whether it installed any.
 fn install(folder: &Path) -> Result<bool> {
-    let lock = fs::read(folder.join("package-lock.json")).context("the client has no lock file")?;
+    let lock = fs::read(folder.join("package-lock.json"))
+        .context("the lock file of the client not found")?;
     let stamp = folder.join(INSTALLED);
     if fs::read(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(false);
     }
     npm(folder, &["ci", "--no-audit", "--no-fund", "--ignore-scripts"])?;
-    fs::write(stamp, lock).context("cannot write beside the packages of the client")?;
+    fs::write(stamp, lock).context("failed to write the stamp of the client's packages")?;
     Ok(true)
 }
 
@@ -82,7 +84,7 @@ fn npm(folder: &Path, args: &[&str]) -> Result<()> {
     shell::finish(command.args(args).current_dir(folder))
 }
 
-/// The first part of a version of Node.js, such as 20 of `v20.20.2`.
+/// Returns the major number of a Node.js version, such as 20 of `v20.20.2`.
 fn major(version: &str) -> Option<u32> {
     version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
@@ -94,12 +96,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_of_node_is_read_as_node_writes_it() {
+    fn node_version_is_parsed() {
         assert_eq!((major("v20.20.2\n"), major("v8.0.0"), major("20")), (Some(20), Some(8), None));
     }
 
     #[test]
-    fn a_build_is_new_until_a_source_changes_however_deep() {
+    fn build_is_current_until_a_source_changes() {
         let folder = std::env::temp_dir().join(format!("aloft-built-{}", std::process::id()));
         let at = |seconds: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
         let write = |name: &str, seconds: u64| {

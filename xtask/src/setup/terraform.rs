@@ -1,6 +1,6 @@
-//! The programs that the provider is tested with, beside the `terraform` of the `PATH`: the oldest Terraform
-//! that is supported, the newest, and OpenTofu. Built from their Go modules, because no package registry
-//! has the programs. What tests do with them belongs to `testkit`.
+//! Builds the programs that the provider is tested with, apart from the `terraform` of the `PATH`:
+//! the oldest supported Terraform, the newest, and OpenTofu. They are built from their Go modules,
+//! because no package registry has the programs. Leaves their use to `testkit`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use super::{Installer, Tool, minor};
 use crate::shell;
 
-/// Modules name the Go that they need, and Go gets that one by itself since this version.
+/// First version of Go that downloads the Go version a module needs.
 const GO_SINCE: u32 = 21;
 const RECENT_GO: Installer = Installer {
     program: "go",
@@ -43,7 +43,7 @@ pub(super) const TOOLS: [Tool; 3] = [
     },
 ];
 
-/// Holds the registry's rules against the provider's documentation.
+/// Validates the provider's documentation by the registry's rules.
 pub(super) const TFPLUGINDOCS: Tool = Tool {
     name: "tfplugindocs",
     version: "0.25.0",
@@ -54,10 +54,10 @@ pub(super) const TFPLUGINDOCS: Tool = Tool {
 
 const TERRAFORM: &str = "github.com/hashicorp/terraform";
 const TOFU: &str = "github.com/opentofu/opentofu";
-/// What OpenTofu replaces in its own build; Go heeds the replacements of the main module alone.
+/// Replacement in OpenTofu's own build. Go only applies the replacements of the main module.
 const TOFU_HCL: &str = "github.com/opentofu/hcl/v2 v2.20.2-0.20251021132045-587d123c2828";
-/// Parts of Terraform that are modules of their own in its repository, and no module registry has them.
-/// They keep states in clouds, which no test does.
+/// Modules in Terraform's repository that no module registry has. They store states in clouds,
+/// which no test needs.
 const BACKENDS: [&str; 9] =
     ["azure", "consul", "cos", "gcs", "kubernetes", "oci", "oss", "pg", "s3"];
 
@@ -70,7 +70,7 @@ fn install_new_terraform(tool: &Tool) -> Result<()> {
     let backends = BACKENDS.map(|name| format!("internal/backend/remote-state/{name}"));
     let mut replaced = String::new();
     for path in backends.iter().map(String::as_str).chain(["internal/legacy"]) {
-        let name = path.rsplit('/').next().expect("a path has a last part");
+        let name = path.rsplit('/').next().expect("the path has a last segment");
         let (module, stub) = (format!("{TERRAFORM}/{path}"), folder.join(name));
         fs::create_dir_all(&stub)?;
         fs::write(stub.join("go.mod"), format!("module {module}\n"))?;
@@ -80,7 +80,7 @@ fn install_new_terraform(tool: &Tool) -> Result<()> {
     build(tool, TERRAFORM, TERRAFORM, &replaced)
 }
 
-/// A backend that Terraform may name and nobody can use.
+/// Returns the source of a stub for a backend, which Terraform may name but nobody can use.
 fn stub_of(name: &str) -> String {
     format!(
         "package {name}\n\nimport \"{TERRAFORM}/internal/backend\"\n\n\
@@ -102,17 +102,18 @@ fn folder_of(tool: &Tool) -> PathBuf {
     shell::tools().join("go").join(tool.name)
 }
 
-/// Builds a package of a module that is not ours, from a module that only requires it. `go install`
-/// refuses modules that replace others. Go checks each against the public checksum database.
+/// Builds a package of a third-party module through a module that only requires it, because
+/// `go install` rejects modules with replacements. Go verifies all modules with the public checksum
+/// database.
 fn build(tool: &Tool, module: &str, package: &str, replaced: &str) -> Result<()> {
     let go = shell::output("go", &["env", "GOVERSION"])?;
     if minor(&go).is_none_or(|minor| minor < GO_SINCE) {
         bail!("{} is too old: {}", go.trim(), tool.needs.by_hand);
     }
     let folder = folder_of(tool);
-    fs::create_dir_all(&folder).context("cannot make the folder of a module")?;
+    fs::create_dir_all(&folder).context("failed to create the folder of a module")?;
     let required = format!("require {module} v{}", tool.version);
-    // With a version of Go, only the modules that the build needs are loaded.
+    // With a Go version in the manifest, only modules that the build needs are loaded.
     let manifest = format!("module aloft/tool\n\ngo 1.{GO_SINCE}\n\n{required}\n\n{replaced}");
     fs::write(folder.join("go.mod"), manifest)?;
     let mut command = shell::command("go")?;
@@ -120,11 +121,11 @@ fn build(tool: &Tool, module: &str, package: &str, replaced: &str) -> Result<()>
     command
         .args(["build", "-mod=mod", "-buildvcs=false", "-o"])
         .arg(shell::tools().join(tool.place));
-    // As a release, and not as `1.8.5-dev`.
+    // Builds a release and not `1.8.5-dev`.
     command.arg(format!("-ldflags=-s -w -X {module}/version.dev=no")).arg(package);
     shell::finish(&mut command)?;
-    // What was downloaded for the build is in Go's own cache.
-    fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))
+    // Downloads for the build are in Go's own cache.
+    fs::remove_dir_all(&folder).with_context(|| format!("failed to remove {}", folder.display()))
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! Which of our crates may name which: the arrows of `ARCHITECTURE.md`, held against the manifests.
+//! Compares the dependencies between our crates in the manifests with the allowed ones in
+//! `ARCHITECTURE.md`.
 
 use super::Finding;
 use super::tree::{Package, Tree};
 
-/// Each crate and those it points to. What can be reached by arrows may be named directly.
+/// Each crate with its allowed direct dependencies. A crate may also name their dependencies.
 const ARROWS: &[(&str, &[&str])] = &[
     ("rules", &[]),
     ("domain", &["rules"]),
@@ -18,10 +19,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("hot-paths", &["contract", "store"]),
     ("xtask", &["contract"]),
 ];
-/// The crate that only tests may name.
+/// Crate that only tests may name.
 const FOR_TESTS: &str = "testkit";
 
-/// Every crate has its arrows, and names only what they reach; tests may name the test kit too.
+/// Checks that every crate is listed and names only allowed crates. Tests may also name the test
+/// kit.
 pub(super) fn follow(tree: &Tree) -> Vec<Finding> {
     tree.packages.iter().flat_map(against).collect()
 }
@@ -30,8 +32,9 @@ fn against(package: &Package) -> Vec<Finding> {
     let name = package.name.as_str();
     let manifest = manifest_of(name);
     if !ARROWS.iter().any(|(from, _)| *from == name) {
-        let message =
-            format!("`{name}` has no arrows yet: say what it may name in xtask/src/tidy/arrows.rs");
+        let message = format!(
+            "`{name}` has no allowed dependencies yet; list them in xtask/src/tidy/arrows.rs"
+        );
         return vec![Finding::file(&manifest, message)];
     }
     let reached = reach(name);
@@ -41,7 +44,7 @@ fn against(package: &Package) -> Vec<Finding> {
     });
     wrong
         .map(|need| {
-            let message = format!("no arrow leads from `{name}` to `{}`", need.name);
+            let message = format!("`{name}` may not depend on `{}`", need.name);
             Finding::file(&manifest, message)
         })
         .collect()
@@ -78,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrows_reach_may_be_named() {
+    fn reachable_crates_may_be_named() {
         for (from, to) in
             [("provider", "rules"), ("cli", "store"), ("server", "rules"), ("testkit", "cli")]
         {
@@ -87,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_arrow_reaches_may_not() {
+    fn unreachable_crates_may_not_be_named() {
         let pairs = [
             ("provider", "server"),
             ("provider", "store"),
@@ -103,13 +106,13 @@ mod tests {
     }
 
     #[test]
-    fn only_tests_name_the_test_kit() {
+    fn only_tests_may_name_the_test_kit() {
         assert_eq!(naming("server", "testkit", true), 0);
         assert_eq!(naming("server", "testkit", false), 1);
     }
 
     #[test]
-    fn a_new_crate_needs_its_arrows() {
+    fn unlisted_crate_is_reported() {
         assert_eq!(naming("utils", "rules", false), 1);
     }
 }

@@ -1,24 +1,25 @@
-//! Tells Rust code, comments and texts apart, so that a check of one is not fooled by the others.
-//! Not a parser: it knows comments, quotes and raw quotes, and keeps every line where it was.
+//! Separates Rust code, comments and strings, so that a check of one is not misled by the others.
+//! Not a parser: it knows comments, quotes and raw quotes, and keeps every line at its number.
 
-/// The same text twice, blanked where the other kind stands: lines and columns stay.
+/// The same text as code and as comments. The other parts are blank, so lines and columns are
+/// unchanged.
 pub(super) struct Views {
-    /// Code alone: comments and the insides of quotes are blank.
+    /// Code only: comments and the content of quotes are blank.
     pub(super) code: String,
-    /// Comments alone.
+    /// Comments only.
     pub(super) comments: String,
-    /// The line (from zero) at which the tests at the end of the file begin.
+    /// Index of the line at which the tests at the end of the file begin.
     pub(super) tests_from: usize,
 }
 
 impl Views {
-    /// Lines of code that are not tests, counted from one.
+    /// Iterates over the lines of code that are not tests, numbered from one.
     pub(super) fn product(&self) -> impl Iterator<Item = (usize, &str)> {
         self.code.lines().take(self.tests_from).enumerate().map(|(index, line)| (index + 1, line))
     }
 }
 
-/// What a stretch of source is.
+/// Kind of a piece of source.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Code,
@@ -51,7 +52,8 @@ pub(super) fn views(text: &str) -> Views {
     Views { code, comments, tests_from }
 }
 
-/// The kind and the length in bytes of what `rest` begins with; `before` is the letter before it.
+/// Returns the kind and the length in bytes of the piece at the beginning of `rest`. `before` is
+/// the character before it.
 fn stretch(rest: &str, before: Option<char>) -> (Kind, usize) {
     if rest.starts_with("//") {
         return (Kind::Comment, rest.find('\n').unwrap_or(rest.len()));
@@ -90,7 +92,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// `r"…"`, `r#"…"#`, `br"…"`.
+/// Returns the length of `r"…"`, `r#"…"#` or `br"…"`.
 fn raw_quote(rest: &str) -> Option<usize> {
     let prefix = if rest.starts_with("br") { 2 } else { usize::from(rest.starts_with('r')) };
     let marks = rest.get(prefix..)?.bytes().take_while(|&byte| byte == b'#').count();
@@ -116,7 +118,7 @@ fn quote(rest: &str) -> usize {
     rest.len()
 }
 
-/// `'x'` or `'\n'`, and not the lifetime `'a`.
+/// Returns the length of `'x'` or `'\n'`, but not of the lifetime `'a`.
 fn letter_quote(rest: &str) -> Option<usize> {
     let inside = rest.strip_prefix('\'')?;
     if inside.starts_with('\\') {
@@ -127,7 +129,7 @@ fn letter_quote(rest: &str) -> Option<usize> {
     inside[letter..].starts_with('\'').then_some(1 + letter + 1)
 }
 
-/// Whether `word` stands in `line` on its own: not as a part of a longer name or number.
+/// Returns whether `line` contains `word` as a whole, and not as part of a longer name or number.
 pub(super) fn has_word(line: &str, word: &str) -> bool {
     let inner = |letter: char| letter.is_alphanumeric() || letter == '_';
     line.match_indices(word).any(|(at, _)| {
@@ -142,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_comments_and_quotes_come_apart_and_lines_stay() {
+    fn code_comments_and_quotes_are_separated_by_line() {
         let source =
             "let a = \"x // y\"; // one\n/* two /* deep */ */ let b = 'c';\nfn f<'a>() {}\n";
         let views = views(source);
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_end_where_they_end() {
+    fn quotes_end_at_their_closing_mark() {
         for quoted in
             [r#""a\"b""#, "r\"a\\\"", "r#\"a\"b\"#", "br\"x\"", r"'\''", r"'\u{1F600}'", "'é'"]
         {
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_begin_at_their_module_and_not_at_a_single_test_item() {
+    fn tests_begin_at_their_module() {
         let source = "fn a() {}\n#[cfg(test)]\nimpl A {}\n#[cfg(test)]\nmod tests {\n  b();\n}\n";
         let views = views(source);
         assert_eq!(views.tests_from, 3);
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_not_part_of_another() {
+    fn word_within_another_does_not_match() {
         assert!(has_word("max: 2048,", "2048") && has_word("sqlx::query", "sqlx"));
         assert!(!has_word("12048", "2048") && !has_word("my_sqlx", "sqlx"));
     }

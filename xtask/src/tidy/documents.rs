@@ -1,15 +1,15 @@
-//! The documents tell the truth: paths and tests that they name exist, the map names every crate and
-//! stage, and the glossary every noun.
+//! Compares documents with the repository: paths and tests that they name exist, the map names
+//! every crate and stage, and the glossary contains every noun.
 
 use super::Finding;
 use super::modules::{STAGED, stages_in};
 use super::tree::{File, Tree};
 
-/// The map of the house.
+/// Path of the architecture map.
 const MAP: &str = "ARCHITECTURE.md";
-/// Where the specification is silent, and which tests hold what was decided.
+/// Path of the list of gaps in the specification, with the tests of our choices.
 const GAPS: &str = "docs/spec-gaps.md";
-/// One noun per idea; a new one stands here and in the glossary.
+/// Nouns that the glossary must contain. A new noun needs an entry here and there.
 const NOUNS: [&str; 28] = [
     "monitor",
     "check",
@@ -40,13 +40,13 @@ const NOUNS: [&str; 28] = [
     "scope",
     "caller",
 ];
-/// Endings that make a word without a folder the name of a file.
+/// Extensions that identify a word without a folder as a file name.
 const ENDINGS: [&str; 9] =
     [".rs", ".md", ".toml", ".proto", ".yaml", ".json", ".ts", ".sql", ".lock"];
-/// Names that stand for a sort of file and not for one of ours.
+/// File names that denote a kind of file and not one of ours.
 const NOT_OURS: [&str; 2] = ["aloft.toml", "build.rs"];
 
-/// Paths between back-ticks, and relative links, lead somewhere.
+/// Checks that paths between back-ticks and relative links exist.
 pub(super) fn paths(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for document in documents(tree) {
@@ -67,7 +67,7 @@ pub(super) fn paths(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// `path/to/file.rs::a_test` names a function of that file.
+/// Checks that `path/to/file.rs::a_test` names a function of that file.
 pub(super) fn tests(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for document in documents(tree) {
@@ -79,7 +79,7 @@ pub(super) fn tests(tree: &Tree) -> Vec<Finding> {
                 let there =
                     tree.file(&path).is_some_and(|file| file.text.contains(&format!("fn {name}(")));
                 if !there {
-                    let message = format!("there is no `{name}` in `{path}`");
+                    let message = format!("`{name}` not found in `{path}`");
                     findings.push(Finding::line(&document.path, at, message));
                 }
             }
@@ -88,7 +88,7 @@ pub(super) fn tests(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Each gap of the specification has something that holds it, or is not in this release.
+/// Checks that each gap of the specification names a test, or is not in this release.
 pub(super) fn gaps(tree: &Tree) -> Vec<Finding> {
     let text = tree.file(GAPS).map_or("", |file| file.text.as_str());
     let rows = text.lines().enumerate().filter(|(_, line)| line.starts_with("| §"));
@@ -96,10 +96,10 @@ pub(super) fn gaps(tree: &Tree) -> Vec<Finding> {
         let held_by = line.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
         held_by.trim().is_empty() && !line.to_lowercase().contains("not in this release")
     });
-    open.map(|(at, _)| Finding::line(GAPS, at + 1, "names no test that holds it")).collect()
+    open.map(|(at, _)| Finding::line(GAPS, at + 1, "names no test")).collect()
 }
 
-/// A folder of documents with a `README.md` lists every one of them there.
+/// Checks that a `README.md` in a folder of documents lists all of them.
 pub(super) fn listed(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for index in documents(tree) {
@@ -116,10 +116,10 @@ pub(super) fn listed(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The map has every crate by its folder, and every stage by its name.
+/// Checks that the map names every crate by its folder, and every stage.
 pub(super) fn map(tree: &Tree) -> Vec<Finding> {
     let Some(map) = tree.file(MAP) else {
-        return vec![Finding::file(MAP, "is missing: the map of the house")];
+        return vec![Finding::file(MAP, "the architecture map is missing")];
     };
     let crates = tree.packages.iter().map(|package| match package.name.as_str() {
         "xtask" => "`xtask/`".to_owned(),
@@ -131,7 +131,7 @@ pub(super) fn map(tree: &Tree) -> Vec<Finding> {
     missing.map(|name| Finding::file(MAP, format!("does not name {name}"))).collect()
 }
 
-/// Every noun has its line: `- **noun**: what it is`.
+/// Checks that every noun has its line: `- **noun**: what it is`.
 pub(super) fn glossary(tree: &Tree) -> Vec<Finding> {
     let text = tree.file(MAP).map_or("", |map| map.text.as_str());
     let glossary = text.split_once("\n## Glossary").map_or("", |(_, rest)| rest);
@@ -139,7 +139,7 @@ pub(super) fn glossary(tree: &Tree) -> Vec<Finding> {
     let has = |noun: &&str| glossary.contains(&format!("\n- **{noun}**: "));
     let missing = NOUNS.iter().filter(|noun| !has(noun));
     missing
-        .map(|noun| Finding::file(MAP, format!("the glossary has no line for `{noun}`")))
+        .map(|noun| Finding::file(MAP, format!("the glossary has no entry for `{noun}`")))
         .collect()
 }
 
@@ -150,7 +150,7 @@ fn documents(tree: &Tree) -> impl Iterator<Item = &File> {
     })
 }
 
-/// The lines outside fenced blocks, counted from one.
+/// Returns the lines outside of fenced blocks, numbered from one.
 fn prose(document: &File) -> Vec<(usize, &str)> {
     let mut fenced = false;
     let mut lines = Vec::new();
@@ -164,19 +164,19 @@ fn prose(document: &File) -> Vec<(usize, &str)> {
     lines
 }
 
-/// What stands between back-ticks.
+/// Returns the texts between back-ticks.
 fn spans(line: &str) -> Vec<&str> {
     line.split('`').skip(1).step_by(2).collect()
 }
 
-/// Targets of links into the repository.
+/// Returns the targets of links into the repository.
 fn links(line: &str) -> Vec<&str> {
     let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let inside = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
     inside.filter_map(|target| target.split('#').next()).collect()
 }
 
-/// A path of the repository, rather than an address, a type or a command.
+/// Returns whether a text is a path in the repository, and not a URL, a type or a command.
 fn is_path(tree: &Tree, span: &str) -> bool {
     let strange = |letter: char| letter.is_whitespace() || "()=\"'".contains(letter);
     if span.contains("::")
@@ -193,10 +193,10 @@ fn is_path(tree: &Tree, span: &str) -> bool {
     ENDINGS.iter().any(|ending| span.len() > ending.len() && span.ends_with(ending))
 }
 
-/// The folders at the top, also those that a document names before they exist.
+/// Top-level folders, even if a document names them before they exist.
 const FOLDERS: [&str; 7] = ["crates", "docs", "proto", "xtask", "clients", ".ci", ".cargo"];
 
-/// `a/{b,c}/d` is two paths; what follows a placeholder (`<kind>`, `*`, `…`) is anybody's.
+/// Expands `a/{b,c}/d` to two paths. Cuts a path at a placeholder (`<kind>`, `*`, `…`).
 fn expand(span: &str) -> Vec<String> {
     if let Some((before, rest)) = span.split_once('{')
         && let Some((choices, after)) = rest.split_once('}')
@@ -213,14 +213,14 @@ fn expand(span: &str) -> Vec<String> {
     if folder.is_empty() { Vec::new() } else { vec![folder.to_owned()] }
 }
 
-/// From the top, beside the document, or (a bare name) anywhere.
+/// Returns whether a path exists from the top, next to the document, or, for a file name, anywhere.
 fn exists(tree: &Tree, document: &File, path: &str) -> bool {
     let anywhere = || tree.files.iter().any(|file| file.path.ends_with(&format!("/{path}")));
     let bare = !path.contains('/') && anywhere();
     NOT_OURS.contains(&path) || tree.has(path) || tree.has(&beside(document, path)) || bare
 }
 
-/// A path that starts in the document's folder, seen from the top.
+/// Converts a path relative to the document to one from the top.
 fn beside(document: &File, path: &str) -> String {
     let mut parts: Vec<&str> = document.path.split('/').collect();
     parts.pop();
@@ -247,34 +247,34 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_leads_nowhere_is_found() {
+    fn missing_path_is_found() {
         let text = "`crates/rules/src/shape.rs`\n`crates/rules/src/gone.rs`\n`crates/rules/src/{shape,gone}.rs`\n\
                     `gone.rs`\n`shape.rs`\n[b](../b.md) [c](c.md)\n`docs/decisions/`\n";
         assert_eq!(lines(text, paths), [Some(2), Some(3), Some(4), Some(6), Some(7)]);
     }
 
     #[test]
-    fn addresses_types_commands_placeholders_and_fenced_blocks_are_no_paths() {
+    fn only_plain_paths_are_checked() {
         let text = "`/v1/whoami` `rules::Shape` `cargo xtask test` `application/json` `https://a.b/c.md`\n\
                     `crates/rules/src/<kind>/` `crates/*`\n```\n`crates/gone`\n```\n[x](https://a.b)\n";
         assert_eq!(lines(text, paths), []);
     }
 
     #[test]
-    fn a_test_that_does_not_exist_is_found() {
+    fn missing_test_is_found() {
         let text = "`crates/rules/src/shape.rs::texts_are_counted`\n`crates/rules/src/shape.rs::texts`\n\
                     `crates/gone.rs::texts_are_counted`\n";
         assert_eq!(lines(text, tests), [Some(2), Some(3)]);
     }
 
     #[test]
-    fn a_gap_that_nothing_holds_is_found() {
+    fn gap_without_a_test_is_found() {
         let rows = "| Where | Held by |\n| §1 | A | `a.rs::b` |\n| §2 | A | |\n| §3 | Not in this release. | |\n";
         assert_eq!(Tree::found(&[(GAPS, rows)], gaps), [(GAPS.to_owned(), Some(3))]);
     }
 
     #[test]
-    fn a_page_that_its_index_forgets_is_found() {
+    fn page_missing_in_index_is_found() {
         let index = ("docs/decisions/README.md", "[one](0001-one.md)");
         let pages = [index, ("docs/decisions/0001-one.md", ""), ("docs/decisions/0002-two.md", "")];
         let found: Vec<_> = listed(&Tree::of(&pages)).into_iter().map(|f| f.message).collect();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_or_a_stage_that_the_map_forgets_is_found() {
+    fn crate_or_stage_missing_in_map_is_found() {
         let mut tree =
             Tree::of(&[(MAP, "`crates/rules/` and **check**"), ("crates/domain/src/judge.rs", "")]);
         let package = |name: &str| Package { name: name.into(), needs: Vec::new() };
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_noun_without_its_line_is_found() {
+    fn noun_missing_in_glossary_is_found() {
         let all = NOUNS.map(|noun| format!("- **{noun}**: what it is\n")).concat();
         let full = format!("# Map\n\n## Glossary\n{all}\n## Next\n");
         assert_eq!(Tree::found(&[(MAP, &full)], glossary), []);

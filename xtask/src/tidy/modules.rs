@@ -1,32 +1,32 @@
-//! Files as wholes: how they open, how long and heavy they are, whether generated ones say so, and
-//! whether the folders of the flow have the same names everywhere.
+//! Checks files as a whole: their header, their length and size, the mark of generated ones, and
+//! equal folder names for the stages of the flow.
 
 use std::collections::BTreeSet;
 
 use super::Finding;
 use super::tree::{File, Tree};
 
-/// The stages of the flow, in their order, which is that of the alphabet.
+/// Stages of the flow in their order, which is alphabetical.
 pub(super) const STAGES: [&str; 5] = ["cadence", "check", "judge", "notify", "page"];
-/// The two places that have a folder or a file per stage: the decisions, and what carries them out.
+/// Folders with a folder or a file per stage: the decisions, and their execution.
 pub(super) const STAGED: [&str; 2] = ["crates/domain/src", "crates/server/src/pipeline"];
 
-/// Past this length a file wants to be two.
+/// Maximum number of lines.
 const LINES: usize = 400;
-/// Tests are lists of cases and read well when longer.
+/// Maximum number of lines of tests. Lists of cases remain readable when longer.
 const LINES_OF_TESTS: usize = 600;
-/// What a clone should not have to carry.
+/// Maximum size of a file in bytes, because every clone downloads it.
 const HEAVY_BYTES: u64 = 1 << 20;
-/// What generated files say near their top.
+/// Mark near the top of generated files.
 const GENERATED: &str = "@generated";
 const TOP_LINES: usize = 10;
 
-/// Every Rust file written by hand opens with `//!`.
+/// Checks that every hand-written Rust file begins with `//!`.
 pub(super) fn opening(tree: &Tree) -> Vec<Finding> {
     let opens = |text: &str| text.lines().find(|line| !line.starts_with("#!/")).is_some_and(says);
     let silent = tree.rust().filter(|(file, _)| !opens(&file.text));
     silent
-        .map(|(file, _)| Finding::line(&file.path, 1, "opens without `//!`: say what this file is"))
+        .map(|(file, _)| Finding::line(&file.path, 1, "has no `//!` header; describe the file"))
         .collect()
 }
 
@@ -34,7 +34,7 @@ fn says(line: &str) -> bool {
     line.strip_prefix("//!").is_some_and(|rest| !rest.trim().is_empty())
 }
 
-/// Files written by hand stay readable in one go.
+/// Checks the length of hand-written files.
 pub(super) fn length(tree: &Tree) -> Vec<Finding> {
     let code = |file: &&File| {
         !file.is_generated() && ["rs", "ts", "js", "css", "go", "py"].contains(&file.ending())
@@ -42,42 +42,43 @@ pub(super) fn length(tree: &Tree) -> Vec<Finding> {
     let too_long = |file: &File| {
         let most = if file.is_test() { LINES_OF_TESTS } else { LINES };
         let lines = file.text.lines().count();
-        (lines > most)
-            .then(|| Finding::file(&file.path, format!("has {lines} lines of {most}: make it two")))
+        (lines > most).then(|| {
+            Finding::file(&file.path, format!("has {lines} lines, more than {most}; split it"))
+        })
     };
     tree.files.iter().filter(code).filter_map(too_long).collect()
 }
 
-/// Files in `gen/` say that they are generated, and others do not pretend to be.
+/// Checks that files in `gen/` have the mark of generated files, and no others.
 pub(super) fn generated(tree: &Tree) -> Vec<Finding> {
     let wrong = |file: &File| {
         let top = file.text.lines().take(TOP_LINES);
         let marked = top.clone().any(|line| line.contains(GENERATED));
         let reason = match (file.is_generated(), marked) {
-            (true, false) => "lies in `gen/` without saying who generated it",
-            (false, true) => "says that it is generated, and lies outside `gen/`",
+            (true, false) => "is in `gen/` but has no mark of its generator",
+            (false, true) => "has the mark of generated files but is outside of `gen/`",
             (true, true) | (false, false) => return None,
         };
         Some(Finding::line(&file.path, 1, reason))
     };
-    // What is no text has no place to say it; prose may speak about the mark.
+    // Binary files cannot have a mark, and prose may mention it.
     let source = |file: &&File| !file.text.is_empty() && !["md", "lock"].contains(&file.ending());
     tree.files.iter().filter(source).filter_map(wrong).collect()
 }
 
-/// A stage that is decided is carried out, and the other way round.
+/// Checks that every decided stage is executed, and every executed one is decided.
 pub(super) fn stages(tree: &Tree) -> Vec<Finding> {
     let [decided, done] = STAGED.map(|folder| stages_in(tree, folder));
     let missing = decided.symmetric_difference(&done);
     missing
         .map(|stage| {
             let folder = STAGED[usize::from(decided.contains(stage))];
-            Finding::file(folder, format!("has no stage `{stage}`, which the other side has"))
+            Finding::file(folder, format!("lacks the stage `{stage}` of the other side"))
         })
         .collect()
 }
 
-/// The stages that have a folder or a file in `folder`.
+/// Returns the stages that have a folder or a file in `folder`.
 pub(super) fn stages_in(tree: &Tree, folder: &str) -> BTreeSet<&'static str> {
     let here = |stage: &&str| {
         tree.has(&format!("{folder}/{stage}")) || tree.has(&format!("{folder}/{stage}.rs"))
@@ -85,7 +86,8 @@ pub(super) fn stages_in(tree: &Tree, folder: &str) -> BTreeSet<&'static str> {
     STAGES.into_iter().filter(here).collect()
 }
 
-/// No file that every clone would carry without need. What is generated is text that packs well.
+/// Checks the size of files that every clone downloads. Generated text compresses well and may be
+/// larger.
 pub(super) fn weight(tree: &Tree) -> Vec<Finding> {
     let most =
         |file: &File| if file.path.contains("/gen/") { 4 * HEAVY_BYTES } else { HEAVY_BYTES };
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_without_an_opening_is_found() {
+    fn module_without_header_is_found() {
         let files = [
             ("a/good.rs", "//! What it is.\nfn a() {}"),
             ("a/silent.rs", "fn a() {}"),
@@ -113,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_may_have_its_lines_and_not_one_more() {
+    fn file_above_the_line_limit_is_found() {
         let (full, over, tests) = ("x\n".repeat(400), "x\n".repeat(401), "x\n".repeat(600));
         let files = [
             ("src/full.rs", full.as_str()),
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_code_says_so_and_stays_in_its_folder() {
+    fn misplaced_or_unmarked_generated_code_is_found() {
         let files = [
             ("a/gen/marked.rs", "// @generated by cargo xtask codegen\n"),
             ("a/gen/silent.rs", "struct A;\n"),
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_on_one_side_only_is_found_on_the_other() {
+    fn stage_missing_on_one_side_is_found() {
         let files = [
             ("crates/domain/src/check/mod.rs", ""),
             ("crates/domain/src/judge.rs", ""),
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heavy_file_is_found() {
+    fn large_file_is_found() {
         let heavy = "x".repeat((1 << 20) + 1);
         assert_eq!(paths(&[("a.bin", &heavy), ("b.bin", &heavy[1..])], weight), ["a.bin"]);
     }

@@ -1,18 +1,19 @@
-//! What may stand in one place only: limits in the tables of `rules`, SQL in `store`, the environment
-//! in `boot`.
+//! Checks code that belongs in one place: limits in the tables of `rules`, SQL in `store`, access
+//! to the environment in `boot`.
 
 use super::Finding;
 use super::code::has_word;
 use super::tree::{File, Tree};
 
-/// The crates that read the tables, and so have no numbers of the specification of their own.
+/// Crates that read the tables, so they contain no numbers of the specification.
 const READERS: [&str; 4] = ["contract", "server", "cli", "provider"];
-/// Limits of the specification (§8.1) whose numbers mean nothing else.
+/// Limits of the specification (§8.1) whose numbers have no other meaning.
 const LIMITS: [&str; 5] = ["2048", "120000", "120_000", "45000", "45_000"];
-/// A limit (of descriptions) that is also a size: it counts only beside a word that gives it away.
+/// A limit (of descriptions) that is also a size. It only counts next to a word that identifies it.
 const KILO: &str = "1024";
 
-/// Numbers of the specification outside the tables; sizes such as `2048 * 1024` are none.
+/// Finds numbers of the specification outside of the tables. Sizes such as `2048 * 1024` do not
+/// count.
 pub(super) fn limits(tree: &Tree) -> Vec<Finding> {
     let reads = |file: &File| {
         READERS.iter().any(|name| file.path.starts_with(&format!("crates/{name}/src/")))
@@ -21,7 +22,7 @@ pub(super) fn limits(tree: &Tree) -> Vec<Finding> {
     for (file, views) in tree.rust().filter(|(file, _)| reads(file) && !file.is_test()) {
         for (at, line) in views.product().filter(|(_, line)| is_limit(line)) {
             let message =
-                "a limit of the specification as a number: read it from the tables of `rules`";
+                "contains a limit of the specification; read it from the tables of `rules`";
             findings.push(Finding::line(&file.path, at, format!("{message} ({})", line.trim())));
         }
     }
@@ -36,10 +37,10 @@ fn is_limit(line: &str) -> bool {
         || !size && speaks_of_text && has_word(line, KILO)
 }
 
-/// The libraries that speak SQL.
+/// Libraries for SQL.
 const SPEAK_SQL: [&str; 2] = ["sqlx", "rusqlite"];
 
-/// The libraries that speak SQL are named by `store` alone, in code and in manifests.
+/// Checks that only `store` names libraries for SQL, in code and in manifests.
 pub(super) fn sql(tree: &Tree) -> Vec<Finding> {
     let outside = |file: &File| !file.path.starts_with("crates/store/");
     let mut findings = Vec::new();
@@ -61,7 +62,7 @@ pub(super) fn sql(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Who may read the environment: the server's boot, and programs that are not the product.
+/// Files that may read the environment: the server's boot, and programs that are not the product.
 const READ_THE_ENVIRONMENT: [&str; 6] = [
     "crates/server/src/boot",
     "crates/cli/src/main.rs",
@@ -71,7 +72,7 @@ const READ_THE_ENVIRONMENT: [&str; 6] = [
     "xtask/",
 ];
 
-/// The environment is an input like others: read once, at the start.
+/// Checks that the environment is read once, at the start.
 pub(super) fn environment(tree: &Tree) -> Vec<Finding> {
     let allowed =
         |file: &File| READ_THE_ENVIRONMENT.iter().any(|start| file.path.starts_with(start));
@@ -85,7 +86,7 @@ pub(super) fn environment(tree: &Tree) -> Vec<Finding> {
     for (file, views) in tree.rust().filter(|(file, _)| !allowed(file) && !file.is_test()) {
         for (at, _) in views.code.lines().enumerate().filter(|(_, line)| reads(line)) {
             let message =
-                "the environment is read in `crates/server/src/boot`: take a value instead";
+                "only `crates/server/src/boot` may read the environment; pass the value instead";
             findings.push(Finding::line(&file.path, at + 1, message));
         }
     }
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_as_a_number_is_found_where_tables_are_read() {
+    fn limit_as_a_number_is_found() {
         let bad = "//! A.\nfn a() {\n    url.len() > 2048;\n    description.len() > 1024;\n}\n";
         let found = Tree::found(&[("crates/server/src/a.rs", bad)], limits);
         let lines: Vec<_> = found.into_iter().map(|(_, line)| line).collect();
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_comments_texts_and_tests_are_no_limits() {
+    fn sizes_comments_texts_and_tests_are_ignored() {
         let fine = "//! Up to 2048.\nconst PAGE: usize = 2048 * 1024;\nlet buffer = [0; 1024];\n\
                     let text = \"2048\";\n#[cfg(test)]\nmod tests {\n    assert(2048);\n}\n";
         let files = [
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn sql_outside_the_store_is_found() {
+    fn sql_outside_of_store_is_found() {
         let files = [
             ("crates/store/src/a.rs", "use sqlx::query;"),
             ("crates/server/src/a.rs", "// sqlx is elsewhere\nlet q = sqlx::query();"),
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_is_read_in_boot_only() {
+    fn environment_access_outside_boot_is_found() {
         let reads = "//! A.\nlet home = std::env::var(\"HOME\");";
         let files = [
             ("crates/server/src/boot.rs", reads),

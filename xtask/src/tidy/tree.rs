@@ -1,5 +1,5 @@
-//! What the checks look at: every file that git tracks or would track, and the workspace's packages
-//! as cargo sees them. The only part of tidy that touches the disk.
+//! The input of the checks: every file that git tracks or would track, and the workspace's packages
+//! as cargo reports them. The only part of tidy that accesses the disk.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,20 +17,20 @@ pub(super) struct Tree {
     pub(super) packages: Vec<Package>,
 }
 
-/// A file with its text, or without one when it is not UTF-8.
+/// A file with its text. Binary files have an empty text.
 pub(super) struct File {
-    /// Relative to the workspace, with `/`.
+    /// Path relative to the workspace, with `/`.
     pub(super) path: String,
     pub(super) text: String,
     pub(super) bytes: u64,
-    /// A Rust file's code and comments, apart.
+    /// Code and comments of a Rust file.
     pub(super) rust: Option<Views>,
 }
 
-/// One of our crates and those of ours that it names.
+/// One of our crates with its dependencies on others of ours.
 #[derive(Debug)]
 pub(super) struct Package {
-    /// Its folder: `crates/rules` is `rules`.
+    /// Name of its folder: `crates/rules` is `rules`.
     pub(super) name: String,
     pub(super) needs: Vec<Need>,
 }
@@ -46,16 +46,17 @@ impl Tree {
     pub(super) fn read() -> Result<Self> {
         let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
         let listed = shell::output("git", &list)?;
-        // A file in conflict is listed once per side.
+        // Git lists a file in conflict once per side.
         let paths: BTreeSet<&str> = listed.split('\0').filter(|path| !path.is_empty()).collect();
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let on_disk = shell::workspace().join(path);
-            // Removed, but not yet from the index; or a link, which is read where it points to.
+            // Skips deleted files that are still in the index, and links, whose targets are read
+            // themselves.
             if !on_disk.symlink_metadata().is_ok_and(|about| about.is_file()) {
                 continue;
             }
-            let bytes = fs::read(&on_disk).with_context(|| format!("cannot read {path}"))?;
+            let bytes = fs::read(&on_disk).with_context(|| format!("failed to read {path}"))?;
             files.push(File::new(path, bytes));
         }
         let arguments = ["metadata", "--format-version", "1", "--no-deps"];
@@ -67,7 +68,7 @@ impl Tree {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Whether a file or a folder of this path exists.
+    /// Returns whether a file or a folder with this path exists.
     pub(super) fn has(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         let below =
@@ -75,7 +76,7 @@ impl Tree {
         self.files.iter().any(|file| file.path == path || below(file))
     }
 
-    /// Rust files written by hand, with their code and comments.
+    /// Iterates over hand-written Rust files with their code and comments.
     pub(super) fn rust(&self) -> impl Iterator<Item = (&File, &Views)> {
         let by_hand = self.files.iter().filter(|file| !file.is_generated());
         by_hand.filter_map(|file| file.rust.as_ref().map(|views| (file, views)))
@@ -91,24 +92,25 @@ impl File {
         file
     }
 
-    /// What follows the last dot of its name; the whole path without one.
+    /// Returns the extension, or the whole path if there is none.
     pub(super) fn ending(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or_default()
     }
 
-    /// In a folder for generated code.
+    /// Returns whether the file is in a folder for generated code.
     pub(super) fn is_generated(&self) -> bool {
         self.path.split('/').any(|part| part == "gen")
     }
 
-    /// Nothing but tests: a crate's `tests` folder, or a `tests.rs` beside the code.
+    /// Returns whether the file contains only tests: in a crate's `tests` folder, or a `tests.rs`.
     pub(super) fn is_test(&self) -> bool {
         self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
 }
 
 fn packages(metadata: &str) -> Result<Vec<Package>> {
-    let metadata: Value = serde_json::from_str(metadata).context("cannot read cargo's metadata")?;
+    let metadata: Value =
+        serde_json::from_str(metadata).context("failed to parse cargo's metadata")?;
     let root = metadata["workspace_root"].as_str().unwrap_or_default();
     let list = metadata["packages"].as_array().context("cargo's metadata has no packages")?;
     Ok(list.iter().map(|package| package_of(package, root)).collect())
@@ -133,13 +135,13 @@ fn last_part(path: &str) -> &str {
 
 #[cfg(test)]
 impl Tree {
-    /// A small tree of text files, for the tests of the checks.
+    /// Creates a small tree of text files for tests of the checks.
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let file = |(path, text): &(&str, &str)| File::new(path, text.as_bytes().to_vec());
         Self { files: files.iter().map(file).collect(), packages: Vec::new() }
     }
 
-    /// The paths (with lines) that a check finds in a small tree.
+    /// Returns the paths and lines that a check finds in a small tree.
     pub(super) fn found(
         files: &[(&str, &str)],
         check: fn(&Self) -> Vec<super::Finding>,
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_are_named_by_folder_and_keep_only_our_own_dependencies() {
+    fn packages_have_folder_names_and_own_dependencies() {
         let metadata = r#"{"workspace_root":"/w","packages":[{"manifest_path":"/w/crates/cli/Cargo.toml",
             "dependencies":[{"name":"aloft-rules","path":"/w/crates/rules","kind":null},
                 {"name":"aloft-testkit","path":"/w/crates/testkit","kind":"dev"},
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_exists_when_a_file_lies_in_it() {
+    fn folder_exists_if_it_contains_a_file() {
         let tree = Tree::of(&[("docs/decisions/0001-one-binary.md", "")]);
         assert!(tree.has("docs/decisions/") && tree.has("docs/decisions/0001-one-binary.md"));
         assert!(!tree.has("docs/decision") && !tree.has("decisions"));

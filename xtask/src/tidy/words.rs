@@ -1,18 +1,17 @@
-//! Words that no file may hold: what is unfinished, what waits for the clock in a test, and what
-//! names one machine.
+//! Finds forbidden words: unfinished work, sleeps in tests, and names of one machine.
 
 use super::Finding;
 use super::code::has_word;
 use super::tree::{File, Tree};
 
-/// Marks of unfinished work. In Rust they are looked for in comments, elsewhere in the whole text.
+/// Marks of unfinished work. Only comments count in Rust, and the whole text elsewhere.
 const MARKS: [&str; 3] = ["FIXME", "TODO", "XXX"];
-/// Code that is unfinished, or tests that do not run.
+/// Unfinished code, and tests that do not run.
 const CODE: [&str; 4] = ["dbg!", "todo!", "unimplemented!", "#[ignore"];
-/// Endings of files other than Rust that people write.
+/// Extensions of hand-written files other than Rust.
 const WRITTEN: [&str; 9] = ["proto", "sql", "toml", "ts", "js", "css", "html", "sh", "yaml"];
 
-/// Unfinished work is an issue, not a remark.
+/// Finds unfinished work, which belongs in an issue.
 pub(super) fn unfinished(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, views) in tree.rust() {
@@ -47,7 +46,8 @@ fn code_in(line: &str) -> Option<&'static str> {
     })
 }
 
-/// Tests wait for the event, not for the clock. Targets of the test kit may be slow on purpose.
+/// Finds sleeps in tests, which must wait for events. Targets of the test kit may be slow on
+/// purpose.
 pub(super) fn sleeps(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, views) in tree.rust() {
@@ -73,21 +73,22 @@ fn is_sleep(line: &str) -> bool {
     })
 }
 
-/// Folders of one machine; written in pieces, so that this file does not name them itself.
+/// Folders of one machine, written in pieces so that this file does not contain them.
 const FOLDERS: [&str; 3] = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
-/// A word in the addresses of private registries.
+/// Word in the addresses of private registries.
 const MIRROR: &str = concat!("artif", "actory");
-/// How a lock of cargo names the public registry, around the address of its index.
+/// Text around the index address with which a lock file of cargo names the public registry.
 const PUBLIC: (&str, &str) = ("registry+https://", "/crates.io-index\"");
 
-/// A clone works on every machine: no paths of ours, no mirror of a registry.
+/// Finds paths of one machine and mirrors of registries, because a clone must work on every
+/// machine.
 pub(super) fn machines(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in &tree.files {
         for (at, line) in file.text.lines().enumerate() {
             let folder = FOLDERS.iter().find(|folder| line.contains(**folder)).copied();
             let word = folder.or_else(|| line.contains(MIRROR).then_some(MIRROR));
-            let message = word.map(|word| format!("names `{word}`, which only one machine has"));
+            let message = word.map(|word| format!("contains `{word}`, which only one machine has"));
             let message = message.or_else(|| other_registry(file, line));
             findings.extend(message.map(|message| Finding::line(&file.path, at + 1, message)));
         }
@@ -95,8 +96,8 @@ pub(super) fn machines(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// A locked package of another registry than the public one. Locks of npm name none at all, so that
-/// each machine asks its own.
+/// Returns a message for a locked package of another registry than the public one. Lock files of
+/// npm name no registry, so that each machine uses its own.
 fn other_registry(file: &File, line: &str) -> Option<String> {
     if file.path.ends_with("Cargo.lock") {
         let locked = line.strip_prefix("source = \"")?;
@@ -106,8 +107,7 @@ fn other_registry(file: &File, line: &str) -> Option<String> {
     }
     let is_named = file.path.ends_with("package-lock.json")
         && line.trim_start().starts_with("\"resolved\": \"http");
-    is_named
-        .then(|| "names a registry: npm leaves it out with omit-lockfile-registry-resolved".into())
+    is_named.then(|| "names a registry; npm omits it with omit-lockfile-registry-resolved".into())
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unfinished_work_is_found_in_comments_and_code_but_not_in_texts() {
+    fn unfinished_work_is_found_outside_of_strings() {
         let files = [
             ("a.rs", "//! A.\n// TODO: later\nfn a() { todo!() }\n#[ignore]\nfn b() {}\n"),
             ("b.rs", "//! B.\nconst WORD: &str = \"TODO dbg! #[ignore\";\nfn my_todo() {}\n"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_sleeps_is_found_and_the_product_may() {
+    fn only_sleeps_in_tests_are_found() {
         let files = [
             (
                 "crates/a/src/a.rs",
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_one_machine_and_other_registries_are_found() {
+    fn machine_paths_and_other_registries_are_found() {
         let path = format!("see {}main/x\n", FOLDERS[0]);
         let private = "source = \"registry+https://example.com/index\"\n";
         let public = format!("source = \"{}example.com{}\n", PUBLIC.0, PUBLIC.1);

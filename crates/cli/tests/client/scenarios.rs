@@ -107,10 +107,7 @@ fn each_method_has_success_step_and_one_example() {
         }
     }
     examples.retain(|_, count| *count != 1);
-    assert!(
-        examples.is_empty(),
-        "methods without exactly one example: {examples:?}"
-    );
+    assert!(examples.is_empty(), "methods without exactly one example: {examples:?}");
 }
 
 #[test]
@@ -119,13 +116,19 @@ fn examples_use_only_values_that_people_write() {
         for step in scenario.steps().filter(|step| step["example"] == true) {
             let name = &step["name"];
             let asked = &step["request"];
-            assert!(!asked.to_string().contains("$repeat"), "{name}: people do not write `$repeat`");
+            assert!(
+                !asked.to_string().contains("$repeat"),
+                "{name}: people do not write `$repeat`"
+            );
             assert!(!names(asked).contains("now"), "{name}: `now` differs in each run");
             for unusual in ["altered", "instead", "idempotencyKey"] {
                 assert!(step[unusual].is_null(), "{name}: an example is a plain call");
             }
             let key = step["key"].as_str().unwrap_or(KEY);
-            assert!(["write", "read"].contains(&key), "{name}: an example uses a key of the workspace");
+            assert!(
+                ["write", "read"].contains(&key),
+                "{name}: an example uses a key of the workspace"
+            );
         }
     }
 }

@@ -266,7 +266,11 @@ impl Chaos {
             let mut again: BTreeMap<u64, usize> = BTreeMap::new();
             for message in receiver.accepted() {
                 if let Some(life) = first.insert(message.key.clone(), message.life) {
-                    assert!(life < message.life, "receiver {place}: `{}` arrived twice", message.key);
+                    assert!(
+                        life < message.life,
+                        "receiver {place}: `{}` arrived twice",
+                        message.key
+                    );
                     *again.entry(life).or_default() += 1;
                 }
             }

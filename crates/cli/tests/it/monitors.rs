@@ -44,7 +44,8 @@ impl Stage {
     fn checked_at_once(&self, path: &str) {
         let mut visits = 0;
         while visits < Region::ALL.len() {
-            let visited = self.target.visit(PATIENCE).expect("a changed monitor is checked immediately");
+            let visited =
+                self.target.visit(PATIENCE).expect("a changed monitor is checked immediately");
             visits += usize::from(visited == path);
         }
     }

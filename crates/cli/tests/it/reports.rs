@@ -80,7 +80,11 @@ fn report_is_created_updated_and_resolved() {
         scene.done(&["reports", "change", &report, "--title", "Mail was stuck", "--json"]);
     let changed: Value = serde_json::from_str(&changed).unwrap();
     assert_eq!(changed["title"], "Mail was stuck", "{changed}");
-    assert_eq!(changed["updates"].as_array().unwrap().len(), 3, "the number of updates is unchanged");
+    assert_eq!(
+        changed["updates"].as_array().unwrap().len(),
+        3,
+        "the number of updates is unchanged"
+    );
     scene.done(&["reports", "delete", &update]);
     let gone = scene.done(&["reports", "delete", &report]);
     assert_eq!(gone.trim(), format!("{report} was deleted"));

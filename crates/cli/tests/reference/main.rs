@@ -2,7 +2,10 @@
 //! against a real server. Compares each response with the scenario (decision 0038).
 //! `cargo xtask docs` generates the pages.
 
-#![expect(clippy::format_push_string, reason = "a program is built once, and this is easier to read")]
+#![expect(
+    clippy::format_push_string,
+    reason = "a program is built once, and this is easier to read"
+)]
 #![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
 mod answers;

@@ -114,13 +114,13 @@ fn resource_page_shows_example_schema_and_imports() {
 
     ## Import
 
-    By the command line:
+    On the command line:
 
     ```shell
     terraform import every_thing.main 7
     ```
 
-    By an `import` block with its identity, from Terraform 1.12 on:
+    With an `import` block and an identity (Terraform 1.12 and newer):
 
     ```terraform
     import {}
@@ -142,12 +142,12 @@ fn function_page_shows_signature_and_arguments() {
     page_title: "every_thing function - every"
     subcategory: ""
     description: |-
-      Says it again.
+      Returns its argument.
     ---
 
     # function: every_thing
 
-    Says it again.
+    Returns its argument.
 
     ## Example Usage
 
@@ -163,7 +163,7 @@ fn function_page_shows_signature_and_arguments() {
 
     ## Arguments
 
-    1. `any` (Dynamic) What to say.
+    1. `any` (Dynamic) Value to return.
     2. `number` (Variadic, Number) How often.
     "##);
 }

@@ -1,5 +1,5 @@
-//! Both ends of an alert: a page that breaks, and a receiver. Each notes when a request was there
-//! as a whole.
+//! Both ends of an alert: a page that breaks, and a receiver. Each records the time at which a
+//! request was complete.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-/// A page that is well or broken, until this process ends.
+/// A page that is healthy or broken, until this process ends.
 pub(in crate::bench) struct Page {
     address: SocketAddr,
     broken: Arc<AtomicBool>,
@@ -31,7 +31,8 @@ impl Page {
         let (state, visits) = (Arc::clone(&broken), Arc::clone(&visited));
         let address = serve(move |stream| {
             while read(stream).is_some() {
-                *visits.lock().expect("no holder panics") = Some(Instant::now());
+                *visits.lock().expect("code that holds this lock does not panic") =
+                    Some(Instant::now());
                 let status = if state.load(Ordering::SeqCst) { 503 } else { 200 };
                 answer(stream, status)?;
             }
@@ -52,14 +53,14 @@ impl Page {
         self.broken.store(false, Ordering::SeqCst);
     }
 
-    /// When it was last asked for.
+    /// Returns the time of the last request.
     pub(in crate::bench) fn last_visit(&self) -> Option<Instant> {
-        *self.visited.lock().expect("no holder panics")
+        *self.visited.lock().expect("code that holds this lock does not panic")
     }
 }
 
 impl Receiver {
-    /// Starts one that answers, or one that `hangs`.
+    /// Starts a receiver that responds, or one that `hangs`.
     pub(super) fn start(hangs: bool) -> Result<Self> {
         let (sender, told) = mpsc::channel();
         let address = serve(move |stream| take(stream, hangs, &sender))?;
@@ -70,7 +71,7 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// When the next message was there.
+    /// Returns the time at which the next message was complete.
     pub(super) fn next(&self, within: Duration) -> Option<Instant> {
         self.told.recv_timeout(within).ok()
     }
@@ -79,7 +80,7 @@ impl Receiver {
 fn take(stream: &TcpStream, hangs: bool, told: &Sender<Instant>) -> Option<()> {
     while read(stream).is_some() {
         if hangs {
-            // Until the sender goes away.
+            // Wait until the sender disconnects.
             let _ = stream.take(1).read(&mut [0]);
             return None;
         }
@@ -89,7 +90,7 @@ fn take(stream: &TcpStream, hangs: bool, told: &Sender<Instant>) -> Option<()> {
     Some(())
 }
 
-/// Serves each connection by a thread of its own.
+/// Serves each connection in its own thread.
 fn serve(
     exchange: impl Fn(&TcpStream) -> Option<()> + Clone + Send + 'static,
 ) -> Result<SocketAddr> {
@@ -98,14 +99,14 @@ fn serve(
     thread::spawn(move || {
         for stream in listener.incoming().map_while(std::io::Result::ok) {
             let exchange = exchange.clone();
-            // Who goes away in the middle is served no more, and that is all.
+            // A client that disconnects ends its thread.
             thread::spawn(move || stream.set_nodelay(true).ok().and_then(|()| exchange(&stream)));
         }
     });
     Ok(address)
 }
 
-/// Reads one request to its end.
+/// Reads one request.
 fn read(stream: &TcpStream) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;

@@ -1,4 +1,4 @@
-//! An open browser, as far as it listens for news: a connection that a thread reads.
+//! An open browser that listens for live updates: a connection that a thread reads.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 
 use super::super::process::connect;
 
-/// A browser that listens, until the service ends.
+/// A browser that listens until the service stops.
 pub(super) struct Browser(mpsc::Receiver<Instant>);
 
 impl Browser {
@@ -19,13 +19,13 @@ impl Browser {
         stream.get_mut().write_all(request.as_bytes())?;
         let mut line = String::new();
         stream.read_line(&mut line)?;
-        ensure!(line.starts_with("HTTP/1.1 200 "), "{path} was answered {line}");
+        ensure!(line.starts_with("HTTP/1.1 200 "), "{path} returned {line}");
         let (sender, news) = mpsc::channel();
         std::thread::spawn(move || listen(stream, &sender));
         Ok(Self(news))
     }
 
-    /// When the next word came, after this instant, that something has changed.
+    /// Returns the time of the next update after this instant.
     pub(super) fn after(&self, instant: Instant, within: Duration) -> Option<Instant> {
         loop {
             let at = self.0.recv_timeout(within).ok()?;
@@ -36,7 +36,7 @@ impl Browser {
     }
 }
 
-/// Until the connection or the bench ends.
+/// Reads updates until the connection or the bench ends.
 fn listen(stream: BufReader<TcpStream>, told: &Sender<Instant>) -> Option<()> {
     for line in stream.lines() {
         if line.ok()? == "event: changed" {

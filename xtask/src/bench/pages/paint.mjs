@@ -1,5 +1,5 @@
-// How long Chromium takes until it first shows something: a page and an empty one in turns, each in a window
-// of its own, the first of each uncounted. `paint.mjs PACKAGES PROGRAM LOOKS URL` prints a line of JSON.
+// Measures Chromium's first contentful paint of a page and of an empty page, in turns, each in a new window.
+// The first visit of each does not count. `paint.mjs PACKAGES PROGRAM LOOKS URL` prints a line of JSON.
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 

@@ -1,5 +1,5 @@
-//! How soon a browser shows something of a home page, beside an empty page in the same run: Chromium without
-//! a window, over loopback. It is driven by Node.js, as in the tests.
+//! Measures the time until a browser paints a status page, compared with an empty page in the same
+//! run: headless Chromium over loopback, controlled by Node.js as in the tests.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,9 +13,9 @@ use super::super::scenario::Sizes;
 use super::site::{self, Site};
 use crate::shell;
 
-/// Components of the page.
+/// Number of components of the page.
 const COUNT: usize = 30;
-/// How often each page is looked at, in turns.
+/// Number of visits of each page, in turns.
 const LOOKS: usize = 15;
 const SCRIPT: &str = "xtask/src/bench/pages/paint.mjs";
 
@@ -28,7 +28,7 @@ pub(super) fn paint(target: &Target, _: &Sizes) -> Result<Vec<Figure>> {
         .arg(chromium()?)
         .args([LOOKS.to_string(), page])
         .output()
-        .context("starting Node.js: run `cargo xtask setup`")?;
+        .context("failed to start Node.js; run `cargo xtask setup`")?;
     let why = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "the browser failed: {why}");
     let seen: Value = serde_json::from_slice(&output.stdout)?;
@@ -48,20 +48,18 @@ pub(super) fn paint(target: &Target, _: &Sizes) -> Result<Vec<Figure>> {
 }
 
 fn middle(values: &Value) -> Result<f64> {
-    let values = values.as_array().context("the browser told no times")?;
+    let values = values.as_array().context("the browser reported no times")?;
     let mut values: Vec<f64> = values.iter().filter_map(Value::as_f64).collect();
     ensure!(values.len() == LOOKS, "the browser painted {} of {LOOKS} pages", values.len());
     values.sort_by(f64::total_cmp);
     Ok(values[LOOKS / 2])
 }
 
-/// Chromium as it is called on this machine.
+/// Returns the path of Chromium on this machine.
 fn chromium() -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let mut programs =
         std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name)));
-    programs
-        .find(|program| program.exists())
-        .context("there is no Chromium: run `cargo xtask setup`")
+    programs.find(|program| program.exists()).context("Chromium not found; run `cargo xtask setup`")
 }

@@ -1,4 +1,4 @@
-//! A service with status pages of several sizes, whose monitors have a past of 90 days.
+//! A service with status pages of several sizes, whose monitors have a history of 90 days.
 
 use std::io::{BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
@@ -12,12 +12,12 @@ use super::super::process::{Service, Target, connect};
 use crate::shell;
 
 const PAGES: &str = "status_page.v1.StatusPageService";
-/// Components of a group.
+/// Number of components in a group.
 const GROUPED: usize = 10;
-/// Pages with fewer components have no groups.
+/// Number of components from which a page has groups.
 const GROUPS_FROM: usize = 30;
 
-/// A service with pages, and who may change them.
+/// A service with pages, and a caller that may change them.
 pub(super) struct Site {
     pub(super) service: Service,
     pub(super) api: Api,
@@ -26,13 +26,14 @@ pub(super) struct Site {
     _folder: tempfile::TempDir,
 }
 
-/// The path of the page of so many components.
+/// Returns the path of the page with this number of components.
 pub(super) fn path(count: usize) -> String {
     format!("/status/page-{count}")
 }
 
 impl Site {
-    /// A page of each of these numbers of components, all of which run and have a past.
+    /// Creates a page for each of these numbers of components. All components are active and have a
+    /// history.
     pub(super) fn open(target: &Target, counts: &[usize]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let key = observe::key(folder.path())?;
@@ -54,7 +55,7 @@ impl Site {
         )?;
         let service = Service::start(folder.path(), &NO_LIMIT)?;
         let mut api = Api::new(service.address, &key)?;
-        // Only now, so that what is known of them goes on where the past ends.
+        // Activate the monitors only now, so that their state continues the history.
         for id in &monitors {
             let monitor = json!({ "id": id, "active": true });
             let request = json!({ "monitor": monitor, "updateMask": "active" });
@@ -64,7 +65,7 @@ impl Site {
         Ok(Self { service, api, key, pages, _folder: folder })
     }
 
-    /// Another component on a page, with a monitor of this address; the monitor.
+    /// Adds a component with a monitor of this URL to a page. Returns the id of the monitor.
     pub(super) fn add(&mut self, count: usize, name: &str, url: &str) -> Result<String> {
         let page = self.page(count)?.to_owned();
         let monitor = a_monitor(&mut self.api, name, url, true)?;
@@ -74,7 +75,7 @@ impl Site {
         Ok(monitor)
     }
 
-    /// Changes a page, so that it is made anew: what it is already changes nothing.
+    /// Changes a page so that it is rebuilt. An unchanged page would not be.
     pub(super) fn touch(&self, count: usize, round: usize) -> Result<()> {
         let description = format!("What we run, {round}.");
         let page = json!({ "id": self.page(count)?, "description": description });
@@ -85,7 +86,7 @@ impl Site {
 
     fn page(&self, count: usize) -> Result<&str> {
         let page = self.pages.iter().find(|(of, _)| *of == count);
-        Ok(&page.context("no page of so many components")?.1)
+        Ok(&page.context("no page with this number of components")?.1)
     }
 }
 
@@ -97,7 +98,7 @@ fn a_page(api: &mut Api, count: usize) -> Result<String> {
     Ok(id)
 }
 
-/// Fills a page; the monitors it shows.
+/// Adds components to a page. Returns the ids of their monitors.
 fn components(api: &mut Api, page: &str, count: usize, target: &Target) -> Result<Vec<String>> {
     let url = format!("http://127.0.0.1:{}/", target.plain_port);
     let (mut monitors, mut group) = (Vec::with_capacity(count), Value::Null);
@@ -128,10 +129,10 @@ fn a_monitor(api: &mut Api, name: &str, url: &str, active: bool) -> Result<Strin
 }
 
 fn id_of(made: &Value, field: &str) -> Result<String> {
-    Ok(made[field]["id"].as_str().context("what was made has an id")?.to_owned())
+    Ok(made[field]["id"].as_str().context("the created object has no id")?.to_owned())
 }
 
-/// The body of an answer to a visitor who takes this encoding, as it comes over the wire.
+/// Returns the encoded body for a visitor who accepts this encoding.
 pub(super) fn get(address: SocketAddr, path: &str, encoding: &str) -> Result<Vec<u8>> {
     let mut stream = BufReader::new(connect(address)?);
     let request = format!(
@@ -143,6 +144,6 @@ pub(super) fn get(address: SocketAddr, path: &str, encoding: &str) -> Result<Vec
     stream.read_to_end(&mut answer)?;
     let head = answer.windows(4).position(|part| part == b"\r\n\r\n").context("no headers")?;
     let text = String::from_utf8_lossy(&answer[..head]);
-    ensure!(text.starts_with("HTTP/1.1 200 "), "{path} was answered {text}");
+    ensure!(text.starts_with("HTTP/1.1 200 "), "{path} returned {text}");
     Ok(answer.split_off(head + 4))
 }

@@ -1,23 +1,23 @@
-//! Comments of the contract as `TSDoc`: names of fields and methods as TypeScript has them.
+//! Converts comments of the contract to `TSDoc`, with field and method names as in TypeScript.
 
 use std::collections::BTreeSet;
 
 use super::{camel, lower_first};
 
-/// Turns comments into `TSDoc`.
+/// Converts comments to `TSDoc`.
 pub(super) struct Comments {
     fields: BTreeSet<String>,
     methods: BTreeSet<String>,
 }
 
 impl Comments {
-    /// Of a contract with these names of fields and methods.
+    /// Creates a converter for a contract with these names of fields and methods.
     pub(super) fn new((fields, methods): (BTreeSet<String>, BTreeSet<String>)) -> Self {
         Self { fields, methods }
     }
 
-    /// A comment at this depth, with the line break at its end; nothing of nothing. `words` are values
-    /// that stay as they are.
+    /// Formats a comment at this depth, with a final line break. Returns an empty text for an empty
+    /// comment. `words` are values that stay unchanged.
     pub(super) fn tsdoc(&self, comment: &str, words: &[&str], depth: usize) -> String {
         let indent = "  ".repeat(depth);
         let lines: Vec<String> =
@@ -35,7 +35,8 @@ impl Comments {
         }
     }
 
-    /// Every other piece between backticks is code; between them stand names of methods.
+    /// Converts a line. Every second part between backticks is code. Method names occur between
+    /// them.
     fn line(&self, line: &str, words: &[&str]) -> String {
         let mut pieces = Vec::new();
         for (at, piece) in line.split('`').enumerate() {
@@ -44,7 +45,7 @@ impl Comments {
         pieces.join("`").replace("*/", "*\\/")
     }
 
-    /// Names of methods become code, as the client spells them.
+    /// Formats method names as code, as the client spells them.
     fn prose(&self, text: &str) -> String {
         let mut prose = String::with_capacity(text.len());
         for word in text.split_inclusive(|it: char| !it.is_ascii_alphanumeric()) {
@@ -64,7 +65,7 @@ impl Comments {
             let is_name = self.fields.contains(name) && !words.contains(&name);
             if is_name { camel(name) } else { name.to_owned() }
         };
-        // Paths and lists of names, such as `name,monitor_ids`.
+        // Matches paths and lists of names, such as `name,monitor_ids`.
         let names = text.split_inclusive([',', '.']);
         names
             .map(|part| {
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_and_methods_are_spelled_as_in_typescript_and_values_are_not() {
+    fn only_fields_and_methods_are_renamed() {
         let comment = " See GetMonitor: `name,monitor_ids` of `page_token`, or `quiet_hours`.\n";
         let expected =
             "  /** See `getMonitor`: `name,monitorIds` of `pageToken`, or `quiet_hours`. */\n";
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn several_lines_stand_below_each_other_and_none_are_nothing() {
+    fn multi_line_comments_keep_their_lines() {
         assert_eq!(written(" One.\n\n Two.\n", &[]), "  /**\n   * One.\n   *\n   * Two.\n   */\n");
         assert_eq!(written("", &[]), "");
     }

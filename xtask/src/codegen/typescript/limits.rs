@@ -1,11 +1,11 @@
-//! The limits of `rules` as one constant: by resource, by block, by field.
+//! Generates the limits of `rules` as one constant: by resource, block and field.
 
 use rules::field::{Block, Field, Presence, Resource, Shape, Value};
 use rules::{limits, tables};
 
 use super::camel;
 
-/// The resources by their names in the client.
+/// Resources by their names in the client.
 const RESOURCES: [(&str, &[&Resource]); 14] = [
     ("httpMonitor", &[&tables::HTTP_MONITOR]),
     ("tcpMonitor", &[&tables::TCP_MONITOR]),
@@ -22,15 +22,15 @@ const RESOURCES: [(&str, &[&Resource]); 14] = [
     ("incidentComment", &[&tables::INCIDENT_COMMENT]),
     ("signingSecret", &[&tables::SIGNING_SECRET]),
 ];
-/// What monitors of all kinds share.
+/// Name of the limits that all kinds of monitors share.
 const MONITOR: &str = "monitor";
 const MONITORS: [&Resource; 3] =
     [&tables::HTTP_MONITOR, &tables::TCP_MONITOR, &tables::DNS_MONITOR];
 
-/// A name with what is written behind it.
+/// A name and its value as code.
 type Entry = (String, String);
 
-/// The module.
+/// Generates the module.
 pub(super) fn module() -> String {
     let mut all = vec![(MONITOR.to_owned(), object(&shared(), 1))];
     for (name, tables) in RESOURCES {
@@ -40,7 +40,7 @@ pub(super) fn module() -> String {
     all.extend(of_service());
     let waiting = limits::TRIGGER_ANSWERED_WITHIN.as_millis();
     format!(
-        "/** Time for a call that waits for checks, in milliseconds. */\nexport const WAITING_CALL_MS = {waiting};\n\n/**\n * What fields may hold, by resource and field: characters of texts (as Unicode counts them), values of\n * numbers, elements of lists (`max` beside the fields of one), minutes of intervals, and what holds where\n * nothing was written (`default`). Both bounds are allowed.\n */\nexport const LIMITS = {} as const;\n",
+        "/** Time for a call that waits for checks, in milliseconds. */\nexport const WAITING_CALL_MS = {waiting};\n\n/**\n * Limits of fields, by resource and field: Unicode characters of texts, values of numbers, elements of\n * lists (`max` next to the fields of an element), minutes of intervals, and defaults (`default`). Both\n * bounds are allowed.\n */\nexport const LIMITS = {} as const;\n",
         object(&all, 0)
     )
 }
@@ -49,7 +49,7 @@ fn of_resource(table: &Resource) -> Vec<Entry> {
     of_fields(table.fields, table.blocks, 2)
 }
 
-/// What is alike in the tables of all monitors.
+/// Returns the entries that are equal in the tables of all monitors.
 fn shared() -> Vec<Entry> {
     let [first, others @ ..] = MONITORS.map(of_resource);
     first.into_iter().filter(|entry| others.iter().all(|it| it.contains(entry))).collect()
@@ -67,7 +67,7 @@ fn of_fields(fields: &[Field], blocks: &[Block], depth: usize) -> Vec<Entry> {
     fields.chain(blocks.filter(|(_, inner)| inner != "{}")).collect()
 }
 
-/// The bounds of a field and its default; `None` of one that has neither.
+/// Returns the bounds of a field and its default. `None` if it has neither.
 fn of_field(field: &Field) -> Option<String> {
     let has_none = matches!(field.shape, Shape::Id(_) | Shape::TimeOfDay | Shape::TimeZone);
     let bounds = if let Shape::Integer { min, max } = field.shape {
@@ -91,7 +91,7 @@ fn of_field(field: &Field) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{{ {} }}", parts.join(", ")))
 }
 
-/// Limits of calls, whatever they are about.
+/// Returns the limits of calls, which apply to all resources.
 fn of_service() -> [Entry; 3] {
     let (min, max) = (limits::LIST_LIMIT_MIN, limits::LIST_LIMIT_MAX);
     let default = limits::LIST_LIMIT_DEFAULT;

@@ -1,14 +1,15 @@
-//! The messages of the contract in a short form of our own, from which the client makes descriptors where
-//! a transport needs them: a fifth of what a `FileDescriptorSet` takes. Reading it belongs to
-//! `clients/typescript/src/descriptors.ts`.
+//! Generates the messages of the contract in a short form of our own. The client builds descriptors
+//! from it if a transport needs them. It takes a fifth of the size of a `FileDescriptorSet`.
+//! `clients/typescript/src/descriptors.ts` parses it.
 
 use anyhow::{Result, bail};
 use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 
 use super::model::Contract;
 
-/// The module. A line is `@package`, or a message with its fields: a name, `?` with presence or `*` for a
-/// list, `|oneof`, `=number` where it is not the next one, `:type` where it is no text.
+/// Generates the module. A line is `@package`, or a message with its fields. A field begins with
+/// its name. `?` marks presence, `*` a list, `|oneof` its oneof, `=number` a number that is not the
+/// next one, and `:type` a type other than string.
 pub(super) fn module(contract: &Contract) -> Result<String> {
     let mut lines = Vec::new();
     for file in contract.files_with_imports() {
@@ -18,14 +19,14 @@ pub(super) fn module(contract: &Contract) -> Result<String> {
         }
     }
     Ok(format!(
-        "/** The messages of the contract; `../descriptors.ts` says how to read it. */\nexport const MESSAGES = `\n{}\n`;\n",
+        "/** The messages of the contract. `../descriptors.ts` parses them. */\nexport const MESSAGES = `\n{}\n`;\n",
         lines.join("\n")
     ))
 }
 
 fn line(message: &MessageDescriptor) -> Result<String> {
     if message.child_messages().len() + message.child_enums().len() > 0 {
-        bail!("{} has types of its own, which the short form cannot say", message.full_name());
+        bail!("{} has nested types, which the short form does not support", message.full_name());
     }
     let mut text = message.name().to_owned();
     let mut next = 1;
@@ -58,12 +59,12 @@ fn said(field: &FieldDescriptor, next: u32) -> Result<String> {
     } else if [Kind::Bool, Kind::Int32, Kind::Int64].contains(&kind) {
         format!(":{kind:?}")
     } else {
-        bail!("{} is of a kind that the short form cannot say", field.full_name())
+        bail!("{} has a kind that the short form does not support", field.full_name())
     };
     Ok(format!("{}{mark}{oneof}{number}{kind}", field.name()))
 }
 
-/// A name in its own package, and with it elsewhere.
+/// Returns the short name of a message in its own package, and the full name elsewhere.
 fn name_from(message: &MessageDescriptor, field: &FieldDescriptor) -> String {
     let same = message.parent_file() == field.parent_message().parent_file();
     if same { message.name().to_owned() } else { message.full_name().to_owned() }

@@ -1,5 +1,5 @@
-//! The table of methods that the client calls by: how each may be repeated, and the fields of its request,
-//! so that a field that does not exist is refused before anything is sent.
+//! Generates the table of methods for the client: how to retry each, and the fields of its request.
+//! With it the client rejects unknown fields before it sends anything.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::camel;
 use super::model::{Contract, held, methods, module, type_name};
 use super::services::has_pages;
 
-/// The numbers of `clients/typescript/src/method.ts`.
+/// Numbers of `clients/typescript/src/method.ts`.
 const ONCE: u32 = 0;
 const READS: u32 = 1;
 const REPEATABLE: u32 = 2;
@@ -17,19 +17,19 @@ const CREATES: u32 = 3;
 const PAGES: u32 = 4;
 const WAITS: u32 = 8;
 const ENDS: u32 = 16;
-/// The numbers of `google.protobuf.MethodOptions.IdempotencyLevel`.
+/// Number of `google.protobuf.MethodOptions.IdempotencyLevel`.
 const NO_SIDE_EFFECTS: i32 = 1;
 const IDEMPOTENT: i32 = 2;
-/// What comments of methods say that take such a key.
+/// Text in the comments of methods that accept an idempotency key.
 const KEY: &str = "`Idempotency-Key`";
-/// Methods that say so only by another one.
+/// Prefix of methods that accept a key even if only another method's comment says so.
 const CREATE: &str = "Create";
-/// How the names of methods begin that take something away.
+/// Prefixes of methods that delete.
 const TAKING: [&str; 2] = ["Delete", "Remove"];
-/// The method that waits for checks.
+/// Name of the method that waits for checks.
 const TRIGGER: &str = "TriggerMonitor";
 
-/// The module.
+/// Generates the module.
 pub(super) fn table(contract: &Contract) -> String {
     let (mut shapes, mut written) = (String::new(), BTreeSet::new());
     let mut services = String::new();
@@ -70,14 +70,15 @@ fn traits(contract: &Contract, method: &MethodDescriptor) -> u32 {
     };
     let pages = if has_pages(method) { PAGES } else { 0 };
     let waits = if method.name() == TRIGGER { WAITS } else { 0 };
-    // Of an answer that says more than that it is done, a repetition that finds nothing has none to give.
+    // If a delete returns more than an empty response, a repetition that gets 404 has nothing to
+    // return.
     let takes = TAKING.iter().any(|start| method.name().starts_with(start));
     let is_end = takes && repetition == REPEATABLE && method.output().fields().len() == 0;
     let ends = if is_end { ENDS } else { 0 };
     repetition + pages + waits + ends
 }
 
-/// Writes the fields of a message after those of the messages in it, once.
+/// Writes the fields of a message after those of its nested messages, each once.
 fn declare(message: &MessageDescriptor, shapes: &mut String, written: &mut BTreeSet<String>) {
     if !written.insert(message.full_name().to_owned()) {
         return;

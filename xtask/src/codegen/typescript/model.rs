@@ -1,5 +1,5 @@
-//! The contract as the other parts ask about it: its services and messages with their comments, which
-//! of them are asked and which answered, and the tables of `rules` that a message stands for.
+//! The contract as the generators query it: services and messages with their comments, the
+//! direction in which each message travels, and the tables of `rules` for a message.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use protox::prost_reflect::{
 use rules::field::{Block, Field, Resource, Rule};
 use rules::tables;
 
-/// Messages that are called otherwise in TypeScript, where all names stand side by side.
+/// Messages that have another name in TypeScript, where all names share one namespace.
 const RENAMED: [(&str, &str); 5] = [
     ("region.v1.Region", "RegionInfo"),
     ("notification.v1.Header", "WebhookHeader"),
@@ -20,7 +20,7 @@ const RENAMED: [(&str, &str); 5] = [
     ("status_page.v1.Warning", "StatusPageWarning"),
 ];
 
-/// Messages and the tables whose fields they have.
+/// Messages and the tables with their fields.
 pub(super) const TABLES: [(&str, &[&Resource]); 12] = [
     ("monitor.v1.HttpMonitor", &[&tables::HTTP_MONITOR]),
     ("monitor.v1.TcpMonitor", &[&tables::TCP_MONITOR]),
@@ -36,25 +36,25 @@ pub(super) const TABLES: [(&str, &[&Resource]); 12] = [
     ("status_report.v1.ReportTemplate", &[&tables::REPORT_TEMPLATE]),
 ];
 
-/// Which way a message travels.
+/// Direction in which a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// From the caller.
+    /// From the client.
     Asked,
-    /// To the caller.
+    /// To the client.
     Answered,
 }
 
 /// The contract.
 pub(super) struct Contract {
     pool: DescriptorPool,
-    /// By file and path of what is commented.
+    /// Comments by file and path.
     comments: HashMap<(String, Vec<i32>), String>,
     asked: BTreeSet<String>,
     answered: BTreeSet<String>,
-    /// Fields of `rules` by the message that has them.
+    /// Fields of `rules` by message.
     fields: BTreeMap<String, Vec<&'static Field>>,
-    /// The field of a message that says which of its blocks is given, by the message.
+    /// Field that selects a block of the message, by message.
     chosen_by: BTreeMap<String, &'static str>,
 }
 
@@ -81,27 +81,27 @@ impl Contract {
         Ok(contract)
     }
 
-    /// The files that have services of ours, by name.
+    /// Returns the files with our services, sorted by name.
     pub(super) fn files(&self) -> Vec<FileDescriptor> {
         self.pool.files().filter(|file| file.services().len() > 0).collect()
     }
 
-    /// The same with the files that they import, each before those that import it.
+    /// Returns these files and their imports, each import before its users.
     pub(super) fn files_with_imports(&self) -> Vec<FileDescriptor> {
         self.pool.files().collect()
     }
 
-    /// The services, in the order of the files.
+    /// Returns the services in the order of the files.
     pub(super) fn services(&self) -> impl Iterator<Item = ServiceDescriptor> {
         self.files().into_iter().flat_map(|file| file.services().collect::<Vec<_>>())
     }
 
-    /// The message of this name.
+    /// Returns the message with this name.
     pub(super) fn message(&self, name: &str) -> Option<MessageDescriptor> {
         self.pool.get_message_by_name(name)
     }
 
-    /// Whether a message travels this way.
+    /// Returns whether a message travels in this direction.
     pub(super) fn travels(&self, message: &MessageDescriptor, way: Way) -> bool {
         let names = match way {
             Way::Asked => &self.asked,
@@ -110,38 +110,38 @@ impl Contract {
         names.contains(message.full_name())
     }
 
-    /// The field of `rules` that a field of the contract stands for.
+    /// Returns the field of `rules` for a field of the contract.
     pub(super) fn rule(&self, field: &FieldDescriptor) -> Option<&'static Field> {
         let fields = self.fields.get(field.parent_message().full_name())?;
         fields.iter().find(|rule| rule.name == field.name()).copied()
     }
 
-    /// The field that says which block of the message is given, with that field's words.
+    /// Returns the field that selects a block of the message.
     pub(super) fn chosen_by(&self, message: &MessageDescriptor) -> Option<&'static str> {
         self.chosen_by.get(message.full_name()).copied()
     }
 
-    /// The comment of a field.
+    /// Returns the comment of a field.
     pub(super) fn of_field(&self, field: &FieldDescriptor) -> &str {
         self.comment(&field.parent_file(), field.path())
     }
 
-    /// The comment of a message.
+    /// Returns the comment of a message.
     pub(super) fn of_message(&self, message: &MessageDescriptor) -> &str {
         self.comment(&message.parent_file(), message.path())
     }
 
-    /// The comment of a method.
+    /// Returns the comment of a method.
     pub(super) fn of_method(&self, method: &MethodDescriptor) -> &str {
         self.comment(&method.parent_file(), method.path())
     }
 
-    /// The comment of a service.
+    /// Returns the comment of a service.
     pub(super) fn of_service(&self, service: &ServiceDescriptor) -> &str {
         self.comment(&service.parent_file(), service.path())
     }
 
-    /// Names of all fields and of all methods, for comments that speak of them.
+    /// Returns the names of all fields and methods, which comments may mention.
     pub(super) fn spoken_of(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let messages = self.pool.all_messages();
         let fields = messages.flat_map(|message| {
@@ -156,9 +156,11 @@ impl Contract {
         self.comments.get(&place).map_or("", String::as_str)
     }
 
-    /// Notes which tables a message stands for, and which of their blocks the messages in it do.
+    /// Records the tables of a message, and the blocks of its nested messages.
     fn stand_for(&mut self, name: &str, tables: &[&'static Resource]) -> Result<()> {
-        let Some(message) = self.message(name) else { bail!("the contract has no message {name}") };
+        let Some(message) = self.message(name) else {
+            bail!("message {name} not found in the contract")
+        };
         for table in tables {
             let fields = table.fields.iter().chain(table.beyond);
             self.fields.entry(name.to_owned()).or_default().extend(fields);
@@ -181,46 +183,44 @@ impl Contract {
         }
     }
 
-    /// All names stand side by side in TypeScript: two messages of one name are a mistake.
+    /// Rejects two messages with the same name in TypeScript, where all names share one namespace.
     fn refuse_twins(&self) -> Result<()> {
         let mut seen = BTreeMap::new();
         for name in self.asked.union(&self.answered) {
-            let message = self.message(name).expect("it was reached");
+            let message = self.message(name).expect("reachable messages are in the contract");
             if let Some(other) = seen.insert(type_name(&message), name) {
-                bail!(
-                    "{name} and {other} have one name in TypeScript: give one another in RENAMED"
-                );
+                bail!("{name} and {other} have the same name in TypeScript; rename one in RENAMED");
             }
         }
         Ok(())
     }
 }
 
-/// The methods of a service, in its order.
+/// Returns the methods of a service in order.
 pub(super) fn methods(service: &ServiceDescriptor) -> Vec<MethodDescriptor> {
     service.methods().collect()
 }
 
-/// The module that a file becomes: the first part of its package.
+/// Returns the module of a file: the first part of its package.
 pub(super) fn module(file: &FileDescriptor) -> &str {
     let package = file.package_name();
     let end = package.find('.').unwrap_or(package.len());
-    // The name lives as long as the file: it is a part of its description.
+    // A slice of the file's own name, so that it lives as long as the file.
     &file.name()[..end]
 }
 
-/// What a message is called in TypeScript.
+/// Returns the name of a message in TypeScript.
 pub(super) fn type_name(message: &MessageDescriptor) -> String {
     let renamed = RENAMED.iter().find(|(name, _)| *name == message.full_name());
     renamed.map_or_else(|| message.name().to_owned(), |(_, name)| (*name).to_owned())
 }
 
-/// Whether JSON writes the message as a text.
+/// Returns whether the message is a string in JSON.
 pub(super) fn is_text(message: &MessageDescriptor) -> bool {
     message.full_name().starts_with("google.protobuf.")
 }
 
-/// The message that a field holds, once or several times; none for texts and numbers.
+/// Returns the message that a field contains, once or repeated. `None` for strings and numbers.
 pub(super) fn held(field: &FieldDescriptor) -> Option<MessageDescriptor> {
     field.kind().as_message().filter(|message| !is_text(message)).cloned()
 }

@@ -1,6 +1,6 @@
-//! Which fields are there: what a caller must write, and what an answer always has. The contract marks most
-//! fields `optional`, so that they can be cleared; what that means to people follows from the tables of
-//! `rules` and from the comments.
+//! Decides which fields exist: those that a caller must set, and those that a response always has.
+//! The contract marks most fields `optional`, so that they can be cleared. The tables of `rules`
+//! and the comments tell what that means.
 
 use anyhow::{Result, bail};
 use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
@@ -8,7 +8,7 @@ use rules::field::Presence;
 
 use super::model::{Contract, TABLES, Way};
 
-/// Fields with presence that no table has, and that every answer has.
+/// Fields with presence that no table has, but every response.
 const ALWAYS: [&str; 32] = [
     "incident.v1.Incident.opened_at",
     "incident.v1.RegionEvidence.slot",
@@ -44,11 +44,11 @@ const ALWAYS: [&str; 32] = [
     "status_report.v1.StatusReportUpdate.at",
 ];
 
-/// Outputs of the tables that not every answer has.
+/// Outputs of the tables that a response may lack.
 const SOMETIMES: [&str; 1] = ["status_page.v1.Subscriber.confirmed_at"];
 
-/// How comments say that something may be missing, that it must be written, that the server alone writes
-/// it, that it cannot be changed later, and that not every caller reads it.
+/// Texts in comments that mark fields: may be missing, must be set, is set only by the server,
+/// cannot change later, or is hidden from some callers.
 const MISSING: &str = "bsent";
 const REQUIRED: [&str; 3] = ["Required.", "Required, and fixed", "Required; "];
 const OUTPUT: &str = "Output";
@@ -56,7 +56,7 @@ const FIXED: &str = "and fixed";
 const SECRET: &str = "A secret";
 const BY_TEMPLATE: &str = "unless a template provides it";
 
-/// Whether the field is there in a message that travels this way.
+/// Returns whether the field exists in a message that travels in this direction.
 pub(super) fn is_there(contract: &Contract, field: &FieldDescriptor, way: Way) -> bool {
     match way {
         Way::Asked => must_be_written(contract, field),
@@ -64,25 +64,24 @@ pub(super) fn is_there(contract: &Contract, field: &FieldDescriptor, way: Way) -
     }
 }
 
-/// Whether only the server writes the field.
+/// Returns whether only the server sets the field.
 pub(super) fn is_output(contract: &Contract, field: &FieldDescriptor) -> bool {
     contract.of_field(field).trim_start().starts_with(OUTPUT)
 }
 
-/// Whether the field cannot be changed once the resource is there, and may be left out of updates.
+/// Returns whether the field cannot change after the creation of the resource. Updates may omit it.
 pub(super) fn is_fixed(contract: &Contract, field: &FieldDescriptor) -> bool {
     comment(contract, field).contains(FIXED)
 }
 
-/// The lists above name fields that there are, and the tables agree with the comments on what the server
-/// writes.
+/// Checks that the lists above name existing fields, and that tables and comments agree on outputs.
 pub(super) fn check(contract: &Contract) -> Result<()> {
     for name in ALWAYS.iter().chain(&SOMETIMES) {
         let (message, field) = name.rsplit_once('.').expect("a message and a field");
         let found = contract.message(message).and_then(|it| it.get_field_by_name(field));
         if found.is_none() {
             bail!(
-                "the contract has no {name}, which xtask/src/codegen/typescript/presence.rs names"
+                "{name}, named in xtask/src/codegen/typescript/presence.rs, not found in the contract"
             );
         }
     }
@@ -96,7 +95,7 @@ fn agree(contract: &Contract, message: &MessageDescriptor) -> Result<()> {
     for field in message.fields() {
         let Some(rule) = contract.rule(&field) else { continue };
         if (rule.presence == Presence::Output) != is_output(contract, &field) {
-            bail!("comment and table do not agree on who writes {}", field.full_name());
+            bail!("comment and table disagree on who sets {}", field.full_name());
         }
     }
     Ok(())
@@ -140,7 +139,7 @@ fn is_answered(contract: &Contract, field: &FieldDescriptor) -> bool {
     }
 }
 
-/// Whether the field is what an answer is about: a resource in the message that is the answer itself.
+/// Returns whether the field is the subject of a response: a resource in the response message.
 fn is_subject(field: &FieldDescriptor) -> bool {
     field.parent_message().name().ends_with("Response") && matches!(field.kind(), Kind::Message(_))
 }

@@ -1,5 +1,5 @@
-//! Services as TypeScript: an interface each, in the module of its package before its messages, and one
-//! that has them all under the names of their packages.
+//! Generates services as TypeScript: an interface for each in the module of its package, before the
+//! messages, and one interface with all of them by package.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use super::presence::is_there;
 use super::types::Types;
 use super::{camel, lower_first};
 
-/// The field of an answer that leads to the next page.
+/// Field of a response with the token of the next page.
 const NEXT_PAGE: &str = "next_page_token";
-/// Types that are written by hand, with the module that has them.
+/// Hand-written types and their modules.
 const BY_HAND: [(&str, &str); 7] = [
     ("CallOptions", "../options.js"),
     ("FieldMask", "../shapes.js"),
@@ -25,7 +25,7 @@ const BY_HAND: [(&str, &str); 7] = [
     ("WholeBut", "../shapes.js"),
 ];
 
-/// The module of a file: its services, then its messages.
+/// Generates the module of a file: its services, then its messages.
 pub(super) fn module(contract: &Contract, file: &FileDescriptor) -> String {
     let types = Types::new(contract);
     let services = file.services().map(|service| interface(&types, &service));
@@ -35,7 +35,7 @@ pub(super) fn module(contract: &Contract, file: &FileDescriptor) -> String {
     imports(&types, file, &code) + &code
 }
 
-/// All services under the names of their packages, and all messages.
+/// Generates the module of all services by package, which also exports all messages.
 pub(super) fn all(contract: &Contract) -> String {
     let (mut imports, mut exports, mut fields) = (String::new(), String::new(), String::new());
     for file in contract.files() {
@@ -56,7 +56,7 @@ pub(super) fn all(contract: &Contract) -> String {
     )
 }
 
-/// Whether a method answers one page of several.
+/// Returns whether a method returns a page of a list.
 pub(super) fn has_pages(method: &MethodDescriptor) -> bool {
     method.output().get_field_by_name(NEXT_PAGE).is_some()
 }
@@ -84,7 +84,7 @@ fn signature(types: &Types<'_>, method: &MethodDescriptor) -> String {
     )
 }
 
-/// What the code of a module names and does not have.
+/// Generates imports for all names that a module uses but does not define.
 fn imports(types: &Types<'_>, file: &FileDescriptor, code: &str) -> String {
     let is_comment = |line: &&str| line.trim_start().starts_with(['/', '*']);
     let lines = code.lines().filter(|line| !is_comment(line));
@@ -111,7 +111,7 @@ fn imports(types: &Types<'_>, file: &FileDescriptor, code: &str) -> String {
     lines.collect::<String>() + "\n"
 }
 
-/// The messages of other files that a message holds.
+/// Returns the messages of other files that a message contains.
 fn foreign(message: &MessageDescriptor, file: &FileDescriptor) -> Vec<MessageDescriptor> {
     message.fields().filter_map(|it| held(&it)).filter(|it| it.parent_file() != *file).collect()
 }

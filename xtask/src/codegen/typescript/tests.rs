@@ -1,4 +1,4 @@
-//! What the generated modules say, where it decides how people write their programs.
+//! Generated types that determine how people write their programs.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,10 +11,10 @@ static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     files.into_iter().map(|(name, code)| (name, String::from_utf8(code).unwrap())).collect()
 });
 
-/// The declaration that begins so, without its comments.
+/// Returns the declaration with this beginning, without its comments.
 fn declared(file: &str, beginning: &str) -> String {
     let code = &FILES[file];
-    let start = code.find(beginning).unwrap_or_else(|| panic!("{file} has no `{beginning}`"));
+    let start = code.find(beginning).unwrap_or_else(|| panic!("`{beginning}` not found in {file}"));
     let end = start + code[start..].find("\n\n").unwrap_or(code.len() - start);
     let lines = code[start..end].lines().filter(|line| {
         let line = line.trim_start();
@@ -24,7 +24,7 @@ fn declared(file: &str, beginning: &str) -> String {
 }
 
 #[test]
-fn a_header_of_a_check_is_written_whole_and_answered_without_its_secret() {
+fn header_value_is_required_only_in_input() {
     assert_eq!(
         declared("monitor.ts", "export interface Header {"),
         "export interface Header {\n  key: string;\n  value?: string;\n}"
@@ -36,7 +36,7 @@ fn a_header_of_a_check_is_written_whole_and_answered_without_its_secret() {
 }
 
 #[test]
-fn what_a_monitor_needs_must_be_written_and_what_the_server_writes_cannot_be() {
+fn input_requires_arguments_and_excludes_outputs() {
     let written = declared("monitor.ts", "export interface HttpMonitorInput {");
     for line in [
         "  url: string;",
@@ -57,14 +57,14 @@ fn what_a_monitor_needs_must_be_written_and_what_the_server_writes_cannot_be() {
 }
 
 #[test]
-fn one_block_of_a_channel_is_given_and_its_kind_says_which() {
+fn channel_has_exactly_one_block_of_its_kind() {
     let written = declared("notification.ts", "export type NotificationInput =");
     assert!(written.contains(r#"| { providerType: "google_chat"; googleChat: GoogleChatInput }"#));
     assert_eq!(written.matches("providerType").count(), 12);
 }
 
 #[test]
-fn an_update_takes_the_whole_or_with_a_mask_a_part() {
+fn update_takes_whole_resource_or_masked_part() {
     let written = declared("status_page.ts", "export type UpdateComponentRequest =");
     assert!(written.contains(r#"component: WholeBut<ComponentInput, "pageId" | "type">;"#));
     assert!(written.contains("component: Part<ComponentInput>;"));
@@ -72,7 +72,7 @@ fn an_update_takes_the_whole_or_with_a_mask_a_part() {
 }
 
 #[test]
-fn every_create_takes_an_idempotency_key_and_what_the_server_takes_none_for_does_not() {
+fn only_keyed_methods_accept_an_idempotency_key() {
     let table = &FILES["methods.ts"];
     let creates =
         table.lines().filter_map(|line| line.trim().strip_suffix("],")?.split_once(": [3,"));
@@ -83,7 +83,7 @@ fn every_create_takes_an_idempotency_key_and_what_the_server_takes_none_for_does
          CreateNotification CreateStatusPage CreateComponent CreateComponentGroup AddSubscriber \
          CreateStatusReport AddStatusReportUpdate CreateReportTemplate"
     );
-    // `DeleteStatusReportUpdate` answers the report.
+    // `DeleteStatusReportUpdate` returns the report.
     for line in [
         "TriggerMonitor: [8,",
         "ListMonitors: [5,",
@@ -97,7 +97,7 @@ fn every_create_takes_an_idempotency_key_and_what_the_server_takes_none_for_does
 }
 
 #[test]
-fn limits_are_those_of_the_tables() {
+fn limits_match_the_tables() {
     let limits = &FILES["limits.ts"];
     for line in [
         "name: { min: 1, max: 256 },",

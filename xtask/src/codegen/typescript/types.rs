@@ -1,5 +1,6 @@
-//! Messages as TypeScript: plain objects in the protocol's JSON. What travels both ways has two types where
-//! they differ: as it is answered, and, with `Input` behind the name, as it is written.
+//! Generates messages as TypeScript: plain objects in the protocol's JSON. A message that travels
+//! in both directions has two types if they differ: the response, and the input with the suffix
+//! `Input`.
 
 use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 
@@ -9,14 +10,14 @@ use super::model::{Contract, Way, held, type_name};
 use super::presence::{is_fixed, is_output, is_there};
 use super::words;
 
-/// Behind the name of what is written, where it differs from what is answered.
+/// Suffix of input types.
 const WRITTEN: &str = "Input";
-/// What an update says to change.
+/// Name of the field with an update's mask.
 const MASK: &str = "update_mask";
-/// Says which resource is meant, and is no argument.
+/// Name of the field that selects a resource and is not an argument.
 const ID: &str = "id";
 
-/// Writes messages of a contract.
+/// Generates the messages of a contract.
 pub(super) struct Types<'a> {
     pub(super) contract: &'a Contract,
     pub(super) comments: Comments,
@@ -27,7 +28,7 @@ impl<'a> Types<'a> {
         Self { contract, comments: Comments::new(contract.spoken_of()) }
     }
 
-    /// The types of a message: one, two, or none of a message that travels nowhere.
+    /// Returns the types of a message: one, two, or none for an unused message.
     pub(super) fn declared(&self, message: &MessageDescriptor) -> String {
         let travels = |way| self.contract.travels(message, way);
         match (travels(Way::Asked), travels(Way::Answered)) {
@@ -40,7 +41,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The name of a message that travels this way.
+    /// Returns the name of a message in this direction.
     pub(super) fn name(&self, message: &MessageDescriptor, way: Way) -> String {
         let travels_both = self.contract.travels(message, Way::Asked)
             && self.contract.travels(message, Way::Answered);
@@ -48,7 +49,7 @@ impl<'a> Types<'a> {
         type_name(message) + if is_other { WRITTEN } else { "" }
     }
 
-    /// The fields of a message that people see: of what they write, the arguments alone.
+    /// Returns the visible fields of a message. An input only has arguments.
     pub(super) fn fields(&self, message: &MessageDescriptor, way: Way) -> Vec<FieldDescriptor> {
         let is_argument =
             |field: &FieldDescriptor| field.name() != ID && !is_output(self.contract, field);
@@ -58,7 +59,7 @@ impl<'a> Types<'a> {
         message.fields().filter(shown).collect()
     }
 
-    /// The type of a field's values, one of a list.
+    /// Returns the type of a field's value, or of one element of a list.
     fn single(&self, field: &FieldDescriptor, way: Way) -> String {
         if let Some(message) = held(field) {
             return self.name(&message, way);
@@ -115,22 +116,23 @@ impl<'a> Types<'a> {
         let common = self.properties(&others, way);
         let blocks = self.block_choice(&blocks, named_by, way);
         format!(
-            "/** What every {name} has, whatever its kind. */\nexport interface {name}Common {{\n{common}}}\n\n{comment}export type {name} = {name}Common &\n  (\n{blocks}  );\n\n"
+            "/** Fields of every {name}. */\nexport interface {name}Common {{\n{common}}}\n\n{comment}export type {name} = {name}Common &\n  (\n{blocks}  );\n\n"
         )
     }
 
-    /// The comment of a message under this name: of what is written it says what is answered.
+    /// Returns the comment of a message for this type. An input type names the response type.
     fn about(&self, message: &MessageDescriptor, name: &str) -> String {
         let comment = self.contract.of_message(message).trim_end();
         let answered = self.name(message, Way::Answered);
         if name == answered {
             return self.comments.tsdoc(comment, &[], 0);
         }
-        let written = format!("{comment}\n\nAs it is written; `{answered}` is as it is answered.");
+        let written = format!("{comment}\n\nInput type. Responses have the type `{answered}`.");
         self.comments.tsdoc(&written, &[], 0)
     }
 
-    /// The blocks of which one is given, and the other fields but the one that names it.
+    /// Splits fields into blocks, of which exactly one is given, and other fields, without the one
+    /// that selects the block.
     fn blocks(
         &self,
         message: &MessageDescriptor,
@@ -144,7 +146,7 @@ impl<'a> Types<'a> {
         fields.partition(|field| kinds.contains(&field.name()))
     }
 
-    /// One line for each block: the word of its kind and the block under its name.
+    /// Returns a line per block: the word of its kind, and the block.
     fn block_choice(&self, blocks: &[FieldDescriptor], named_by: &str, way: Way) -> String {
         let line = |block: &FieldDescriptor| {
             let name = camel(block.name());
@@ -159,7 +161,8 @@ impl<'a> Types<'a> {
         blocks.iter().map(line).collect()
     }
 
-    /// Exactly one of these fields, so that looking at one tells which.
+    /// Returns a type in which exactly one of these fields exists, so that checking one narrows the
+    /// type.
     fn one_of(&self, fields: &[FieldDescriptor], way: Way) -> String {
         let choice = |chosen: &FieldDescriptor| {
             let parts = fields.iter().map(|field| {
@@ -195,7 +198,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The request of an update: the whole resource, or with a mask the parts that it names.
+    /// Returns the type of an update's request: the whole resource, or the parts named by a mask.
     fn update(&self, message: &MessageDescriptor) -> Option<String> {
         let mask = message.get_field_by_name(MASK)?;
         let resource = message.fields().find(|field| held(field).is_some())?;
@@ -218,7 +221,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// A type before the brackets of an array.
+/// Adds parentheses if a type needs them before `[]`.
 fn bracketed(kind: &str) -> String {
     if kind.contains(' ') { format!("({kind})") } else { kind.to_owned() }
 }

@@ -1,5 +1,5 @@
-//! The lists of words: as arrays and as types, and which fields hold them. Those that `rules` has come from
-//! there; the others are the server's own, and stand in the comments of the contract.
+//! Generates enums as arrays and types, and maps fields to them. Most come from `rules`. The others
+//! belong to the server and occur in comments of the contract.
 
 use anyhow::{Result, bail};
 use protox::prost_reflect::FieldDescriptor;
@@ -15,7 +15,7 @@ use rules::{
 
 use super::model::Contract;
 
-/// A list of words.
+/// An enum.
 struct List {
     /// Name of the type.
     name: &'static str,
@@ -23,7 +23,7 @@ struct List {
     constant: &'static str,
     words: &'static [&'static str],
     about: &'static str,
-    /// The field whose comment has them, where `rules` does not.
+    /// Field whose comment lists the values, if `rules` does not define them.
     home: Option<&'static str>,
 }
 
@@ -47,24 +47,29 @@ const fn ours(
 }
 
 const LISTS: &[List] = &[
-    of_rules("Periodicity", "PERIODICITIES", Periodicity::WORDS, "How often a monitor is checked"),
-    of_rules("Region", "REGIONS", Region::WORDS, "Where checks run from"),
+    of_rules(
+        "Periodicity",
+        "PERIODICITIES",
+        Periodicity::WORDS,
+        "Time between two checks of a monitor",
+    ),
+    of_rules("Region", "REGIONS", Region::WORDS, "Regions that checks run from"),
     of_rules("RegionGroup", "REGION_GROUPS", RegionGroup::WORDS, "Groups of regions"),
-    of_rules("MonitorKind", "MONITOR_KINDS", MonitorKind::WORDS, "What a monitor checks"),
+    of_rules("MonitorKind", "MONITOR_KINDS", MonitorKind::WORDS, "Kinds of monitors"),
     of_rules("MonitorStatus", "MONITOR_STATUSES", MonitorStatus::WORDS, "States of a monitor"),
     of_rules("HttpMethod", "HTTP_METHODS", Method::WORDS, "Methods of an HTTP check"),
     of_rules(
         "NumberComparator",
         "NUMBER_COMPARATORS",
         NumberComparator::WORDS,
-        "How a number is compared",
+        "Comparators of numbers",
     ),
-    of_rules("TextComparator", "TEXT_COMPARATORS", TextComparator::WORDS, "How a text is compared"),
+    of_rules("TextComparator", "TEXT_COMPARATORS", TextComparator::WORDS, "Comparators of texts"),
     of_rules(
         "RecordComparator",
         "RECORD_COMPARATORS",
         RecordComparator::WORDS,
-        "How a DNS record is compared",
+        "Comparators of DNS records",
     ),
     of_rules("RecordType", "RECORD_TYPES", RecordKind::WORDS, "Types of DNS records"),
     of_rules("ProviderType", "PROVIDER_TYPES", ProviderType::WORDS, "Kinds of channels"),
@@ -72,133 +77,133 @@ const LISTS: &[List] = &[
         "OpsgenieRegion",
         "OPSGENIE_REGIONS",
         OpsgenieRegion::WORDS,
-        "Where an Opsgenie account lives",
+        "Regions of Opsgenie accounts",
     ),
-    of_rules("WishedEvent", "WISHED_EVENTS", WishedEvent::WORDS, "What a channel may hear of"),
-    of_rules("Held", "HELD", Held::WORDS, "What waits for the end of quiet hours"),
-    of_rules("AccessType", "ACCESS_TYPES", AccessType::WORDS, "Who may read a status page"),
+    of_rules(
+        "WishedEvent",
+        "WISHED_EVENTS",
+        WishedEvent::WORDS,
+        "Events of which a channel is notified",
+    ),
+    of_rules("Held", "HELD", Held::WORDS, "Events that quiet hours hold back"),
+    of_rules("AccessType", "ACCESS_TYPES", AccessType::WORDS, "Kinds of access to a status page"),
     of_rules("Theme", "THEMES", Theme::WORDS, "Colours of a status page"),
-    of_rules("ComponentType", "COMPONENT_TYPES", ComponentType::WORDS, "What a component shows"),
-    of_rules("ReportStatus", "REPORT_STATUSES", ReportStatus::WORDS, "How far a report has come"),
-    of_rules("ReportState", "REPORT_STATES", ReportState::WORDS, "Whether a report is open"),
-    of_rules("Impact", "IMPACTS", Impact::WORDS, "What a report says of a component"),
-    of_rules(
-        "IncidentState",
-        "INCIDENT_STATES",
-        IncidentState::WORDS,
-        "Whether an incident is open",
-    ),
-    of_rules(
-        "SubscriberKind",
-        "SUBSCRIBER_KINDS",
-        SubscriberKind::WORDS,
-        "How a subscriber is told",
-    ),
+    of_rules("ComponentType", "COMPONENT_TYPES", ComponentType::WORDS, "Types of components"),
+    of_rules("ReportStatus", "REPORT_STATUSES", ReportStatus::WORDS, "Statuses of a report"),
+    of_rules("ReportState", "REPORT_STATES", ReportState::WORDS, "States of a report"),
+    of_rules("Impact", "IMPACTS", Impact::WORDS, "Impacts of a report on a component"),
+    of_rules("IncidentState", "INCIDENT_STATES", IncidentState::WORDS, "States of an incident"),
+    of_rules("SubscriberKind", "SUBSCRIBER_KINDS", SubscriberKind::WORDS, "Kinds of subscribers"),
     of_rules(
         "SubscriberState",
         "SUBSCRIBER_STATES",
         SubscriberState::WORDS,
-        "Whether a subscriber said yes",
+        "States of a subscriber",
     ),
-    of_rules("NotTold", "NOT_TOLD", NotTold::WORDS, "Why a subscriber is told nothing"),
-    of_rules("Topic", "TOPICS", Topic::WORDS, "What a subscriber may hear of"),
+    of_rules("NotTold", "NOT_TOLD", NotTold::WORDS, "Reasons why a subscriber is not notified"),
+    of_rules("Topic", "TOPICS", Topic::WORDS, "Topics of a subscription"),
     of_rules("Language", "LANGUAGES", Language::WORDS, "Languages of emails to subscribers"),
-    of_rules("Scope", "SCOPES", Scope::WORDS, "What a key may do"),
-    of_rules("KnownReason", "ERROR_REASONS", Reason::WORDS, "Why the service refuses a call"),
+    of_rules("Scope", "SCOPES", Scope::WORDS, "Scopes of a key"),
+    of_rules(
+        "KnownReason",
+        "ERROR_REASONS",
+        Reason::WORDS,
+        "Reasons why the service rejects a call",
+    ),
     ours(
         "MaintenanceStatus",
         "MAINTENANCE_STATUSES",
         &["scheduled", "active", "over"],
-        "How a maintenance stands",
+        "Statuses of a maintenance",
         "maintenance.v1.Maintenance.status",
     ),
     ours(
         "SummaryWindow",
         "SUMMARY_WINDOWS",
         &["1d", "7d", "14d", "30d", "90d"],
-        "Times over which a monitor is summed up",
+        "Periods of a monitor's summary",
         "monitor.v1.GetMonitorSummaryRequest.window",
     ),
     ours(
         "Outcome",
         "OUTCOMES",
         &["success", "degraded", "failure"],
-        "What a check came to",
+        "Outcomes of a check",
         "monitor.v1.CheckResult.outcome",
     ),
     ours(
         "LogOutcome",
         "LOG_OUTCOMES",
         &["success", "degraded", "failure", "skipped"],
-        "What a slot came to",
+        "Outcomes of a slot",
         "monitor.v1.ResponseLog.outcome",
     ),
     ours(
         "Trigger",
         "TRIGGERS",
         &["scheduled", "opinion", "manual"],
-        "Why a check ran",
+        "Triggers of a check",
         "monitor.v1.ResponseLog.trigger",
     ),
     ours(
         "DeliveryEvent",
         "DELIVERY_EVENTS",
         &["error", "degraded", "still_degraded", "recovered", "test"],
-        "What a delivery tells",
+        "Events of a delivery",
         "notification.v1.Delivery.event",
     ),
     ours(
         "DeliveryState",
         "DELIVERY_STATES",
         &["waiting", "accepted", "dead", "cancelled"],
-        "What became of a delivery",
+        "States of a delivery",
         "notification.v1.Delivery.state",
     ),
     ours(
         "DeliveryHold",
         "DELIVERY_HOLDS",
         &["lasting", "maintenance", "quiet_hours", "storm"],
-        "Why a delivery waits",
+        "Reasons why a delivery is held back",
         "notification.v1.Delivery.held",
     ),
     ours(
         "IncidentEnd",
         "INCIDENT_ENDS",
         &["recovered", "degraded", "paused", "deleted", "resolved"],
-        "How an incident ended",
+        "Ways in which an incident ended",
         "incident.v1.Incident.closed_how",
     ),
     ours(
         "TimelineKind",
         "TIMELINE_KINDS",
         &["opened", "acknowledged", "commented", "joined", "told", "resolved", "closed"],
-        "What happened in an incident",
+        "Kinds of timeline entries",
         "incident.v1.TimelineEntry.kind",
     ),
     ours(
         "RegionHealth",
         "REGION_HEALTHS",
         &["healthy", "doubting", "stalled", "unserved"],
-        "How a region is",
+        "Health of a region",
         "region.v1.Region.health",
     ),
     ours(
         "PageState",
         "PAGE_STATES",
         &["up", "degraded", "down", "maintenance", "unknown"],
-        "How a status page or a component is",
+        "States of a status page or a component",
         "status_page.v1.StatusPageOverview.state",
     ),
     ours(
         "CustomDomainState",
         "CUSTOM_DOMAIN_STATES",
         &["pending", "active", "failed", "unmanaged"],
-        "How a custom domain is",
+        "States of a custom domain",
         "status_page.v1.CustomDomainStatus.state",
     ),
 ];
 
-/// Fields whose words no table says, with the list and whether they may be empty.
+/// Fields whose enum no table defines, the enum, and whether the field may be empty.
 const USES: &[(&str, &str, bool)] = &[
     ("incident.v1.Incident.closed_how", "IncidentEnd", true),
     ("incident.v1.Incident.state", "IncidentState", false),
@@ -246,7 +251,7 @@ const USES: &[(&str, &str, bool)] = &[
     ("status_report.v1.ListStatusReportsRequest.state", "ReportState", false),
 ];
 
-/// The words that a field may hold.
+/// Returns the allowed values of a field.
 pub(super) fn of_field(
     contract: &Contract,
     field: &FieldDescriptor,
@@ -258,7 +263,7 @@ pub(super) fn of_field(
     }
 }
 
-/// The type of a field that holds words: the name of their list, or one by one where they have none.
+/// Returns the type of a field with an enum: its name, or a union if it has none.
 pub(super) fn type_of(contract: &Contract, field: &FieldDescriptor) -> Option<String> {
     let words = of_field(contract, field)?;
     let quoted = || words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" | ");
@@ -268,7 +273,7 @@ pub(super) fn type_of(contract: &Contract, field: &FieldDescriptor) -> Option<St
     Some(if may_be_empty { name + " | \"\"" } else { name })
 }
 
-/// All lists as arrays and types.
+/// Generates all enums as arrays and types.
 pub(super) fn module() -> String {
     let declared = LISTS.iter().map(|List { name, constant, words, about, .. }| {
         let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
@@ -280,7 +285,8 @@ pub(super) fn module() -> String {
     declared.collect::<Vec<_>>().join("\n")
 }
 
-/// Every use has its field and its list, and every list its words in a comment or in `rules`.
+/// Checks that every use names an existing field and enum, and that the values of every enum occur
+/// in a comment or in `rules`.
 pub(super) fn check(contract: &Contract) -> Result<()> {
     let comment = |name: &str| {
         let (message, field) = name.rsplit_once('.')?;
@@ -289,20 +295,20 @@ pub(super) fn check(contract: &Contract) -> Result<()> {
     };
     for (field, list, _) in USES {
         if comment(field).is_none() || !LISTS.iter().any(|it| it.name == *list) {
-            bail!("there is no {field}, or no list {list}");
+            bail!("field {field} or enum {list} not found");
         }
     }
     for list in LISTS {
         let Some(home) = list.home else { continue };
         let comment = comment(home).unwrap_or_default();
         if let Some(word) = list.words.iter().find(|word| !comment.contains(&format!("`{word}`"))) {
-            bail!("the comment of {home} does not have `{word}`");
+            bail!("the comment of {home} does not mention `{word}`");
         }
     }
     Ok(())
 }
 
-/// Names of the types.
+/// Returns the names of the types.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     LISTS.iter().map(|list| list.name)
 }

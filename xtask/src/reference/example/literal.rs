@@ -1,26 +1,26 @@
-//! Values as JSON and as literals of TypeScript: on one line where they fit, with a line for each field
-//! where they do not.
+//! Formats values as JSON and as TypeScript literals: on one line if they fit, otherwise with a
+//! line per field.
 
 use serde_json::Value;
 
-/// Longest line that is written where it can be broken.
+/// Maximum width of a line that can be broken.
 const WIDTH: usize = 92;
-/// Most objects of a list, and most other values, that are shown of an answer.
+/// Maximum number of objects, and of other values, shown of a list in a response.
 const OBJECTS_MAX: usize = 1;
 const VALUES_MAX: usize = 6;
-/// Longest text that is shown of an answer, in characters.
+/// Maximum number of characters shown of a text in a response.
 const TEXT_MAX: usize = 160;
-/// What stands for what is left out; written without quotes.
+/// Placeholder for omitted values, printed without quotes.
 const MORE: &str = "\u{0}…";
 
-/// In which language a value is written.
+/// Language of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Json,
     TypeScript,
 }
 
-/// A value as text, whose first line stands behind `column` characters.
+/// Formats a value whose first line starts after `column` characters.
 pub(crate) fn written(value: &Value, form: Form, column: usize) -> String {
     let mut text = String::new();
     write(value, form, 0, column, &mut text);
@@ -44,7 +44,7 @@ fn write(value: &Value, form: Form, indent: usize, column: usize, text: &mut Str
         text.push_str(&" ".repeat(inner));
         text.push_str(&name);
         write(member, form, inner, inner + name.chars().count() + 1, text);
-        // A comma behind the last one is not JSON, and none stands behind what was left out.
+        // JSON allows no comma after the last element, and none follows the placeholder.
         let more = member.as_str() == Some(MORE);
         if (at < last || form == Form::TypeScript) && !more {
             text.push(',');
@@ -55,7 +55,7 @@ fn write(value: &Value, form: Form, indent: usize, column: usize, text: &mut Str
     text.push(close);
 }
 
-/// The parts of a list or an object, each with what stands before it.
+/// Returns the elements of a list or the fields of an object, each with its prefix.
 fn members(value: &Value, form: Form) -> Vec<(String, &Value)> {
     match value {
         Value::Array(items) => items.iter().map(|item| (String::new(), item)).collect(),
@@ -95,7 +95,8 @@ fn key(name: &str, form: Form) -> String {
     }
 }
 
-/// Whether an object holds others, or a list does that stands in it: it reads better on several lines.
+/// Returns whether an object contains other objects, directly or in a list. It is easier to read on
+/// several lines.
 fn holds_objects(value: &Value) -> bool {
     let is_object = |value: &Value| value.as_object().is_some_and(|fields| !fields.is_empty());
     match value {
@@ -115,7 +116,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// An answer without what only repeats: of a list of objects the first, of a long text the beginning.
+/// Shortens a response: keeps the first object of a list, and the beginning of a long text.
 pub(crate) fn shortened(value: &Value) -> Value {
     match value {
         Value::Array(items) => {
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_written_for_people() {
+    fn request_is_formatted_for_people() {
         let request = json!({ "monitor": {
             "name": "API", "regions": ["fly-ams", "fly-iad"], "active": true,
             "headers": [{ "key": "a", "value": "b" }],
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_answer_says_that_it_goes_on() {
+    fn long_response_ends_with_a_placeholder() {
         let answer =
             json!({ "logs": [{ "id": "1" }, { "id": "2" }], "codes": [1, 2, 3, 4, 5, 6, 7] });
         assert_eq!(

@@ -1,5 +1,5 @@
-//! An example as Terraform: the request of a create as a resource, a read as a data source, by the tables
-//! that the provider is made of. What a table does not have is not Terraform's.
+//! Formats an example as Terraform: a create request as a resource, a read as a data source, by the
+//! tables of the provider. Leaves out everything without a table.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use serde_json::{Map, Value};
 use crate::reference::prose::camel;
 use crate::reference::scenario::{Example, Examples};
 
-/// What manages or reads what a method does.
+/// Terraform block for a method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Terraform {
-    /// A resource, and the field of the request that has its arguments.
+    /// A resource, and the request field with its arguments.
     Resource(&'static Resource, &'static str),
-    /// A data source by this name, with these arguments.
+    /// Name of a data source, and its arguments.
     Data(&'static str, &'static [&'static str]),
 }
 
 impl Terraform {
-    /// That of a method by its name.
+    /// Returns the block for a method name.
     pub(crate) fn of(method: &str) -> Option<Self> {
         Some(match method {
             "CreateHttpMonitor" => Self::Resource(&tables::HTTP_MONITOR, "monitor"),
@@ -42,12 +42,13 @@ impl Terraform {
         })
     }
 
-    /// The block, where `examples` has what it refers to.
+    /// Formats the block, if `examples` contains everything that it refers to.
     pub(crate) fn written(self, example: &Example, examples: &Examples) -> Result<String> {
         let known = Known { example, examples };
         match self {
             Self::Resource(table, argument) => {
-                let fields = example.raw[argument].as_object().context("a create has arguments")?;
+                let fields =
+                    example.raw[argument].as_object().context("the create has no arguments")?;
                 let label = label(fields);
                 let body = known.body(table.fields, table.blocks, fields, 1)?;
                 Ok(format!("resource \"{}\" \"{label}\" {{\n{body}}}\n", table.name))
@@ -69,7 +70,7 @@ impl Terraform {
     }
 }
 
-/// Where the registry's page of a block is, below `docs/terraform/`, with the name it has there.
+/// Returns the path of a block's page below `docs/terraform/`, and its name there.
 pub(crate) fn page_of(terraform: Terraform) -> (&'static str, String) {
     let (name, folder) = match terraform {
         Terraform::Resource(table, _) => (table.name, "resources"),
@@ -78,7 +79,7 @@ pub(crate) fn page_of(terraform: Terraform) -> (&'static str, String) {
     (name, format!("{folder}/{}.md", name.trim_start_matches("service_")))
 }
 
-/// An example among the others.
+/// An example with all others.
 struct Known<'a> {
     example: &'a Example,
     examples: &'a Examples,
@@ -119,7 +120,7 @@ impl Known<'_> {
         Ok(text)
     }
 
-    /// A value, or what refers to it.
+    /// Formats a value, or a reference to it.
     fn value(&self, value: &Value) -> Result<String> {
         match value {
             Value::String(text) => {
@@ -139,21 +140,21 @@ impl Known<'_> {
         }
     }
 
-    /// The resource whose create saved a value under this name.
+    /// Returns the resource whose create saved a value under this name.
     fn reference(&self, name: &str) -> Result<String> {
         let call =
-            self.example.saved.get(name).with_context(|| format!("nobody saved `{name}`"))?;
+            self.example.saved.get(name).with_context(|| format!("no step saved `{name}`"))?;
         let method = call.rsplit('/').next().unwrap_or(call);
         let made = Terraform::of(method).zip(self.examples.of(call));
         let Some((Terraform::Resource(table, argument), example)) = made else {
-            anyhow::bail!("`{name}` comes from `{call}`, which Terraform has no resource for");
+            anyhow::bail!("`{name}` comes from `{call}`, which has no Terraform resource");
         };
-        let fields = example.raw[argument].as_object().context("a create has arguments")?;
+        let fields = example.raw[argument].as_object().context("the create has no arguments")?;
         Ok(format!("{}.{}.id", table.name, label(fields)))
     }
 }
 
-/// What a resource is called in a configuration, after its name or its title.
+/// Returns the label of a resource, from its name or its title.
 fn label(fields: &Map<String, Value>) -> String {
     let name = ["name", "title", "type"].iter().find_map(|field| fields.get(*field)?.as_str());
     let lower = name.unwrap_or("this").to_lowercase();
@@ -161,7 +162,7 @@ fn label(fields: &Map<String, Value>) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
 }
 
-/// Arguments with their signs under each other, as `terraform fmt` writes them.
+/// Aligns equals signs as `terraform fmt` does.
 fn aligned(lines: &[(String, String)], depth: usize) -> String {
     let longest = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let indent = "  ".repeat(depth);
@@ -169,12 +170,13 @@ fn aligned(lines: &[(String, String)], depth: usize) -> String {
     lines.iter().map(line).collect()
 }
 
-/// A body within its braces.
+/// Wraps a body in braces.
 fn opened(body: &str) -> String {
     if body.is_empty() { String::new() } else { format!("\n{body}") }
 }
 
-/// A text as a literal; addresses that the scenario is given are printed as in the other examples.
+/// Formats a text as a literal. Addresses given to the scenario are printed as in the other
+/// examples.
 fn quoted(text: &str) -> String {
     let printed = text
         .replace("${target}", "https://example.com")

@@ -1,4 +1,4 @@
-//! What a method refuses: codes, their reasons, and when.
+//! Generates the errors of a method: codes, their reasons, and conditions.
 
 use rules::Reason;
 
@@ -7,13 +7,13 @@ use crate::reference::comment::{Clause, capitalised, of_method, referred};
 use crate::reference::contract::Method;
 use crate::reference::prose::{codes, table};
 
-/// Deepest chain of methods that refer to another for their errors.
+/// Maximum length of a chain of methods that refer to each other for their errors.
 const DEPTH_MAX: usize = 4;
 /// Begins a condition that adds to the meaning of a code.
 const INCLUDING: &str = "including ";
 
 impl Page<'_> {
-    /// The errors that are a method's own, beside those of every call.
+    /// Returns the method's own errors, apart from those of every call.
     pub(super) fn errors(&self, method: &Method) -> String {
         let mut known: Vec<(String, String)> = Vec::new();
         self.gather(method, DEPTH_MAX, &mut known);
@@ -51,7 +51,8 @@ impl Page<'_> {
         let usual = Reason::ALL.iter().find(|reason| reason.as_str().to_lowercase() == usual(code));
         let named = Reason::ALL.iter().filter(|reason| when.contains(reason.as_str()));
         let reasons = codes(usual.into_iter().chain(named).map(|reason| reason.as_str()));
-        // What narrows a code down says it all; what adds to it needs what it adds to.
+        // A condition that narrows a code replaces its meaning. One that extends it follows the
+        // meaning.
         let included = when.strip_prefix(INCLUDING).map(|rest| format!("This includes {rest}"));
         let adds = when.is_empty() || included.is_some() || when.starts_with("with");
         let meaning = usual.filter(|_| adds).map_or("", |reason| reason.meaning());
@@ -66,7 +67,7 @@ impl Page<'_> {
     }
 }
 
-/// The reason that goes with a code where no other is named.
+/// Returns the default reason of a code.
 fn usual(code: &str) -> &str {
     if code == "aborted" { "conflict" } else { code }
 }

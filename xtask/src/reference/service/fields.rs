@@ -1,4 +1,5 @@
-//! The fields of a message as a table: name in JSON, type, whether it is given, and what it is.
+//! Generates the table of a message's fields: JSON name, type, source of the value, and
+//! description.
 
 use anyhow::{Result, bail};
 use rules::field::{Presence, Shape};
@@ -10,7 +11,7 @@ use crate::reference::prose::table;
 use crate::reference::tables::{self, Entry};
 
 impl Page<'_> {
-    /// All fields of a message; what callers write says who gives it.
+    /// Returns all fields of a message. For inputs, a column names the source of the value.
     pub(super) fn fields(&self, message: &Message, input: bool) -> Result<String> {
         let mut rows = Vec::new();
         for field in &message.fields {
@@ -51,7 +52,7 @@ impl Page<'_> {
         if let Some(entry) = entry.filter(|_| given != Given::Output) {
             text += &tables::lacking(entry, &text);
         }
-        // Under conditions that its sentence names.
+        // The sentence names the condition.
         let conditional = text.contains("Required, unless");
         let given = match given {
             Given::Required if conditional => String::new(),

@@ -95,7 +95,10 @@ fn endless_bodies_on_many_streams_use_little_memory() {
         }
         while let Some(status) = requests.join_next().await {
             // Rejected, or reset in the middle of the body.
-            assert!(status.unwrap().is_none_or(|it| !it.is_success()), "the server must not read the whole body");
+            assert!(
+                status.unwrap().is_none_or(|it| !it.is_success()),
+                "the server must not read the whole body"
+            );
         }
     });
     let grown = resident_kib(&server).saturating_sub(before);
