@@ -89,8 +89,8 @@ fn words(rows: &[UnreadableRow], repaired: u64, export: Option<&Path>) -> String
     write!(
         text,
         "\n\n{} rows are unreadable. The server runs without them. Export them with `--export FILE`. \
-         `--repair` restores rows that this version can read. `--export FILE --remove TABLE/KEY` removes one \
-         row. A backup from before the damage contains them too.",
+         `--repair` restores rows that this version can read. `--export FILE --remove TABLE/KEY` \
+         removes one row. A backup from before the damage contains them too.",
         rows.len()
     )
     .expect("writing to a string cannot fail");

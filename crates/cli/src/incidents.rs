@@ -203,7 +203,8 @@ fn line(entry: &TimelineEntry) -> [String; 3] {
     [at, entry.kind.clone(), rest.join(": ")]
 }
 
-/// Returns a region's evidence as a row of a table: region, count, reasons.
+/// Returns a region's evidence as a row of a table: region, number of attempts, and the reasons of
+/// the last one.
 fn seen(evidence: &RegionEvidence) -> [String; 3] {
     let last = evidence.attempts.last();
     let why = last.map(|attempt| attempt.reasons.join("; ")).unwrap_or_default();

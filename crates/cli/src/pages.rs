@@ -219,21 +219,20 @@ fn component(it: &ComponentOverview) -> [String; 7] {
     [it.id.clone(), format!("{}{stale}", it.state), day, week, month, quarter, it.name.clone()]
 }
 
-/// Returns an incident as a row of a table: label, start, components, and whether somebody works on
-/// it.
+/// Returns an incident as a row of a table: id, start, components, acknowledgement.
 fn incident(it: &IncidentOverview) -> [String; 4] {
     let since = it.opened_at.as_option().map(moment).unwrap_or_default();
     let taken_up = it.acknowledged_at.as_option().map(|at| format!("acknowledged {}", moment(at)));
     [it.id.clone(), since, it.component_ids.join(" "), taken_up.unwrap_or_default()]
 }
 
-/// Returns a report as a row of a table: label, start, components, status, title.
+/// Returns a report as a row of a table: id, start, components, status, title.
 fn report(it: &ReportOverview) -> [String; 5] {
     let since = it.started_at.as_option().map(moment).unwrap_or_default();
     [it.id.clone(), since, it.component_ids.join(" "), it.status.clone(), it.title.clone()]
 }
 
-/// Returns a window as a row of a table: label, period, components, title.
+/// Returns a window as a row of a table: id, start, end, components, title.
 fn maintenance(it: &MaintenanceOverview) -> [String; 5] {
     let at = |at: Option<&Timestamp>| at.map(moment).unwrap_or_default();
     let (from, until) = (at(it.from.as_option()), at(it.until.as_option()));

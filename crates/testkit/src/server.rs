@@ -211,8 +211,8 @@ impl TestServer {
         self.running.desk().create_key(new).await.expect("the workspace exists")
     }
 
-    /// Stops the server abruptly and starts it again `later`, with the same folder and keys. Its
-    /// addresses change.
+    /// Restarts the server with its clock moved forward by `later`, and with the same folder and keys.
+    /// Its addresses change.
     pub async fn start_again(self, later: Duration) -> Self {
         self.start_again_with(later, |_| {}).await
     }
