@@ -1,4 +1,4 @@
-//! libFuzzer's way into `probe::fuzz::answers`, which says what must hold.
+//! libFuzzer entry point of `probe::fuzz::answers`, which contains the assertions.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| probe::fuzz::answers(input));

@@ -1,4 +1,4 @@
-//! libFuzzer's way into `domain::check::fuzz::assertions`, which says what must hold.
+//! libFuzzer entry point of `domain::check::fuzz::assertions`, which contains the assertions.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| domain::check::fuzz::assertions(input));

@@ -1,4 +1,4 @@
-//! libFuzzer's way into `server::config::fuzz::configuration`, which says what must hold.
+//! libFuzzer entry point of `server::config::fuzz::configuration`, which contains the assertions.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| server::config::fuzz::configuration(input));

@@ -75,7 +75,7 @@ enum Command {
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Create and list workspaces
+    /// Create, list, change and delete workspaces
     Workspaces {
         #[command(subcommand)]
         action: admin::WorkspaceAction,
@@ -89,7 +89,7 @@ enum Command {
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Back up the embedded database, also while the server runs
+    /// Back up the embedded database; works while the server runs
     Backup {
         /// File to create; it must not exist
         file: PathBuf,

@@ -41,7 +41,7 @@ const BARS: &[Row] = &[
     ("page: gzip bytes", Some(30), Bar::AtMost(30.0)),
     ("page: brotli bytes", Some(100), Bar::AtMost(60.0)),
     ("page: gzip bytes", Some(100), Bar::AtMost(60.0)),
-    ("page: made anew, as HTML", Some(1_000), Bar::AtMost(20.0)),
+    ("page: rebuild, as HTML", Some(1_000), Bar::AtMost(20.0)),
     ("first paint: a page", None, Bar::AtMost(100.0)),
     ("verdict to open browser: worst", None, Bar::AtMost(1.0)),
     ("ListMonitors of 50, SQLite: calls", None, Bar::AtLeast(8_000.0)),

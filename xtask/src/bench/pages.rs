@@ -60,9 +60,9 @@ fn visits(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
             figures.push(figure(&format!("{encoding} bytes"), bytes / KILOBYTE, "KB"));
         }
         let [project, say, whole] = anew(&site, count)?;
-        figures.push(figure("made anew, as HTML", project + say, "ms"));
-        figures.push(figure("made anew, what is shown", project, "ms"));
-        figures.push(figure("made anew, read and answered", whole, "ms"));
+        figures.push(figure("rebuild, as HTML", project + say, "ms"));
+        figures.push(figure("rebuild, content only", project, "ms"));
+        figures.push(figure("rebuild, with reads and response", whole, "ms"));
         let used = site.service.usage()?.cpu;
         let seen = load(&visitors, &site, &path, sizes)?;
         let cpu = site.service.usage()?.cpu.saturating_sub(used).as_secs_f64() * 1e6;

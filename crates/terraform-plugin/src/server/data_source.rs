@@ -1,4 +1,4 @@
-//! Data sources.
+//! Data sources: validates and reads them.
 
 use super::answer::interruptible;
 use super::provider::Typed;

@@ -1,4 +1,4 @@
-//! Ephemeral resources.
+//! Ephemeral resources: validates, opens, renews and closes them.
 
 use super::answer::{guarded, interruptible};
 use super::provider::Typed;

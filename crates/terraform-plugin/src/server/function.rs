@@ -1,4 +1,4 @@
-//! Provider functions.
+//! Provider functions: checks their arguments and calls them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -11,11 +11,8 @@ const MAX_DEPTH: usize = 64;
 /// The type of a value, in Terraform's terms.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Type {
-    /// `bool`
     Bool,
-    /// `number`
     Number,
-    /// `string`
     String,
     /// Any type. The value carries it.
     Dynamic,
