@@ -40,7 +40,7 @@ const PARTS: [Part; 6] = [
     ("Status pages", &["MAINTENANCE", "REPORT_", "SUBSCRIBE"]),
     // Retention limits have no common prefix. Limits without a section appear under the last one.
     (
-        "How long things are kept",
+        "Retention",
         &[
             "HOUR_",
             "DAY_",
@@ -63,7 +63,7 @@ static FIELDS: [(&str, &Resource); 14] = [
     ("TCP monitor", &tables::TCP_MONITOR),
     ("DNS monitor", &tables::DNS_MONITOR),
     ("Channel", &tables::NOTIFICATION),
-    ("What a channel hears", &tables::NOTIFICATION_WISHES),
+    ("Notification preferences", &tables::NOTIFICATION_WISHES),
     ("Status page", &tables::STATUS_PAGE),
     ("Component", &tables::STATUS_PAGE_COMPONENT),
     ("Component group", &tables::STATUS_PAGE_COMPONENT_GROUP),
@@ -91,14 +91,14 @@ pub(super) fn sections() -> Result<String> {
         let rows: Vec<_> =
             own.map(|limit| vec![limit.about.clone(), limit.value.clone()]).collect();
         if !rows.is_empty() {
-            text += &format!("## {title}\n\n{}\n", table(&["What", "Limit"], &rows));
+            text += &format!("## {title}\n\n{}\n", table(&["Limit", "Value"], &rows));
         }
     }
     for (title, resource) in FIELDS {
         let mut rows = Vec::new();
         fields("", resource.fields, &mut rows);
         blocks("", resource.blocks, &mut rows);
-        text += &format!("## {title}\n\n{}\n", table(&["Field", "What it may be", "Given"], &rows));
+        text += &format!("## {title}\n\n{}\n", table(&["Field", "Allowed values", "Given"], &rows));
     }
     Ok(text.trim_end().to_owned())
 }

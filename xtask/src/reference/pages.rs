@@ -47,12 +47,12 @@ fn generated(book: &Book, page: &str, name: &str) -> Result<String> {
     Ok(match (page, name) {
         ("README.md", "services") => services(book),
         ("authentication.md", "reads") => {
-            by_service(book, "A key of the scope `read` may call:", |method| {
+            by_service(book, "A key with the scope `read` may call:", |method| {
                 method.level == Level::Reads
             })
         }
         ("authentication.md", "keys") => reasons_of_keys(),
-        ("calling.md", "idempotent") => by_service(book, "These take the header:", |method| {
+        ("calling.md", "idempotent") => by_service(book, "These methods accept the header:", |method| {
             method.level == Level::Once && Page::of(book, method).takes_key(&method.comment)
         }),
         ("errors.md", "reasons") => reasons(),
@@ -82,7 +82,7 @@ fn services(book: &Book) -> String {
     };
     let rows: Vec<_> =
         book.contract.services.iter().map(|service| row(Page::new(book, service))).collect();
-    table(&["Service", "Package", "What it is about"], &rows)
+    table(&["Service", "Package", "Description"], &rows)
 }
 
 /// Lists methods by service, each as a link.
@@ -121,7 +121,7 @@ fn reasons() -> String {
         ]
     };
     let rows: Vec<_> = Reason::ALL.iter().map(row).collect();
-    table(&["Reason", "Status", "Code", "What happened", "What to do"], &rows)
+    table(&["Reason", "Status", "Code", "Meaning", "Fix"], &rows)
 }
 
 fn code_table() -> String {
@@ -150,7 +150,7 @@ fn regions() -> String {
                 vec![format!("`{region}`"), place.city.to_owned(), place.country.to_owned()]
             })
             .collect();
-        let head = ["Region", "Where", "Country"];
+        let head = ["Region", "City", "Country"];
         format!("## Group {group}\n\n{} regions.\n\n{}", rows.len(), table(&head, &rows))
     };
     RegionGroup::ALL.iter().map(section).collect::<Vec<_>>().join("\n").trim_end().to_owned()

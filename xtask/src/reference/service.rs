@@ -92,11 +92,11 @@ impl<'a> Page<'a> {
             text += &format!("\n{}\n", self.said(paragraph));
         }
         text += &format!(
-            "\nExamples find the server's address in `SERVICE_API_URL` and a key in `SERVICE_API_KEY`, as in \
-             [Calling the service](calling.md); those in TypeScript begin with:\n\n```ts\n{SET_UP}```\n"
+            "\nThe examples read the server's address from `SERVICE_API_URL` and the key from `SERVICE_API_KEY`; see \
+             [Calling the service](calling.md). TypeScript examples begin with:\n\n```ts\n{SET_UP}```\n"
         );
         let rows: Vec<_> = methods.iter().map(|method| self.row(method)).collect();
-        text += &format!("\n{}", table(&["Method", "What it does", "Scope"], &rows));
+        text += &format!("\n{}", table(&["Method", "Description", "Scope"], &rows));
         let objects: Vec<_> = self.objects().iter().map(|it| self.link(it)).collect();
         if !objects.is_empty() {
             text += &format!("\nObjects: {}.\n", objects.join(", "));
@@ -129,13 +129,13 @@ impl<'a> Page<'a> {
         );
         text += &self.message(
             "Request",
-            "Takes nothing: send `{}`.",
+            "No fields. Send `{}`.",
             contract.message(&method.request),
             true,
         )?;
         text += &self.message(
-            "Answer",
-            "Answers an empty object.",
+            "Response",
+            "An empty object.",
             contract.message(&method.answer),
             false,
         )?;
@@ -148,13 +148,13 @@ impl<'a> Page<'a> {
     fn repeating(&self, method: &Method) -> &'static str {
         match method.level {
             Level::Reads => {
-                "It only reads: repeat it as you like, also with [GET](calling.md#reading-with-get)."
+                "Has no side effects: you may repeat it, and call it with [GET](calling.md#reading-with-get)."
             }
-            Level::Repeatable => "A repetition changes nothing more.",
+            Level::Repeatable => "A repeated call has no further effect.",
             Level::Once if self.takes_key(&method.comment) => {
                 "Safe to repeat with an [`Idempotency-Key`](calling.md#idempotency)."
             }
-            Level::Once => "Each call does it again.",
+            Level::Once => "A repeated call takes effect again.",
         }
     }
 
@@ -201,7 +201,7 @@ impl<'a> Page<'a> {
         if let Some(answer) =
             self.book.answers.get(&path).filter(|it| **it != serde_json::json!({}))
         {
-            text += &format!("\n**Answers**\n\n```json\n{}```\n", example::answer(answer));
+            text += &format!("\n**Example response**\n\n```json\n{}```\n", example::answer(answer));
         }
         Ok(text)
     }

@@ -48,8 +48,8 @@ pub(super) static ENUMERATIONS: LazyLock<Vec<Enumeration>> = LazyLock::new(|| {
         "Type of a DNS record", "`record` of an assertion on DNS records", RecordKind;
         "Kind of channel", "`providerType` of a channel", ProviderType;
         "Account of Opsgenie", "`region` of the block `opsgenie`", OpsgenieRegion;
-        "What a channel hears of", "`events` of a channel", WishedEvent;
-        "What quiet hours hold back", "`held` of `quietHours`", Held;
+        "Event of a channel", "`events` of a channel", WishedEvent;
+        "Scope of quiet hours", "`held` of `quietHours`", Held;
         "Access to a status page", "`accessType` of a status page", AccessType;
         "Theme of a status page", "`theme` of a status page", Theme;
         "Type of a component", "`type` of a component", ComponentType;
@@ -73,7 +73,7 @@ pub(super) fn sections() -> String {
             .iter()
             .map(|(word, meaning)| vec![format!("`{word}`"), (*meaning).to_owned()])
             .collect();
-        format!("## {title}\n\n{field}.\n\n{}", table(&["Value", "What it means"], &rows))
+        format!("## {title}\n\n{field}.\n\n{}", table(&["Value", "Meaning"], &rows))
     };
     ENUMERATIONS.iter().map(section).collect::<Vec<_>>().join("\n")
 }

@@ -22,9 +22,9 @@ impl Page<'_> {
             rows.push(row);
         }
         let head: &[&str] = if input {
-            &["Field", "Type", "Given", "What it is"]
+            &["Field", "Type", "Given", "Description"]
         } else {
-            &["Field", "Type", "What it is"]
+            &["Field", "Type", "Description"]
         };
         Ok(table(head, &rows))
     }
@@ -46,7 +46,7 @@ impl Page<'_> {
             }
         };
         if said.text.is_empty() {
-            bail!("{}.{}: its comment does not say what it is", message.full, field.name);
+            bail!("{}.{}: its comment has no description", message.full, field.name);
         }
         let mut text = self.said(&said.text);
         if let Some(entry) = entry.filter(|_| given != Given::Output) {
