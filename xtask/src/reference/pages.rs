@@ -52,9 +52,11 @@ fn generated(book: &Book, page: &str, name: &str) -> Result<String> {
             })
         }
         ("authentication.md", "keys") => reasons_of_keys(),
-        ("calling.md", "idempotent") => by_service(book, "These methods accept the header:", |method| {
-            method.level == Level::Once && Page::of(book, method).takes_key(&method.comment)
-        }),
+        ("calling.md", "idempotent") => {
+            by_service(book, "These methods accept the header:", |method| {
+                method.level == Level::Once && Page::of(book, method).takes_key(&method.comment)
+            })
+        }
         ("errors.md", "reasons") => reasons(),
         ("errors.md", "codes") => code_table(),
         ("limits.md", "limits") => limit::sections()?,

@@ -4,9 +4,9 @@
 export const WAITING_CALL_MS = 150000;
 
 /**
- * What fields may hold, by resource and field: characters of texts (as Unicode counts them), values of
- * numbers, elements of lists (`max` beside the fields of one), minutes of intervals, and what holds where
- * nothing was written (`default`). Both bounds are allowed.
+ * Limits of fields, by resource and field: Unicode characters of texts, values of numbers, elements of
+ * lists (`max` next to the fields of an element), minutes of intervals, and defaults (`default`). Both
+ * bounds are allowed.
  */
 export const LIMITS = {
   monitor: {

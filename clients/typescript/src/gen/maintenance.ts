@@ -110,7 +110,7 @@ export interface Maintenance {
 /**
  * A planned maintenance.
  *
- * As it is written; `Maintenance` is as it is answered.
+ * Input type. Responses have the type `Maintenance`.
  */
 export interface MaintenanceInput {
   /** Title for visitors: one line, 1 to 256 characters. Required. */
@@ -152,7 +152,7 @@ export interface MaintenanceWindow {
 /**
  * A period of time. Windows that overlap or touch are merged.
  *
- * As it is written; `MaintenanceWindow` is as it is answered.
+ * Input type. Responses have the type `MaintenanceWindow`.
  */
 export interface MaintenanceWindowInput {
   /** Start, inclusive. */

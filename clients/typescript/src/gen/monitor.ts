@@ -121,7 +121,7 @@ export interface Header {
 /**
  * A header of each check's request.
  *
- * As it is written; `Header` is as it is answered.
+ * Input type. Responses have the type `Header`.
  */
 export interface HeaderInput {
   /**
@@ -255,7 +255,7 @@ export interface HttpMonitor {
 /**
  * A monitor that sends HTTP requests.
  *
- * As it is written; `HttpMonitor` is as it is answered.
+ * Input type. Responses have the type `HttpMonitor`.
  */
 export interface HttpMonitorInput {
   /** Display name: 1 to 256 characters. Required. */
@@ -369,7 +369,7 @@ export interface TcpMonitor {
 /**
  * A monitor that opens TCP connections.
  *
- * As it is written; `TcpMonitor` is as it is answered.
+ * Input type. Responses have the type `TcpMonitor`.
  */
 export interface TcpMonitorInput {
   /** Display name: 1 to 256 characters. Required. */
@@ -462,7 +462,7 @@ export interface DnsMonitor {
 /**
  * A monitor that resolves a domain name.
  *
- * As it is written; `DnsMonitor` is as it is answered.
+ * Input type. Responses have the type `DnsMonitor`.
  */
 export interface DnsMonitorInput {
   /** Display name: 1 to 256 characters. Required. */

@@ -106,7 +106,7 @@ export interface NotificationService {
   rotateSigningSecret(request?: RotateSigningSecretRequest, options?: CallOptions): Promise<RotateSigningSecretResponse>;
 }
 
-/** What every Notification has, whatever its kind. */
+/** Fields of every Notification. */
 export interface NotificationCommon {
   /** Output: ID of the channel, `chn_…`. In an update, it selects the channel. */
   id: string;
@@ -167,7 +167,7 @@ export type Notification = NotificationCommon &
     | { providerType: "ntfy"; ntfy: Ntfy }
   );
 
-/** What every NotificationInput has, whatever its kind. */
+/** Fields of every NotificationInput. */
 export interface NotificationInputCommon {
   /** Display name: one line of up to 256 characters. */
   name?: string | undefined;
@@ -194,7 +194,7 @@ export interface NotificationInputCommon {
  * A notification channel. It has exactly one of the twelve blocks: the one that `providerType` names.
  * Secrets and credentials in URLs are omitted for read-only keys.
  *
- * As it is written; `Notification` is as it is answered.
+ * Input type. Responses have the type `Notification`.
  */
 export type NotificationInput = NotificationInputCommon &
   (
@@ -242,7 +242,7 @@ export interface QuietHours {
 /**
  * Daily quiet hours. They pass midnight if they end before they begin. Held messages are sent at the end.
  *
- * As it is written; `QuietHours` is as it is answered.
+ * Input type. Responses have the type `QuietHours`.
  */
 export interface QuietHoursInput {
   /** Start, such as `22:00`. Required. */
@@ -267,7 +267,7 @@ export interface Discord {
 /**
  * A Discord channel, through a webhook.
  *
- * As it is written; `Discord` is as it is answered.
+ * Input type. Responses have the type `Discord`.
  */
 export interface DiscordInput {
   /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
@@ -289,7 +289,7 @@ export interface Slack {
 /**
  * A Slack channel, through an incoming webhook.
  *
- * As it is written; `Slack` is as it is answered.
+ * Input type. Responses have the type `Slack`.
  */
 export interface SlackInput {
   /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
@@ -305,7 +305,7 @@ export interface Pagerduty {
 /**
  * A PagerDuty service, through its Events API.
  *
- * As it is written; `Pagerduty` is as it is answered.
+ * Input type. Responses have the type `Pagerduty`.
  */
 export interface PagerdutyInput {
   /** Integration key of the service, 1 to 1024 characters. Required. A secret: omitted for read-only keys. */
@@ -323,7 +323,7 @@ export interface Opsgenie {
 /**
  * An Opsgenie team.
  *
- * As it is written; `Opsgenie` is as it is answered.
+ * Input type. Responses have the type `Opsgenie`.
  */
 export interface OpsgenieInput {
   /** API key of the integration, 1 to 1024 characters. Required. A secret: omitted for read-only keys. */
@@ -346,7 +346,7 @@ export interface Webhook {
 /**
  * An HTTP endpoint of your own.
  *
- * As it is written; `Webhook` is as it is answered.
+ * Input type. Responses have the type `Webhook`.
  */
 export interface WebhookInput {
   /**
@@ -372,7 +372,7 @@ export interface WebhookHeader {
 /**
  * A header of every request to the endpoint of a webhook channel.
  *
- * As it is written; `WebhookHeader` is as it is answered.
+ * Input type. Responses have the type `WebhookHeader`.
  */
 export interface WebhookHeaderInput {
   /**
@@ -411,7 +411,7 @@ export interface GoogleChat {
 /**
  * A Google Chat space, through a webhook.
  *
- * As it is written; `GoogleChat` is as it is answered.
+ * Input type. Responses have the type `GoogleChat`.
  */
 export interface GoogleChatInput {
   /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */
@@ -427,7 +427,7 @@ export interface GrafanaOncall {
 /**
  * A Grafana OnCall integration.
  *
- * As it is written; `GrafanaOncall` is as it is answered.
+ * Input type. Responses have the type `GrafanaOncall`.
  */
 export interface GrafanaOncallInput {
   /** URL of the webhook: http or https, 1 to 2048 characters. Required. A secret: omitted for read-only keys. */

@@ -248,7 +248,7 @@ export interface StatusPage {
 /**
  * A status page.
  *
- * As it is written; `StatusPage` is as it is answered.
+ * Input type. Responses have the type `StatusPage`.
  */
 export interface StatusPageInput {
   /** Title of the page: 1 to 256 characters. Required. */
@@ -320,7 +320,7 @@ export interface Component {
 /**
  * An entry of a status page.
  *
- * As it is written; `Component` is as it is answered.
+ * Input type. Responses have the type `Component`.
  */
 export interface ComponentInput {
   /** The component's status page, `page_…`. Required, and fixed once it is created. */
@@ -364,7 +364,7 @@ export interface ComponentGroup {
 /**
  * Components of a status page that are shown together.
  *
- * As it is written; `ComponentGroup` is as it is answered.
+ * Input type. Responses have the type `ComponentGroup`.
  */
 export interface ComponentGroupInput {
   /** The group's status page, `page_…`. Required, and fixed once it is created. */
@@ -903,7 +903,7 @@ export interface Subscriber {
 /**
  * A person or a program that receives the news of a status page.
  *
- * As it is written; `Subscriber` is as it is answered.
+ * Input type. Responses have the type `Subscriber`.
  */
 export interface SubscriberInput {
   /** The status page, `page_…`. Required. */

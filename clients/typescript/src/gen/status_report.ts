@@ -140,7 +140,7 @@ export interface StatusReport {
 /**
  * A status report.
  *
- * As it is written; `StatusReport` is as it is answered.
+ * Input type. Responses have the type `StatusReport`.
  */
 export interface StatusReportInput {
   /** The report's status page, `page_…`. Required, and fixed. */
@@ -194,7 +194,7 @@ export interface StatusReportUpdate {
 /**
  * An update of a status report.
  *
- * As it is written; `StatusReportUpdate` is as it is answered.
+ * Input type. Responses have the type `StatusReportUpdate`.
  */
 export interface StatusReportUpdateInput {
   /**
@@ -239,7 +239,7 @@ export interface ReportTemplate {
 /**
  * A template of a report.
  *
- * As it is written; `ReportTemplate` is as it is answered.
+ * Input type. Responses have the type `ReportTemplate`.
  */
 export interface ReportTemplateInput {
   /** Name of the template: one line, 1 to 256 characters. Required. */

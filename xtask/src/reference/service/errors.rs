@@ -23,7 +23,9 @@ impl Page<'_> {
         }
         let rows: Vec<_> = known.iter().map(|(code, when)| self.refusal(code, when)).collect();
         let table = table(&["Code", "Reason", "When"], &rows);
-        format!("\n**Errors**, in addition to those of [every call](errors.md#of-every-call)\n\n{table}")
+        format!(
+            "\n**Errors**, in addition to those of [every call](errors.md#of-every-call)\n\n{table}"
+        )
     }
 
     fn gather(&self, method: &Method, depth: usize, known: &mut Vec<(String, String)>) {
