@@ -1,6 +1,6 @@
-//! cadence: when a monitor is due in a region ([`Slots`]), and the timetable of all of them
-//! ([`Schedule`]), and whose checks go first where not all can ([`Turns`]). What runs then belongs to `check`; reading the clock and waiting for the next
-//! slot belong to the server's pipeline.
+//! cadence: computes when a monitor is due in a region ([`Slots`]), schedules all monitors
+//! ([`Schedule`]), and shares the capacity for checks among workspaces ([`Turns`]). The content of
+//! a check belongs to `check`. The server's pipeline reads the clock and waits for the next slot.
 
 mod budget;
 mod schedule;

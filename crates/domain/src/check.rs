@@ -1,6 +1,6 @@
-//! check: what a probe has to do ([`Plan`], [`Job`]), what it saw ([`Attempt`]), and what that
-//! means ([`Assessment`], [`CheckResult`]). Talking on the network belongs to the crate `probe`,
-//! what all regions together mean to `judge`.
+//! check: the work of a probe ([`Plan`], [`Job`]), its observations ([`Attempt`]), and their
+//! meaning ([`Assessment`], [`CheckResult`]). The crate `probe` does the networking; `judge`
+//! combines the results of all regions.
 
 mod assess;
 pub mod dns;

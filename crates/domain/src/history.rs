@@ -1,6 +1,6 @@
-//! history: what is remembered of checks when nobody looks at each of them any more. Sums of an
-//! hour or a day ([`Sum`]) with the distribution of latencies ([`Sketch`]), and the share of time
-//! that a monitor was up ([`uptime`]). Keeping them belongs to the store.
+//! history: compact records of past checks. Rollups of an hour or a day ([`Sum`]) with their
+//! latency distribution ([`Sketch`]), and the uptime of a monitor ([`uptime`]). The store persists
+//! them.
 
 mod phases;
 mod sketch;
@@ -14,7 +14,7 @@ pub use sum::Sum;
 pub(crate) use uptime::joined;
 pub use uptime::{Span, StatusFrom, Uptime, uptime};
 
-/// Bytes that are no history, or one of a newer program.
+/// Error for bytes that are not a valid history, or that a newer version wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("what is kept of the past cannot be read: {0}")]
+#[error("failed to decode history: {0}")]
 pub struct Unreadable(pub &'static str);

@@ -1,7 +1,7 @@
-//! judge: one status of the results of all regions (design §5 "Votes", "Verdict", "Transitions").
-//! A pure state machine: [`History`] is all it remembers of a monitor, `now` and chance come in as
-//! values, and [`Effects`] say what the world has to do. Running checks belongs to `check`, keeping
-//! the history to `store`, telling people to `notify`.
+//! judge: combines the results of all regions into one status (design §5 "Votes", "Verdict",
+//! "Transitions"). A pure state machine: [`History`] is its whole state per monitor, `now` and
+//! random numbers are parameters, and [`Effects`] describe what to do. `check` runs checks, `store`
+//! persists the state, `notify` sends alerts.
 
 mod doubt;
 mod history;

@@ -1,6 +1,6 @@
-//! The decisions of Aloft, without IO, async, clock or SQL. The folders are the flow:
-//! `cadence` says when, `check` says what to send and what came back means, `judge` makes one
-//! verdict of all regions. Time enters as a value.
+//! The decisions of Aloft, without IO, async, clock or SQL. The folders follow the flow: `cadence`
+//! decides when to check, `check` builds the request and assesses the response, `judge` reaches one
+//! verdict over all regions. Time is passed in as a value.
 
 pub mod cadence;
 pub mod check;

@@ -1,30 +1,31 @@
-//! A budget: so many at once, and so many a second from then on. What it is spent on belongs to
-//! those who ask.
+//! A token bucket: allows a burst, then a constant rate per second. The caller decides what a token
+//! pays for.
 
 use rules::{Timestamp, limits};
 
-/// Second opinions that the whole server may ask for: a bucket that fills with time.
+/// A token bucket that limits the confirmation checks of the whole server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     per_second: u32,
     burst: u32,
-    /// What is there, in thousandths: a thousandth is what a rate of one fills in a millisecond.
+    /// Available tokens, in thousandths. A rate of one per second adds one thousandth per
+    /// millisecond.
     thousandths: u64,
     filled_at: Timestamp,
 }
 
 impl Budget {
-    /// A full bucket at `now`.
+    /// Creates a full bucket at `now`.
     pub const fn new(per_second: u32, burst: u32, now: Timestamp) -> Self {
         Self { per_second, burst, thousandths: burst as u64 * 1_000, filled_at: now }
     }
 
-    /// The server's budget for second opinions.
+    /// Creates the server's budget for confirmation checks.
     pub const fn of_opinions(now: Timestamp) -> Self {
         Self::new(limits::OPINIONS_PER_SECOND, limits::OPINIONS_BURST, now)
     }
 
-    /// Takes one; says whether there was one. A clock that is set back fills nothing.
+    /// Takes one token; returns whether one was available. Adds nothing if the clock was set back.
     pub fn take(&mut self, now: Timestamp) -> bool {
         let passed = u64::try_from(now.since(self.filled_at).as_millis()).unwrap_or(u64::MAX);
         let filled = passed.saturating_mul(u64::from(self.per_second));
@@ -53,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_more_is_taken_than_a_burst_and_the_rate_since(
+        fn taken_tokens_never_exceed_burst_plus_rate(
             per_second in 1_u32..50, burst in 1_u32..20,
             pauses_ms in prop::collection::vec(0_u64..500, 1..200),
         ) {
@@ -69,12 +70,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_budget_fills_with_time_and_not_beyond_its_burst() {
+    fn empty_budget_refills_up_to_its_burst() {
         let mut budget = Budget::new(2, 3, START);
         let taken = |budget: &mut Budget, now| (0..10).filter(|_| budget.take(now)).count();
         assert_eq!(taken(&mut budget, START), 3);
         assert_eq!(taken(&mut budget, START + Duration::from_secs(1)), 2);
         assert_eq!(taken(&mut budget, START + Duration::from_hours(1)), 3);
-        assert_eq!(taken(&mut budget, START), 0, "the clock was set back");
+        assert_eq!(taken(&mut budget, START), 0, "a clock set back adds nothing");
     }
 }

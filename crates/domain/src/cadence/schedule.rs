@@ -1,6 +1,6 @@
-//! The timetable of many monitors: which slot of which region is due, which one is skipped because
-//! the one before still runs, and which ones nobody ran. Pure state: `now` comes in as a value;
-//! waiting, running and recording belong to the server's pipeline.
+//! The schedule of all monitors: decides which slot is due in which region, which one is skipped
+//! because the previous check still runs, and which ones were missed. Pure state: `now` is a
+//! parameter. The server's pipeline waits, runs the checks and records the results.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,81 +11,75 @@ use rules::{ById, MonitorId, Region, Timestamp};
 
 use super::{Budget, Missed, Regions, Slots};
 
-/// Due slots of (monitor, region), the earliest first: 16 bytes for each of these, and about 50 for
-/// a monitor. Removal is lazy, by generation: what an edit or a removal left behind is thrown away
-/// when its time comes.
+/// Due slots of (monitor, region), earliest first. An entry takes 16 bytes, a monitor about 50.
+/// Removal is lazy: an edit or a removal changes the generation, and outdated entries are dropped
+/// when they become due.
 #[derive(Debug, Default)]
 pub struct Schedule {
     heap: BinaryHeap<Reverse<Entry>>,
     places: Vec<Place>,
     free: Vec<u32>,
     by_monitor: ById<MonitorId, u32>,
-    /// How many entries of the heap are not left behind.
+    /// Number of current entries in the heap; outdated ones are not counted.
     live: usize,
 }
 
-/// When a monitor that is put on the timetable runs first.
+/// First run of a monitor that is added to the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
-    /// At once in each of its regions, in a slot of its own that is `now`: a new, resumed or
-    /// edited monitor.
+    /// At once in each of its regions, in an extra slot at `now`: a new, resumed or edited monitor.
     AtOnce,
-    /// In its first slot later than `now`: a monitor that the process found when it started.
+    /// In its first regular slot after `now`: a monitor loaded when the process started.
     Regular,
 }
 
-/// A revision of a monitor on the timetable. After an edit it is a new one, so that what the old
-/// revision left running holds up nothing.
+/// A revision of a monitor in the schedule. An edit creates a new handle, so that checks of the old
+/// revision do not block the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle {
     index: u32,
     generation: u32,
 }
 
-/// A slot whose time has come.
+/// A slot that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// Which monitor.
     pub monitor: MonitorId,
-    /// What [`Schedule::finished`] wants back.
+    /// Passed to [`Schedule::finished`] when the check ends.
     pub handle: Handle,
-    /// Which region.
     pub region: Region,
-    /// The slot.
     pub slot: Timestamp,
-    /// The slot after it: no further attempt starts from then on.
+    /// The slot after it. No attempt starts at or after this time.
     pub next_slot: Timestamp,
-    /// What to do with the slot.
     pub call: Call,
-    /// Slots before it that nobody ran, because nobody asked in time.
+    /// Earlier slots that were missed because nobody called [`Schedule::pop_due`] in time.
     pub missed: Option<Missed>,
 }
 
-/// A second opinion to run at once.
+/// A confirmation check to run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// What [`Schedule::finished`] wants back.
+    /// Passed to [`Schedule::finished`] when the check ends.
     pub handle: Handle,
-    /// Which region.
     pub region: Region,
-    /// When the region's next slot is due: no further attempt starts from then on.
+    /// The region's next slot. No attempt starts at or after this time.
     pub next_slot: Timestamp,
 }
 
-/// What to do with a due slot.
+/// Action for a due slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Run it; from here on it counts as running.
+    /// Run it. It counts as running from now on.
     Run,
-    /// Record it as skipped: the one before still runs.
+    /// Record it as skipped: the previous check still runs.
     Skip,
 }
 
-/// Ordered by its time, and by its place only to have an order.
+/// Ordered by due time; the key only makes the order total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     due: Timestamp,
-    /// Index of the place in the high 27 bits, region in the low 5.
+    /// Index into `places` in the high 27 bits, region in the low 5.
     key: u32,
     generation: u32,
 }
@@ -100,12 +94,12 @@ struct Place {
 }
 
 const REGION_BITS: u32 = 5;
-/// Left-behind entries that are not worth a clean-up.
+/// Number of outdated entries that is not worth a clean-up.
 const LITTLE: usize = 1_024;
 
 impl Schedule {
-    /// Puts a monitor on the timetable, in place of what was there of it. Take what is due at
-    /// `now` first: a slot that was due and not taken is forgotten with the old revision.
+    /// Adds a monitor to the schedule and replaces its previous revision. Call [`Self::pop_due`]
+    /// for `now` first: a due slot that was not popped is lost with the old revision.
     pub fn put(
         &mut self,
         monitor: MonitorId,
@@ -131,8 +125,8 @@ impl Schedule {
         Handle { index, generation: place.generation }
     }
 
-    /// Takes a monitor off the timetable: paused, deleted, or another process's now. Says whether
-    /// it was there. What runs of it may still finish.
+    /// Removes a monitor that was paused, deleted or handed to another process; returns whether it
+    /// was scheduled. Its running checks may still finish.
     pub fn remove(&mut self, monitor: MonitorId) -> bool {
         let Some(index) = self.by_monitor.remove(&monitor) else {
             return false;
@@ -149,7 +143,7 @@ impl Schedule {
         true
     }
 
-    /// When [`Self::pop_due`] will have something to say; `None` while nothing is on the timetable.
+    /// Returns the time of the next due slot, or `None` if the schedule is empty.
     pub fn next_due(&mut self) -> Option<Timestamp> {
         while let Some(top) = self.heap.peek_mut() {
             if top.0.is_live(&self.places) {
@@ -160,9 +154,9 @@ impl Schedule {
         None
     }
 
-    /// The earliest slot that is due at `now` and was not said yet; `None` once all were. Where
-    /// slots of the same monitor and region passed since it was due, the latest of them is the
-    /// one to run, and those before it are missed.
+    /// Returns the earliest slot due at `now` that was not returned before, or `None` if there are
+    /// no more. If several slots of a monitor and region have passed, returns the latest one to run
+    /// and reports the earlier ones as missed.
     pub fn pop_due(&mut self, now: Timestamp) -> Option<Due> {
         while let Some(mut top) = self.heap.peek_mut() {
             let entry = top.0;
@@ -181,9 +175,9 @@ impl Schedule {
         None
     }
 
-    /// The slots of a monitor that are due at `now` and were not said yet, by region: missed, if it is
-    /// put anew or removed before they are. There are none while [`Self::pop_due`] has nothing to say;
-    /// else all of the timetable is looked through.
+    /// Returns the slots of a monitor that are due at `now` and not yet popped, by region. They are
+    /// missed if the monitor is replaced or removed before they are popped. Scans the whole
+    /// schedule unless nothing is due.
     pub fn overdue(&mut self, monitor: MonitorId, now: Timestamp) -> Vec<Missed> {
         let is_late = self.next_due().is_some_and(|due| due <= now);
         let Some(index) = self.by_monitor.get(&monitor).filter(|_| is_late) else {
@@ -207,9 +201,9 @@ impl Schedule {
         own.map(missed).collect()
     }
 
-    /// The clock was set back to `now`: what is due later than it would be by that clock is due
-    /// then. Without this nothing would run until the clock has caught up. Slots that come again
-    /// have the identities they had, so what they come to is not stored twice.
+    /// Moves due times earlier after the clock was set back to `now`. Without this, nothing would
+    /// run until the clock has caught up. Repeated slots keep their identity, so their results are
+    /// not stored twice.
     pub fn set_back(&mut self, now: Timestamp) {
         let mut entries = std::mem::take(&mut self.heap).into_vec();
         entries.retain(|Reverse(entry)| entry.is_live(&self.places));
@@ -220,15 +214,15 @@ impl Schedule {
         self.heap = entries.into();
     }
 
-    /// Counts a check beside the slots, a second opinion, as running; says whether it may run:
-    /// not where a check is in flight, nor once the monitor was edited or removed.
+    /// Marks an extra check, such as a confirmation check, as running. Returns false if a check is
+    /// already in flight, or if the monitor was edited or removed.
     pub fn start(&mut self, handle: Handle, region: Region) -> bool {
         self.current(handle)
             .is_some_and(|place| place.regions.contains(region) && place.running.insert(region))
     }
 
-    /// The second opinions to run of those asked for: none where a check is in flight, and as many
-    /// as the budget has. From here on they count as running.
+    /// Returns the confirmation checks to run in `regions` and marks them as running. Skips regions
+    /// with a check in flight and stops when the budget is used up.
     pub fn ask(
         &mut self,
         monitor: MonitorId,
@@ -252,26 +246,26 @@ impl Schedule {
         asked
     }
 
-    /// A check has ended, whatever it came to, or could not be handed to a probe. What an edit
-    /// left running changes nothing.
+    /// Marks a check as ended, whatever its result, also if no probe took it. A handle of an old
+    /// revision has no effect.
     pub fn finished(&mut self, handle: Handle, region: Region) {
         if let Some(place) = self.current(handle) {
             place.running.remove(region);
         }
     }
 
-    /// The handle of a monitor on the timetable.
+    /// Returns the current handle of a scheduled monitor.
     pub fn handle(&self, monitor: MonitorId) -> Option<Handle> {
         let index = *self.by_monitor.get(&monitor)?;
         Some(Handle { index, generation: self.places[index as usize].generation })
     }
 
-    /// How many (monitor, region) are on the timetable.
+    /// Returns the number of scheduled (monitor, region) pairs.
     pub fn len(&self) -> usize {
         self.live
     }
 
-    /// Whether nothing is on the timetable.
+    /// Returns whether nothing is scheduled.
     pub fn is_empty(&self) -> bool {
         self.live == 0
     }
@@ -317,18 +311,19 @@ impl Place {
         Slots::of(self.monitor, period, self.regions, region)
     }
 
-    /// What to say of an entry whose time has come.
+    /// Decides what to do with a due entry and computes its next slot.
     fn call(&mut self, entry: Entry, now: Timestamp) -> Due {
         let (monitor, region) = (self.monitor, entry.region());
         let slots = self.slots(region);
-        // A slot of its own (`First::AtOnce`) may be later than the last regular one.
+        // An extra slot (`First::AtOnce`) may be later than the last regular one.
         let slot = slots.at_or_before(now).max(entry.due);
         let missed = (slot > entry.due).then(|| Missed {
             monitor,
             region,
             first_slot: entry.due,
             last_slot: entry.due.max(slots.at_or_before(slot - Duration::from_millis(1))),
-            // Between the first and the slot to run, the first in the place of the latter.
+            // Counts the slots between the first and the one to run; the first counts instead of
+            // the latter.
             count: slots.count_between(entry.due, slot),
         });
         let call = if self.running.insert(region) { Call::Run } else { Call::Skip };

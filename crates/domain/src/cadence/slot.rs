@@ -1,87 +1,85 @@
-//! Slots: the instants at which a monitor is due in a region (design §5 "Slots"). Pure arithmetic;
-//! what is due next among all monitors belongs to [`super::Schedule`].
+//! Slots: the instants at which a monitor is due in a region (design §5 "Slots"). Pure arithmetic.
+//! [`super::Schedule`] orders the slots of all monitors.
 
 use std::time::Duration;
 
 use rules::{MonitorId, Region, Timestamp};
 
-/// A set of regions in 4 bytes. Its order is the specification's (§8.3), and a region's place in
-/// it is its rank.
+/// A set of regions in 4 bytes, in the order of the specification (§8.3). The position of a region
+/// in the set is its rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Regions(u32);
 
-// The set has a bit for each region, and `Schedule` keeps a region in 5 bits.
-const _: () = assert!(Region::ALL.len() <= 32, "a region more than a `Regions` has bits");
+// The set has one bit per region, and `Schedule` stores a region in 5 bits.
+const _: () = assert!(Region::ALL.len() <= 32, "`Regions` has a bit for each region");
 
-/// Slots lie on a grid of so many milliseconds, which divides every period: what is due about the
-/// same time is due together, since to wake up costs as much as a check (docs/decisions/0019-grid.md).
+/// Slots are multiples of this many milliseconds, which divides every period. Checks due at about
+/// the same time share one wake-up, because a wake-up costs as much as a check
+/// (docs/decisions/0019-grid.md).
 const GRID_MS: i64 = 100;
 
 /// The slots of a monitor in one of its regions: `phase + k · period` in milliseconds since 1970.
-/// The phase is the hash of the monitor over the period, and the rank of the region × period ÷
-/// number of regions on top, so that load is flat and regions take turns; rounded down to the grid.
+/// The phase is the hash of the monitor modulo the period, plus rank × period ÷ number of regions,
+/// rounded down to the grid. So load is flat and regions take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
     period_ms: i64,
     phase_ms: i64,
 }
 
-/// Slots in a row of a monitor in a region that nobody ran.
+/// Consecutive slots of a monitor in a region that were missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missed {
-    /// Which monitor.
     pub monitor: MonitorId,
-    /// Which region.
     pub region: Region,
-    /// The first of them.
     pub first_slot: Timestamp,
-    /// The last of them; the first again where it is one.
+    /// Equal to `first_slot` if only one slot was missed.
     pub last_slot: Timestamp,
-    /// How many, the first and the last included; at least 1.
+    /// Number of slots including both ends; at least 1.
     pub count: u32,
 }
 
 impl Missed {
-    /// One slot that nobody ran.
+    /// Creates the record of one missed slot.
     pub const fn slot(monitor: MonitorId, region: Region, slot: Timestamp) -> Self {
         Self { monitor, region, first_slot: slot, last_slot: slot, count: 1 }
     }
 }
 
 impl Regions {
-    /// Whether `region` is in the set.
+    /// Returns whether `region` is in the set.
     pub const fn contains(self, region: Region) -> bool {
         self.0 & bit(region) != 0
     }
 
-    /// How many regions are in the set.
+    /// Returns the number of regions in the set.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many regions of the set stand before `region` in the specification's order.
+    /// Returns how many regions of the set precede `region` in the specification's order.
     pub const fn rank(self, region: Region) -> u32 {
         (self.0 & (bit(region) - 1)).count_ones()
     }
 
-    /// The regions, in the specification's order.
+    /// Returns the regions in the specification's order.
     pub fn iter(self) -> impl Iterator<Item = Region> {
         Region::ALL.iter().copied().filter(move |region| self.contains(*region))
     }
 
-    /// Adds `region`; says whether it was not there before.
+    /// Adds `region`; returns whether it was missing before.
     pub const fn insert(&mut self, region: Region) -> bool {
         let before = self.0;
         self.0 |= bit(region);
         before != self.0
     }
 
-    /// Takes `region` out; says whether it was there.
+    /// Removes `region`; returns whether it was present.
     pub const fn remove(&mut self, region: Region) -> bool {
         let before = self.0;
         self.0 &= !bit(region);
@@ -100,7 +98,7 @@ impl FromIterator<Region> for Regions {
 }
 
 impl Slots {
-    /// The slots of `monitor` in `region`, one of its `regions`.
+    /// Returns the slots of `monitor` in `region`, which must be one of its `regions`.
     pub fn of(monitor: MonitorId, period: Duration, regions: Regions, region: Region) -> Self {
         let period_ms = i64::try_from(period.as_millis()).unwrap_or(i64::MAX).max(1);
         let own = (spread(monitor.bits()) % period_ms as u64) as i64;
@@ -109,53 +107,53 @@ impl Slots {
         Self { period_ms, phase_ms: phase_ms - phase_ms % GRID_MS }
     }
 
-    /// The first slot later than `instant`.
+    /// Returns the first slot later than `instant`.
     pub fn after(self, instant: Timestamp) -> Timestamp {
         self.at_or_before(instant) + self.period()
     }
 
-    /// The last slot that is not later than `instant`.
+    /// Returns the last slot at or before `instant`.
     pub fn at_or_before(self, instant: Timestamp) -> Timestamp {
         let periods = (instant.as_millis() - self.phase_ms).div_euclid(self.period_ms);
         Timestamp::from_millis(self.phase_ms + periods * self.period_ms)
     }
 
-    /// How many slots are later than `after` and not later than `until`.
+    /// Returns the number of slots later than `after` and at or before `until`.
     pub fn count_between(self, after: Timestamp, until: Timestamp) -> u32 {
         let (from, to) = (self.at_or_before(after), self.at_or_before(until));
         u32::try_from((to.as_millis() - from.as_millis()) / self.period_ms)
             .unwrap_or(if to < from { 0 } else { u32::MAX })
     }
 
-    /// The time from one slot to the next.
+    /// Returns the time from one slot to the next.
     pub fn period(self) -> Duration {
         Duration::from_millis(self.period_ms as u64)
     }
 }
 
-/// The first instant of the grid that slots lie on which is not before `instant`: what can wait until
-/// then wakes nobody up by itself.
+/// Returns the first multiple of the grid at or after `instant`. Work that waits until then causes
+/// no extra wake-up.
 pub const fn on_grid(instant: Timestamp) -> Timestamp {
     let late = instant.as_millis().rem_euclid(GRID_MS);
     let rest = if late == 0 { 0 } else { GRID_MS - late };
     Timestamp::from_millis(instant.as_millis().saturating_add(rest))
 }
 
-/// The time that a process looks back over when it starts.
+/// The time that a starting process looks back over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Downtime {
-    /// Slots later than this are looked at one by one: some ran, and some were under way when the
-    /// process before ended.
+    /// Slots later than this are checked one by one: some ran, and some were in flight when the
+    /// previous process ended.
     pub looked_at_since: Timestamp,
-    /// The last instant at which that process is known to have worked; slots after it ran nowhere.
+    /// The last instant at which the previous process is known to have run. Later slots ran
+    /// nowhere.
     pub worked_until: Timestamp,
-    /// The present.
     pub now: Timestamp,
 }
 
-/// What nobody ran of a monitor while the process was down: in each region the slots of that time
-/// for which `is_known` does not say otherwise. After it, [`super::First::Regular`] goes on with
-/// the slots later than `now`.
+/// Returns the slots of a monitor that were missed while the process was down: in each region all
+/// slots of that time except those that `is_known` returns true for. [`super::First::Regular`]
+/// continues with the slots later than `now`.
 pub fn missed_while_down(
     monitor: MonitorId,
     period: Duration,
@@ -190,7 +188,7 @@ pub fn missed_while_down(
     found
 }
 
-/// Adds to a range the one that follows it.
+/// Extends a range by the one that follows it.
 fn extend(range: &mut Option<Missed>, next: Missed) {
     match range {
         Some(range) => {
@@ -205,8 +203,8 @@ const fn bit(region: Region) -> u32 {
     1 << region as u32
 }
 
-/// Spreads ids, which grow with time, over all 64 bits: the finaliser of `SplitMix64`. Slots would
-/// move if it changed, so it is written here and not left to a hasher of the standard library.
+/// Spreads IDs, which grow with time, over all 64 bits: the finaliser of `SplitMix64`. A change
+/// would move all slots, so it is written here instead of using a hasher of the standard library.
 const fn spread(bits: u64) -> u64 {
     let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -250,7 +248,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_due_about_the_same_time_is_due_together(
+        fn slots_and_wakeups_align_to_the_grid(
             monitor: u64, regions in any_regions(), period in any_period(), now in 0_i64..1 << 42,
         ) {
             let now = Timestamp::from_millis(now);
@@ -263,7 +261,7 @@ mod tests {
         }
 
         #[test]
-        fn the_slots_around_an_instant_are_one_period_apart(
+        fn slots_around_an_instant_differ_by_one_period(
             monitor: u64, regions in any_regions(), period in any_period(), now in 0_i64..1 << 42,
         ) {
             let region = regions.iter().next().unwrap();
@@ -277,7 +275,7 @@ mod tests {
         }
 
         #[test]
-        fn every_slot_of_a_time_down_is_missed_once_unless_it_is_known(
+        fn unknown_slots_of_a_downtime_are_missed_once(
             monitor: u64, regions in any_regions(), period in any_period(),
             since in 0_i64..1 << 42, worked_ms in 0_u64..1_000_000, down_ms in 0_u64..100_000_000,
             known_modulo in 1_i64..5,
@@ -310,7 +308,7 @@ mod tests {
 
     // design: §5 "its phase in the period comes from its id, so that load is flat"
     #[test]
-    fn the_load_of_monitors_made_in_a_row_is_flat() {
+    fn monitors_created_in_sequence_spread_evenly() {
         let regions: Regions = Region::ALL.iter().copied().take(3).collect();
         let mut per_second = [0_u32; 30];
         for made in 0..10_000 {
@@ -321,14 +319,14 @@ mod tests {
             }
         }
         for load in per_second {
-            assert!((900..=1_100).contains(&load), "1,000 a second are fair: {per_second:?}");
+            assert!((900..=1_100).contains(&load), "expected about 1,000 a second: {per_second:?}");
         }
     }
 
-    // A slot is part of a result's identity: a version of the product that moved the slots would
-    // count the results of the one before as others.
+    // A slot is part of a result's identity: moved slots would store the results of the previous
+    // version again.
     #[test]
-    fn slots_stay_where_they_are_from_version_to_version() {
+    fn slots_are_stable_across_versions() {
         let regions: Regions =
             [Region::FlyAms, Region::FlyIad, Region::FlySin].into_iter().collect();
         let phases: Vec<i64> = regions

@@ -1,33 +1,34 @@
-//! Who checks next where more checks are due than may run at a time: workspaces take turns, so that
-//! one whose targets hang delays nobody else's checks (docs/decisions/0046-fair-scheduling.md). Pure
-//! state: what runs, and where it waits, belongs to the server's pipeline.
+//! Shares the capacity for checks: workspaces take turns if more checks are due than may run, so
+//! that hanging targets of one workspace do not delay the others
+//! (docs/decisions/0046-fair-scheduling.md). Pure state: the server's pipeline runs and queues the
+//! jobs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rules::{Timestamp, WorkspaceId};
 
-/// One place in so many is kept for workspaces that run less than their share.
+/// One in this many permits is reserved for workspaces that run less than their share.
 const RESERVED_SHARE: usize = 8;
 
-/// The places for checks, who holds them, and who waits for one.
+/// The permits for checks, with their holders and the waiting jobs.
 ///
-/// A free place goes to the workspace that runs the fewest checks, and within it to the check whose
-/// deadline is the earliest. The last eighth of the places is out of reach for a workspace that has
-/// its share of all places already, unless it is the only one: running checks cannot be interrupted,
-/// so this is what a check of somebody else finds free.
+/// A free permit goes to the workspace with the fewest running checks, and within it to the check
+/// with the earliest deadline. A workspace that already has its share cannot take the last eighth
+/// of the permits, unless it is the only workspace. Running checks cannot be interrupted, so this
+/// reserve lets other workspaces start at once.
 #[derive(Debug)]
 pub struct Turns<J> {
     places: usize,
     running: usize,
-    /// Workspaces that have monitors.
+    /// Number of workspaces with monitors.
     sharing: usize,
     workspaces: HashMap<WorkspaceId, Workspace<J>>,
-    /// The workspaces that wait, those that run the fewest checks first.
+    /// The workspaces with waiting jobs, fewest running checks first.
     order: BTreeSet<Rank>,
     waiting: usize,
-    /// What was found to have waited too long, until somebody asks for it.
+    /// Jobs that passed their deadline and were not yet returned by [`Self::expired`].
     expired: Vec<J>,
-    /// Makes each waiting job's key unique.
+    /// Makes the key of each waiting job unique.
     sequence: u64,
 }
 
@@ -37,11 +38,11 @@ struct Workspace<J> {
     waiting: BTreeMap<(Timestamp, u64), J>,
 }
 
-/// Checks that run, the earliest deadline of those that wait, and whose they are.
+/// Number of running checks, earliest key of the waiting ones, and their workspace.
 type Rank = (usize, (Timestamp, u64), WorkspaceId);
 
 impl<J> Turns<J> {
-    /// So many checks may run at a time.
+    /// Allows at most `places` checks at a time.
     pub fn new(places: usize) -> Self {
         Self {
             places: places.max(1),
@@ -55,17 +56,16 @@ impl<J> Turns<J> {
         }
     }
 
-    /// So many workspaces have monitors: what each may have at least.
+    /// Sets the number of workspaces with monitors, which defines the share of each.
     pub const fn share_among(&mut self, workspaces: usize) {
         self.sharing = workspaces;
     }
 
-    /// Gives the job a place, and the job back to be run; `None` where it has to wait, until
-    /// `deadline` at most.
+    /// Returns the job if it may run now. Otherwise queues it until `deadline` and returns `None`.
     pub fn admit(&mut self, workspace: WorkspaceId, deadline: Timestamp, job: J) -> Option<J> {
         let of = self.workspaces.entry(workspace).or_default();
         if may_run(self.places, self.running, self.sharing, of.running) {
-            debug_assert!(of.waiting.is_empty(), "whoever may run does not wait");
+            debug_assert!(of.waiting.is_empty(), "a workspace that may run has no waiting jobs");
             of.running += 1;
             self.running += 1;
             return Some(job);
@@ -78,7 +78,7 @@ impl<J> Turns<J> {
         None
     }
 
-    /// A check of this workspace has ended.
+    /// Releases the permit of an ended check of this workspace.
     pub fn ended(&mut self, workspace: WorkspaceId) {
         let Some(of) = self.workspaces.get_mut(&workspace) else { return };
         let before = of.rank(workspace);
@@ -87,8 +87,8 @@ impl<J> Turns<J> {
         self.rank_anew(workspace, before);
     }
 
-    /// The next job to run of those that wait; `None` where nobody waits who may have a place.
-    /// Ask again after each job, and after each [`Self::ended`].
+    /// Returns the next waiting job that may run, or `None` if no waiting workspace may take a
+    /// permit. Call it again after each returned job and after each [`Self::ended`].
     pub fn next(&mut self, now: Timestamp) -> Option<J> {
         loop {
             let (running, (deadline, _), workspace) = *self.order.first()?;
@@ -115,7 +115,7 @@ impl<J> Turns<J> {
         }
     }
 
-    /// What waited until its deadline: it is not run any more.
+    /// Removes and returns the jobs that passed their deadline; they are not run.
     pub fn expired(&mut self, now: Timestamp) -> Vec<J> {
         let late: Vec<WorkspaceId> = self
             .order
@@ -137,7 +137,7 @@ impl<J> Turns<J> {
         std::mem::take(&mut self.expired)
     }
 
-    /// All that waits: nothing of it is run any more.
+    /// Removes and returns all waiting jobs; they are not run.
     pub fn drain(&mut self) -> Vec<J> {
         self.order.clear();
         self.waiting = 0;
@@ -149,18 +149,17 @@ impl<J> Turns<J> {
         all
     }
 
-    /// Checks that wait for a place.
+    /// Returns the number of waiting checks.
     pub const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Workspaces whose checks wait for a place.
+    /// Returns the number of workspaces with waiting checks.
     pub fn workspaces_waiting(&self) -> usize {
         self.order.len()
     }
 
-    /// Moves a workspace from where it stood in the order to where it stands now, and forgets one
-    /// that has nothing.
+    /// Updates the position of a workspace in the order and drops an idle workspace.
     fn rank_anew(&mut self, workspace: WorkspaceId, before: Option<Rank>) {
         let after = self.workspaces.get(&workspace).and_then(|of| of.rank(workspace));
         if before != after {
@@ -192,7 +191,7 @@ impl<J> Default for Workspace<J> {
     }
 }
 
-/// Whether a workspace that runs `own` checks may begin another one.
+/// Returns whether a workspace with `own` running checks may start another one.
 const fn may_run(places: usize, running: usize, sharing: usize, own: usize) -> bool {
     let free = places.saturating_sub(running);
     let is_below_its_share = own * sharing < places;
@@ -212,31 +211,31 @@ mod tests {
     const GREEDY: WorkspaceId = WorkspaceId::from_bits(1);
     const MODEST: WorkspaceId = WorkspaceId::from_bits(2);
 
-    /// Sixteen places for two workspaces, one of which wants twenty.
-    fn beside_a_greedy_one() -> Turns<u32> {
+    /// Sixteen permits for two workspaces, one of which submits twenty jobs.
+    fn shared_with_a_greedy_workspace() -> Turns<u32> {
         let mut turns = Turns::new(16);
         turns.share_among(2);
         for job in 0..20 {
             let runs = turns.admit(GREEDY, LATER, job).is_some();
-            assert_eq!(runs, job < 14, "two of sixteen places are kept");
+            assert_eq!(runs, job < 14, "two of sixteen permits are reserved");
         }
         turns
     }
 
     #[test]
-    fn a_modest_workspace_finds_a_place_beside_a_greedy_one() {
-        let mut turns = beside_a_greedy_one();
+    fn modest_workspace_runs_beside_a_greedy_one() {
+        let mut turns = shared_with_a_greedy_workspace();
         assert_eq!((turns.waiting(), turns.workspaces_waiting()), (6, 1));
         assert_eq!(turns.admit(MODEST, LATER, 100), Some(100));
         assert_eq!(turns.admit(MODEST, LATER, 101), Some(101));
-        assert_eq!(turns.admit(MODEST, LATER, 102), None, "all sixteen are taken");
+        assert_eq!(turns.admit(MODEST, LATER, 102), None, "all sixteen permits are taken");
         turns.ended(GREEDY);
-        assert_eq!(turns.next(NOW), Some(102), "whoever runs the fewest is next");
+        assert_eq!(turns.next(NOW), Some(102), "the workspace with the fewest checks is next");
         assert_eq!(turns.next(NOW), None);
     }
 
     #[test]
-    fn a_workspace_that_is_alone_has_all_places() {
+    fn only_workspace_gets_all_permits() {
         let mut turns = Turns::new(16);
         turns.share_among(1);
         for job in 0..16 {
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn within_a_workspace_the_earliest_deadline_is_next() {
+    fn earliest_deadline_runs_first_within_a_workspace() {
         let mut turns = Turns::new(1);
         turns.share_among(1);
         assert!(turns.admit(GREEDY, LATER, 0).is_some());
@@ -260,8 +259,8 @@ mod tests {
     }
 
     #[test]
-    fn what_waited_until_its_deadline_is_not_run() {
-        let mut turns = beside_a_greedy_one();
+    fn job_past_its_deadline_expires() {
+        let mut turns = shared_with_a_greedy_workspace();
         let soon = NOW + Duration::from_secs(1);
         assert_eq!(turns.admit(GREEDY, soon, 50), None);
         turns.ended(GREEDY);
@@ -272,18 +271,18 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_leaves_nobody_waiting() {
-        let mut turns = beside_a_greedy_one();
+    fn drain_leaves_no_waiting_jobs() {
+        let mut turns = shared_with_a_greedy_workspace();
         assert_eq!(turns.drain().len(), 6);
         turns.ended(GREEDY);
         assert_eq!((turns.next(NOW), turns.waiting()), (None, 0));
     }
 
     proptest! {
-        // However the jobs come and end, no place is used twice, nothing is lost, and whoever runs
-        // less than its share waits only while no place is free.
+        // For any sequence of jobs, no permit is used twice and no job is lost. A workspace below
+        // its share waits only while no permit is free.
         #[test]
-        fn places_are_shared(
+        fn permits_are_shared_fairly(
             places in 1_usize..40,
             sharing in 1_u64..6,
             steps in prop::collection::vec((0_u64..6, 0_i64..50, any::<bool>()), 1..400),

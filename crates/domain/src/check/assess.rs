@@ -1,56 +1,54 @@
-//! What one attempt means: the assertions and the time limit of the plan, held against what was
-//! seen. Pure; the rules are design §5.
+//! Assesses one attempt: compares the observation with the assertions and the time limit of the
+//! plan. Pure; design §5 has the rules.
 
 use std::time::Duration;
 
 use super::{Attempt, Plan, PlannedCheck, Seen, dns, http, tcp};
 
-/// What a check came to.
+/// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
-    /// All that was asked for holds.
+    /// All assertions passed.
     Success,
-    /// All holds, and it took longer than it may.
+    /// All assertions passed, but the check took longer than its limit.
     Degraded,
-    /// Something does not hold.
+    /// An assertion or the exchange itself failed.
     Failure,
-    /// It did not run, because the one before still ran.
+    /// Not run, because the previous check still ran.
     Skipped,
 }
 
-/// What one attempt means.
+/// Assessment of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assessment {
-    /// Success, degraded or failure.
     pub outcome: Outcome,
-    /// Why it is not a success, in sentences for people; empty where it is.
+    /// Human-readable reasons for the outcome; empty for a success.
     pub reasons: Vec<String>,
-    /// Each assertion of the plan, in its order; empty where the exchange failed before.
+    /// Results of the plan's assertions, in order. Empty if the exchange failed.
     pub assertions: Vec<AssertionResult>,
 }
 
-/// One assertion, held against what was seen.
+/// Result of one assertion.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct AssertionResult {
-    /// The assertion in words, such as `status eq 200`.
+    /// The assertion as text, such as `status eq 200`.
     pub assertion: String,
-    /// Whether it holds.
     pub holds: bool,
-    /// What was seen, shortened.
+    /// The actual value, shortened.
     pub seen: String,
 }
 
-/// What a kind finds in an exchange that came to its end.
+/// Findings of one check kind about a completed exchange.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// Why it fails, in sentences for people; empty where all holds.
+    /// Human-readable reasons for a failure; empty if all assertions passed.
     pub(crate) reasons: Vec<String>,
-    /// Each assertion of the plan, in its order.
+    /// Results of the plan's assertions, in order.
     pub(crate) assertions: Vec<AssertionResult>,
 }
 
-/// Holds an attempt against its plan. Slow means above the limit, not at it, and is said of
-/// successes only; latency is the whole exchange.
+/// Assesses an attempt of a plan. Only a success can be degraded: its latency, which covers the
+/// whole exchange, must be above the limit.
 pub fn assess(plan: &Plan, attempt: &Attempt) -> Assessment {
     if let Some(failure) = &attempt.failure {
         return Assessment {
@@ -64,7 +62,7 @@ pub fn assess(plan: &Plan, attempt: &Attempt) -> Assessment {
         (PlannedCheck::Tcp(plan), Seen::Tcp(seen)) => tcp::assess(plan, seen),
         (PlannedCheck::Dns(plan), Seen::Dns(seen)) => dns::assess(plan, seen),
         (PlannedCheck::Http(_) | PlannedCheck::Tcp(_) | PlannedCheck::Dns(_), _) => Findings {
-            reasons: vec!["the probe answered with what another kind of check sees".to_owned()],
+            reasons: vec!["the probe returned an observation of another kind of check".to_owned()],
             assertions: Vec::new(),
         },
     };
@@ -73,7 +71,7 @@ pub fn assess(plan: &Plan, attempt: &Attempt) -> Assessment {
     let (outcome, reasons) = match (found.reasons.is_empty(), slow) {
         (false, _) => (Outcome::Failure, found.reasons),
         (true, Some(limit)) => {
-            // Rounded up, so that it never reads as if the limit had been kept.
+            // Rounded up, so that the text never shows a value within the limit.
             let took = attempt.latency_us.div_ceil(1_000);
             let why = format!("took {took} ms, more than {} ms", limit.as_millis());
             (Outcome::Degraded, vec![why])

@@ -1,4 +1,4 @@
-//! DNS checks: which records to ask for, and what must hold of them (design §5, "DNS").
+//! DNS checks: the records to query and the assertions on them (design §5, "DNS").
 
 mod assess;
 mod compare;
@@ -8,19 +8,19 @@ use rules::{DomainName, RecordKind};
 
 pub(super) use assess::assess;
 
-/// What a DNS monitor asks for.
+/// The queries and assertions of a DNS monitor.
 #[derive(Debug)]
 pub struct DnsPlan {
-    /// The name as A-labels, without trailing dot.
+    /// Name as A-labels, without a trailing dot.
     pub name: String,
-    /// Types to ask for, each once: those asserted, or A and AAAA where none is.
+    /// Record types to query, without duplicates: those asserted, or A and AAAA if there are no
+    /// assertions.
     pub kinds: Vec<RecordKind>,
-    /// What must hold of the records.
     pub record_assertions: Vec<RecordAssertion>,
 }
 
 impl DnsPlan {
-    /// The plan for this check, or why there is none.
+    /// Creates the plan of this check. Returns the reason if the name is invalid.
     pub(super) fn of(check: &DnsCheck) -> Result<Self, String> {
         let mut kinds = Vec::with_capacity(2);
         for assertion in &check.record_assertions {

@@ -1,5 +1,5 @@
-//! What must hold of assertions, whatever is asserted and whatever came back: the entry of the fuzz
-//! target `assertions`, and of the test that replays its corpus.
+//! Invariants of assertions for any input: used by the fuzz target `assertions` and by the test
+//! that replays its corpus.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::redact::SHOWN_CHARS;
 use super::text::{Held, Text};
 use super::{Attempt, Body, Hop, HttpSeen, Outcome, Phases, Plan, Seen, assess};
 
-/// An assertion of each sort and an answer, as the lines of an input write them.
+/// One assertion of each sort and a response, parsed from the lines of a fuzz input.
 struct Input<'a> {
     text: TextComparator,
     number: NumberComparator,
@@ -31,9 +31,9 @@ struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Letters that choose (text comparator, number comparator, HEAD or not, truncated or not, two
-    /// statuses of a letter each), content type, a header's value, and the target, a line each;
-    /// the body is the rest.
+    /// Parses five parts, each but the last on its own line. The first line chooses comparators,
+    /// method, truncation and statuses, a letter each. Then come content type, header value, target
+    /// and body.
     fn read(input: &'a [u8]) -> Self {
         let mut lines = input.splitn(5, |byte| *byte == b'\n');
         let mut line = || lines.next().unwrap_or_default();
@@ -85,7 +85,7 @@ impl<'a> Input<'a> {
         let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
         let monitor =
             Monitor { id, workspace, revision: 1, settings, created_at: at, updated_at: at };
-        Plan::of(&monitor).expect("nothing of the request is the input's")
+        Plan::of(&monitor).expect("the request does not depend on the input")
     }
 
     fn headers(&self) -> HeaderMap {
@@ -100,7 +100,7 @@ impl<'a> Input<'a> {
 
     fn attempt(&self) -> Attempt {
         let hop = Hop {
-            url: "http://example.com/".parse().expect("a constant"),
+            url: "http://example.com/".parse().expect("the URL is constant and valid"),
             address: None,
             phases: Phases::default(),
             version: ::http::Version::HTTP_11,
@@ -119,11 +119,10 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Holds an assertion of each sort against an answer.
+/// Checks one assertion of each sort against a response.
 ///
-/// # Panics
-/// Where the outcome and its reasons disagree, where a comparator and its opposite do, or where the
-/// beginning of a body is judged otherwise than the whole.
+/// # Panics If the outcome and its reasons disagree, if a comparator and its opposite agree, or if
+/// a prefix of the body decides differently from the whole body.
 pub fn assertions(input: &[u8]) {
     let input = Input::read(input);
     outcome_and_reasons_agree(&input);
@@ -134,14 +133,14 @@ pub fn assertions(input: &[u8]) {
     }
     for end in (0..input.body.len()).take(64) {
         let beginning = decode(&input.headers(), &input.body[..end], true);
-        assert!(text.starts_with(&*beginning), "{beginning:?} does not begin {text:?}");
+        assert!(text.starts_with(&*beginning), "{beginning:?} is not a prefix of {text:?}");
     }
 }
 
 fn outcome_and_reasons_agree(input: &Input<'_>) {
     let found = assess(&input.plan(), &input.attempt());
     let all_hold = found.assertions.iter().all(|assertion| assertion.holds);
-    assert_eq!(found.assertions.len(), 3, "one of each sort was asked for");
+    assert_eq!(found.assertions.len(), 3, "the plan has one assertion of each sort");
     assert_eq!(found.outcome == Outcome::Success, all_hold);
     assert_eq!(found.reasons.is_empty(), all_hold, "{:?}", found.reasons);
     for assertion in &found.assertions {
@@ -181,7 +180,7 @@ mod corpus;
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_corpus_of_assertions_holds() {
+    fn assertions_corpus_passes() {
         super::corpus::replay("assertions", super::assertions);
     }
 }

@@ -1,5 +1,5 @@
-//! HTTP checks: the request to send, where a redirect leads, and what must hold of the answer
-//! (design §5, "HTTP"). Connecting, the egress rule and undoing content-encodings belong to `probe`.
+//! HTTP checks: the request to send, the target of a redirect, and the assertions on the response
+//! (design §5, "HTTP"). `probe` connects, applies the egress rule and decodes content encodings.
 
 mod assess;
 mod charset;
@@ -18,43 +18,39 @@ pub use request::Request;
 pub use search::Search;
 
 /// The request of an HTTP monitor, ready to be sent, and its assertions. The probe sends
-/// [`Self::request`], and what [`redirect`] makes of it.
+/// [`Self::request`] and the requests that [`redirect`] derives from it.
 #[derive(Debug)]
 pub struct HttpPlan {
-    /// Where the first hop goes: host as A-label, credentials and fragment taken out.
+    /// URL of the first hop: host as A-label, without credentials and fragment.
     pub url: url::Url,
     /// Method of the first hop.
     pub method: ::http::Method,
-    /// Headers as configured, with Basic authorisation where the URL had credentials and none was
-    /// configured. `Host`, where configured, is in [`Self::authority`] and not here. All are marked
-    /// sensitive, so that `Debug` shows no value.
+    /// Configured headers, plus Basic authorization if the URL has credentials and none is
+    /// configured. A configured `Host` is in [`Self::authority`] instead. All values are marked
+    /// sensitive, so `Debug` does not print them.
     pub headers: ::http::HeaderMap,
-    /// The authority to ask for, where a `Host` header was configured; the TLS name stays the URL's.
+    /// Authority from a configured `Host` header; the TLS name stays that of the URL.
     pub authority: Option<::http::HeaderValue>,
     /// Request body; empty unless the method is `POST`, `PUT` or `PATCH`.
     pub body: Bytes,
-    /// What the body is where no `Content-Type` is sent along that says so; `None` without a body.
+    /// Type of the body if no `Content-Type` is configured; `None` without a body.
     pub body_type: Option<BodyType>,
-    /// Whether redirects are followed.
     pub follow_redirects: bool,
-    /// Decoded bytes of the beginning of the final body to keep: for evidence, and to compare all of it.
+    /// Decoded bytes of the final body to keep, for evidence and for comparisons with the whole
+    /// body.
     pub body_kept: usize,
-    /// Decoded bytes of the final body to look at: 1 MiB where something is asserted of it.
+    /// Decoded bytes of the final body to read: 1 MiB if there are body assertions.
     pub body_read: usize,
-    /// What must hold of the status code.
     pub status_code_assertions: Vec<StatusCodeAssertion>,
-    /// What must hold of the body.
     pub body_assertions: Vec<TextAssertion>,
-    /// What must hold of the headers.
     pub header_assertions: Vec<HeaderAssertion>,
 }
 
-/// What a request's body is taken for.
+/// Detected type of a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyType {
-    /// A JSON object or array. Other JSON values are texts just as well.
+    /// A JSON object or array. Other JSON values are sent as text.
     Json,
-    /// Anything else.
     Text,
 }
 

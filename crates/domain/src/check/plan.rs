@@ -1,5 +1,5 @@
-//! What a probe has to do. A plan is made once per revision of a monitor and shared by its jobs; a
-//! job is one slot of it in one region. Both carry all that a probe needs: it reads no database.
+//! The work of a probe. A plan is created once per revision of a monitor and shared by its jobs; a
+//! job is one slot in one region. They contain everything that a probe needs: it reads no database.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,97 +9,83 @@ use rules::{MonitorId, Region, Timestamp, WorkspaceId, limits};
 
 use super::{dns::DnsPlan, http::HttpPlan, tcp::TcpPlan};
 
-/// All a probe needs to check one revision of a monitor.
+/// Everything a probe needs to check one revision of a monitor.
 #[derive(Debug)]
 pub struct Plan {
-    /// Which monitor.
     pub monitor: MonitorId,
-    /// Whose it is.
     pub workspace: WorkspaceId,
-    /// Which revision of it.
     pub revision: u32,
-    /// What to send, and what must hold of what comes back.
+    /// Request and assertions.
     pub check: PlannedCheck,
-    /// Time for one attempt, from DNS to the last byte over all hops.
+    /// Time limit of one attempt, from DNS to the last byte over all hops.
     pub timeout: Duration,
-    /// Attempts after the first.
+    /// Maximum number of attempts after the first.
     pub retry: u8,
-    /// A success that took longer than this is slow; `None` means none is.
+    /// A success that takes longer is degraded; `None` for no limit.
     pub slow_above: Option<Duration>,
 }
 
-/// What to send, by kind.
+/// The request and assertions of one kind of monitor.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "most monitors are HTTP, and jobs share a plan")]
 pub enum PlannedCheck {
-    /// An HTTP request.
     Http(HttpPlan),
-    /// A TCP connection.
     Tcp(TcpPlan),
-    /// DNS queries.
     Dns(DnsPlan),
 }
 
 /// One check to run: a slot of a monitor in a region.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What to do.
     pub plan: Arc<Plan>,
-    /// Which region it stands for.
+    /// Region that the result counts for.
     pub region: Region,
-    /// The slot's time, by the core's clock; for opinion and manual jobs the time they were asked for.
+    /// Time of the slot by the core's clock; for confirmation and manual checks the time of the
+    /// request.
     pub slot: Timestamp,
-    /// Why it runs.
     pub trigger: Trigger,
-    /// When the next slot is due: no further attempt starts from then on. Of a manual job, when the time is
-    /// over in which its attempts start.
+    /// Time of the next slot; no attempt starts at or after it. For a manual job, the end of the
+    /// time in which attempts may start.
     pub next_slot: Timestamp,
-    /// Whether evidence is kept although the check succeeds.
+    /// Whether evidence is kept even if the check succeeds.
     pub keep_evidence: bool,
 }
 
-/// What makes two results one: the second of an identity is dropped.
+/// Identity of a result: a second result with the same identity is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
-    /// Which monitor.
     pub monitor: MonitorId,
-    /// Which revision of it.
     pub revision: u32,
-    /// Which region.
     pub region: Region,
-    /// Which slot.
     pub slot: Timestamp,
-    /// Why it ran.
     pub trigger: Trigger,
 }
 
-/// Why a check runs.
+/// Reason why a check runs.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// Its slot was due.
+    /// Its slot is due.
     Scheduled,
-    /// Another region failed, and this one is asked what it sees.
+    /// Another region failed, and this check confirms or refutes it.
     Opinion,
-    /// Somebody asked.
+    /// A user requested it.
     Manual,
 }
 
-/// A stored monitor that cannot be planned: its settings were valid once, and this version of the
-/// product reads them otherwise.
+/// Error for a stored monitor without a valid plan: its settings were valid once, but this version
+/// rejects them.
 #[derive(Debug, thiserror::Error)]
 #[error("monitor `{monitor}` cannot be checked: {why}; edit it")]
 pub struct Unplannable {
-    /// Which monitor.
     pub monitor: MonitorId,
-    /// Why.
     pub why: String,
 }
 
 impl Plan {
-    /// The plan for this revision of a monitor.
+    /// Creates the plan for this revision of a monitor.
     pub fn of(monitor: &Monitor) -> Result<Self, Unplannable> {
         let settings = &monitor.settings;
         let unplannable = |why| Unplannable { monitor: monitor.id, why };
@@ -122,7 +108,7 @@ impl Plan {
 }
 
 impl Job {
-    /// A check that somebody asked for then, and waits for: soon is better than once more.
+    /// Creates a check that a user waits for: answering soon is more important than retrying.
     pub fn manual(plan: Arc<Plan>, region: Region, asked_at: Timestamp) -> Self {
         let next_slot = asked_at + limits::TRIGGER_ATTEMPTED_WITHIN;
         let (slot, trigger) = (asked_at, Trigger::Manual);
@@ -131,7 +117,7 @@ impl Job {
 }
 
 impl PlannedCheck {
-    /// The host that is checked: a name or an address; for DNS the name that is asked for.
+    /// Returns the checked host, a name or an address; for DNS the queried name.
     pub fn host(&self) -> &str {
         match self {
             Self::Http(http) => http.url.host_str().unwrap_or_default(),
@@ -142,7 +128,7 @@ impl PlannedCheck {
 }
 
 impl Job {
-    /// The identity its result will have.
+    /// Returns the identity of its result.
     pub fn identity(&self) -> Identity {
         Identity {
             monitor: self.plan.monitor,

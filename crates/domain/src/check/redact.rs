@@ -1,5 +1,5 @@
-//! What people may see of what was sent and received: credentials hidden, texts shortened to one
-//! line. Encrypting what is kept belongs to `store`.
+//! Redacts credentials in requests and responses, and shortens texts to one line. `store` encrypts
+//! the evidence.
 
 mod configured;
 
@@ -7,9 +7,9 @@ use std::borrow::Cow;
 
 pub(super) use configured::Configured;
 
-/// Stands where a credential stood.
+/// Replacement for a credential.
 const HIDDEN: &str = "…";
-/// Characters of a value that a reason or an assertion's result shows (ours: one line of a page).
+/// Characters of a value shown in a reason or an assertion result (our choice: one line of a page).
 pub(super) const SHOWN_CHARS: usize = 128;
 
 /// Headers whose value is a credential.
@@ -24,10 +24,10 @@ const CREDENTIALS: [&str; 9] = [
     "set-cookie2",
     "token",
 ];
-/// Ends of names of headers whose value is a credential: `x-service-key`, `x-auth-token`.
+/// Endings of header names whose value is a credential: `x-service-key`, `x-auth-token`.
 const CREDENTIAL_ENDS: [&str; 3] = ["-key", "-secret", "-token"];
 
-/// Whether the value of the header `name`, in any case, is a credential.
+/// Returns whether the value of the header `name`, in any case, is a credential.
 fn is_credential(name: &str) -> bool {
     let ends_with = |end: &str| {
         name.len()
@@ -39,7 +39,7 @@ fn is_credential(name: &str) -> bool {
         || CREDENTIAL_ENDS.into_iter().any(ends_with)
 }
 
-/// What may be seen of the `value` of the header `name`.
+/// Returns the redacted `value` of the header `name`.
 pub(super) fn header_value<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     if is_credential(name) {
         Cow::Borrowed(HIDDEN)
@@ -50,13 +50,13 @@ pub(super) fn header_value<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// At most [`SHOWN_CHARS`] characters of `text` on one line; `…` says that it goes on.
+/// Shortens `text` to [`SHOWN_CHARS`] characters on one line, ending with `…` if cut.
 pub(super) fn shown(text: &str) -> String {
     shorten(text, SHOWN_CHARS)
 }
 
-/// At most `chars` characters of `text`, control characters as spaces; `…` is the last of them
-/// where `text` goes on.
+/// Shortens `text` to `chars` characters including a final `…` if cut. Replaces control characters
+/// by spaces.
 pub(super) fn shorten(text: &str, chars: usize) -> String {
     let one_line = |text: &str| -> String {
         text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -68,8 +68,8 @@ pub(super) fn shorten(text: &str, chars: usize) -> String {
     one_line(&text[..end]) + HIDDEN
 }
 
-/// A URL or a reference to one as it was written, without user and password. In a text that cannot
-/// be read nobody knows where its host ends: there, all up to the last `@` is hidden.
+/// Removes user and password from a URL or relative reference, otherwise unchanged. If the text
+/// does not parse, the end of the host is unknown: hides everything up to the last `@`.
 pub(super) fn without_user(reference: &str) -> Cow<'_, str> {
     let names_no_host =
         reference.starts_with(['/', '?', '#']) && !reference[1..].starts_with(['/', '\\']);
@@ -84,7 +84,7 @@ pub(super) fn without_user(reference: &str) -> Cow<'_, str> {
     }
 }
 
-/// `url` without user and password.
+/// Returns `url` without user and password.
 pub(super) fn without_credentials(url: &url::Url) -> Cow<'_, url::Url> {
     if url.username().is_empty() && url.password().is_none() {
         return Cow::Borrowed(url);
@@ -94,9 +94,9 @@ pub(super) fn without_credentials(url: &url::Url) -> Cow<'_, url::Url> {
     Cow::Owned(url)
 }
 
-/// Takes user and password out of `url`.
+/// Removes user and password from `url`.
 pub(super) fn take_credentials(url: &mut url::Url) {
-    // Both fail only for URLs without a host, which have no credentials either.
+    // Both fail only for URLs without a host, which have no credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
 }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_that_carry_credentials_are_known_in_any_case() {
+    fn credential_headers_match_in_any_case() {
         for name in [
             "set-cookie",
             "Cookie",
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_shortened_to_whole_characters_on_one_line() {
+    fn long_text_is_shortened_to_one_line() {
         for (text, expected) in
             [("", ""), ("abcd", "abcd"), ("abcde", "abc…"), ("ä\r\nöüß", "ä  …"), ("a\nb", "a b")]
         {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_an_at_is_not_shown() {
+    fn user_info_before_at_is_hidden() {
         for (written, expected) in [
             ("http://user:pass@[::", "…@[::"),
             ("http://user:pa/ss@host/", "…@host/"),

@@ -1,4 +1,4 @@
-//! The result of a check: what is stored of it and what the judge hears.
+//! The result of a check, as stored and as passed to the judge.
 
 use std::sync::Arc;
 
@@ -6,34 +6,31 @@ use rules::Timestamp;
 
 use super::{Assessment, Attempt, Evidence, Identity, Job, Outcome, Phases};
 
-/// Who ran a check: `embedded`, or the name of a probe.
+/// Name of the probe that ran a check, or `embedded`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProbeId(pub Arc<str>);
 
 /// The result of one job.
 #[derive(Clone, Debug)]
 pub struct CheckResult {
-    /// What makes it one with another of the same identity.
     pub identity: Identity,
-    /// When it was finished, by the core's clock.
+    /// Time of completion by the core's clock.
     pub finished_at: Timestamp,
-    /// What it came to.
     pub outcome: Outcome,
-    /// Whole exchange of the last attempt, in microseconds.
+    /// Duration of the last attempt's whole exchange, in microseconds.
     pub latency_us: u32,
     /// Phases of the last attempt's final hop.
     pub phases: Phases,
-    /// Status code of the last attempt's final answer.
+    /// Status code of the last attempt's final response.
     pub status: Option<u16>,
-    /// How many attempts were made; 0 for a skipped slot.
+    /// Number of attempts; 0 for a skipped slot.
     pub attempts: u8,
-    /// Who ran it.
     pub probe: ProbeId,
-    /// Kept for what is not a success, and where the job asked for it; a skipped slot has none.
+    /// Present unless the check succeeded, or if the job requests it; a skipped slot has none.
     pub evidence: Option<Arc<Evidence>>,
 }
 
-/// The result of `job`, whose attempts were these, in their order; the last one decides.
+/// Creates the result of `job` from its attempts in order; the last one decides.
 pub fn conclude(
     job: &Job,
     attempts: Vec<(Attempt, Assessment)>,

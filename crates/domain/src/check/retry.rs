@@ -1,4 +1,4 @@
-//! When a failed check is tried again (design §5, "Attempts"). Waiting belongs to the probe.
+//! Decides when a failed check is retried (design §5, "Attempts"). The probe waits.
 
 use std::time::Duration;
 
@@ -6,31 +6,30 @@ use rules::{Timestamp, limits};
 
 use super::Job;
 
-/// Most that chance adds to a pause or takes from it (ours): enough to part the checks that saw the
-/// same failure, too little to blur the doubling.
+/// Maximum random change of a pause, in both directions (our choice): enough to spread checks that
+/// failed together, little enough to keep the doubling.
 const JITTER_PER_MILLE: u64 = 200;
 
-/// Whether a failed check is tried again.
+/// Decision about a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
     /// The next attempt starts after this pause, in whole milliseconds.
     After(Duration),
-    /// There is none.
     No(NoRetry),
 }
 
-/// Why a failed check is not tried again.
+/// Reason why a failed check is not retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRetry {
-    /// As many attempts as the monitor allows were made.
+    /// The monitor allows no more attempts.
     AttemptsUsed,
-    /// The attempt would start when the next slot is due, or later.
+    /// The attempt would start at or after the next slot.
     NextSlotDue,
 }
 
-/// What follows the failure of the last of `attempts_made` attempts at `now`. `now` is by the clock
-/// that the job's times are by; any bits do for `chance`. Opinion and manual jobs follow the same
-/// rule as scheduled ones. A success, slow or not, is never tried again: do not ask.
+/// Decides whether to retry after the last of `attempts_made` attempts failed at `now`. `now` uses
+/// the clock of the job's times; `chance` is any random number. The rule is the same for all
+/// triggers. Call it for failures only: a success, degraded or not, is never retried.
 pub fn next_attempt(job: &Job, attempts_made: u8, now: Timestamp, chance: u64) -> Retry {
     if attempts_made > job.plan.retry {
         return Retry::No(NoRetry::AttemptsUsed);
@@ -87,7 +86,7 @@ mod tests {
 
     // design: §5 "Attempts follow a failure after 0.5 s, doubling, with jitter"
     #[test]
-    fn pauses_double_from_half_a_second_give_or_take_a_fifth() {
+    fn pauses_double_from_half_a_second_with_jitter() {
         let job = job(10, NOW + Duration::from_hours(1), Trigger::Scheduled);
         for (made, least, most) in
             [(1, 400, 600), (2, 800, 1_200), (3, 1_600, 2_400), (10, 204_800, 307_200)]
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_attempt_and_as_many_more_as_the_monitor_allows() {
+    fn attempts_are_one_plus_allowed_retries() {
         for trigger in [Trigger::Scheduled, Trigger::Opinion, Trigger::Manual] {
             for retry in [0, 1, 3, 10] {
                 let job = job(retry, NOW + Duration::from_hours(1), trigger);
@@ -114,7 +113,7 @@ mod tests {
 
     // design: §5 "none starts after the next slot is due"
     #[test]
-    fn no_attempt_starts_when_the_next_slot_is_due() {
+    fn no_attempt_starts_at_the_next_slot() {
         for (until_next, expected) in [
             (401, Retry::After(Duration::from_millis(400))),
             (400, Retry::No(NoRetry::NextSlotDue)),
@@ -126,9 +125,9 @@ mod tests {
         }
     }
 
-    // issue 8, point 1: who calls waits as long as such a call may take
+    // issue 8, point 1: the caller waits as long as such a call may take
     #[test]
-    fn a_check_that_somebody_asked_for_ends_while_they_wait() {
+    fn manual_check_ends_before_the_caller_times_out() {
         let longest = Duration::from_millis(u64::from(tables::TIMEOUT_MS_MAX));
         let given = job(10, NOW, Trigger::Scheduled).plan;
         for timeout_s in 1..=longest.as_secs() {
@@ -153,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_numbers_an_attempt_starts_before_the_next_slot(
+        fn retry_always_starts_before_the_next_slot(
             made: u8, retry: u8, now: i64, next_slot: i64, chance: u64,
         ) {
             let (now, next_slot) = (Timestamp::from_millis(now), Timestamp::from_millis(next_slot));

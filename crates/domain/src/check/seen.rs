@@ -1,5 +1,5 @@
-//! What a probe saw in one attempt: facts with their times, no opinion. Times are microseconds of
-//! a monotonic clock.
+//! The observations of a probe in one attempt: facts and times, without assessment. Times are
+//! microseconds of a monotonic clock.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,116 +10,109 @@ use serde::{Deserialize, Serialize};
 /// One attempt of a check.
 #[derive(Debug)]
 pub struct Attempt {
-    /// When it began, by the probe's wall clock.
+    /// Start by the probe's wall clock.
     pub started_at: Timestamp,
-    /// The whole exchange to its last byte, in microseconds.
+    /// Duration of the whole exchange, in microseconds.
     pub latency_us: u32,
-    /// What came back, as far as it came.
+    /// The received data, possibly incomplete.
     pub seen: Seen,
-    /// Why the exchange did not come to its end; `None` where it did.
+    /// Reason why the exchange did not complete, if it did not.
     pub failure: Option<Failure>,
 }
 
-/// What came back, by kind.
+/// Received data, by kind of check.
 #[derive(Debug)]
 pub enum Seen {
-    /// An HTTP exchange.
     Http(HttpSeen),
-    /// A TCP connection.
     Tcp(TcpSeen),
-    /// DNS answers.
     Dns(DnsSeen),
 }
 
 impl Seen {
-    /// Whether less of a body was read, because there was no memory for more.
+    /// Returns whether less of a body was read because the memory budget was used up.
     pub const fn is_cut(&self) -> bool {
         matches!(self, Self::Http(seen) if seen.body.cut)
     }
 }
 
-/// The hops of an HTTP exchange: one, and one more for each redirect followed.
+/// The hops of an HTTP exchange: one, and one more for each followed redirect.
 #[derive(Debug, Default)]
 pub struct HttpSeen {
-    /// In the order they were made; the last one is the final answer.
+    /// In order; the last one has the final response.
     pub hops: Vec<Hop>,
-    /// Body of the final answer.
+    /// Body of the final response.
     pub body: Body,
 }
 
-/// One request and its answer, on a connection of its own.
+/// One request and its response, on a connection of its own.
 #[derive(Debug)]
 pub struct Hop {
-    /// Where it went; credentials are taken out.
+    /// URL without credentials.
     pub url: url::Url,
-    /// The address connected to.
+    /// Connected address.
     pub address: Option<SocketAddr>,
-    /// How long each phase took.
     pub phases: Phases,
-    /// Version of the protocol that was spoken.
+    /// Negotiated protocol version.
     pub version: ::http::Version,
-    /// Status of the answer, once it came.
+    /// Status of the response, if one was received.
     pub status: Option<u16>,
-    /// Headers of the answer.
+    /// Response headers.
     pub headers: ::http::HeaderMap,
-    /// The certificate the server showed.
+    /// Certificate of the server.
     pub certificate: Option<Certificate>,
 }
 
-/// Microseconds of each phase; `None` where the phase did not happen or did not end.
+/// Duration of each phase in microseconds; `None` if the phase did not happen or did not complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phases {
-    /// Name resolution.
     pub dns_us: Option<u32>,
-    /// TCP connection.
     pub connect_us: Option<u32>,
-    /// TLS handshake.
     pub tls_us: Option<u32>,
-    /// From the request's first byte to the answer's first.
+    /// From the first byte of the request to the first byte of the response.
     pub first_byte_us: Option<u32>,
-    /// From the answer's first byte to its last.
+    /// From the first to the last byte of the response.
     pub transfer_us: Option<u32>,
 }
 
-/// The body of an answer, content-encoding undone.
+/// The body of a response after content decoding.
 #[derive(Debug, Default)]
 pub struct Body {
-    /// Its beginning, at most as much as the plan keeps.
+    /// Beginning of the body, at most as long as the plan requires.
     pub bytes: Bytes,
-    /// Whether the body went on after `bytes`.
+    /// Whether the body is longer than `bytes`.
     pub truncated: bool,
-    /// Whether `bytes` are fewer, or fewer were looked through, because there was no memory for more.
+    /// Whether `bytes` or the searched part is shorter because the memory budget was used up.
     pub cut: bool,
-    /// What was found of the texts that the plan looks for; `None` where `bytes` are to be looked through.
+    /// Result of the search for the plan's texts; `None` if `bytes` must be searched instead.
     pub found: Option<Found>,
 }
 
-/// What was found in a body while it was read.
+/// Result of searching a body while it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Whether the body contains the target of each body assertion, in the plan's order; `false` for those
-    /// that look for nothing.
+    /// Whether the body contains the target of each body assertion, in the plan's order; `false`
+    /// for assertions that do not search.
     pub contained: Vec<bool>,
-    /// Whether the body went on after what was looked through.
+    /// Whether the body is longer than the searched part.
     pub goes_on: bool,
 }
 
-/// What a server showed of itself in TLS.
+/// The certificate chain that a server presented.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Subject of the leaf.
     pub subject: String,
     /// Issuer of the leaf.
     pub issuer: String,
-    /// When the leaf begins to hold.
+    /// Start of the leaf's validity.
     pub not_before: Timestamp,
-    /// When the leaf ends to hold.
+    /// End of the leaf's validity.
     pub not_after: Timestamp,
-    /// The first end among all certificates shown.
+    /// Earliest end of validity in the chain.
     pub chain_not_after: Timestamp,
     /// Subjects of the chain, leaf first.
     pub chain: Vec<String>,
-    /// SHA-256 of the leaf, lower-case hexadecimal.
+    /// SHA-256 of the leaf in lower-case hexadecimal.
     pub fingerprint: String,
 }
 
@@ -128,53 +121,52 @@ pub struct Certificate {
 pub struct TcpSeen {
     /// DNS and connect.
     pub phases: Phases,
-    /// The address connected to.
+    /// Connected address.
     pub address: Option<SocketAddr>,
 }
 
-/// The answers to the queries of a DNS check.
+/// The responses to the queries of a DNS check.
 #[derive(Debug, Default)]
 pub struct DnsSeen {
-    /// One per type asked for, in the order asked.
+    /// One per queried type, in order.
     pub answers: Vec<DnsAnswer>,
-    /// The whole look-up.
+    /// Phases of the whole lookup.
     pub phases: Phases,
 }
 
-/// The answer to one query.
+/// The response to one query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DnsAnswer {
-    /// Type asked for.
+    /// Queried type.
     pub kind: RecordKind,
     /// Response code, such as `NOERROR` or `NXDOMAIN`.
     pub rcode: String,
-    /// Who answered.
+    /// Address of the responding server.
     pub server: Option<SocketAddr>,
-    /// Whether the answer came by TCP.
+    /// Whether the response was received over TCP.
     pub over_tcp: bool,
-    /// Names that the chain of aliases went through, first alias first, without trailing dots.
+    /// Names in the alias chain, first alias first, without trailing dots.
     pub aliases: Vec<String>,
-    /// Records of the type asked for.
+    /// Records of the queried type.
     pub records: Vec<DnsRecord>,
-    /// The query's time.
+    /// Duration of the query, in microseconds.
     pub latency_us: u32,
 }
 
-/// One record.
+/// One DNS record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DnsRecord {
     /// Text form: an address, a name without trailing dot, `10 mail.example.com`, or joined text.
     pub value: String,
-    /// Seconds it may be kept.
+    /// Time to live in seconds.
     pub ttl: u32,
 }
 
-/// Why an exchange did not come to its end.
+/// Failure of an exchange.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind of failure.
     pub kind: FailureKind,
-    /// In words for people, with the address or name it happened to.
+    /// Human-readable description, with the address or name concerned.
     pub detail: String,
 }
 
@@ -182,43 +174,42 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// The attempt's time was over.
+    /// The time limit of the attempt was reached.
     Timeout,
     /// The name does not exist.
     NameNotFound,
-    /// The name could not be looked up.
+    /// The name could not be resolved.
     NameUnresolved,
-    /// The address is one that checks may not reach.
+    /// The egress rule forbids the address.
     AddressRefused,
-    /// Nobody listens there.
     ConnectionRefused,
-    /// The connection could not be made or broke.
+    /// The connection could not be established, or broke.
     ConnectionFailed,
     /// The TLS handshake failed.
     TlsFailed,
-    /// The certificate does not hold: expired, for another name, or from nobody we trust.
+    /// The certificate is expired, for another name, or not from a trusted issuer.
     CertificateInvalid,
-    /// What came back is no HTTP, or no DNS.
+    /// The response is not valid HTTP or DNS.
     ProtocolBroken,
     /// More than ten redirects.
     RedirectsExhausted,
-    /// A redirect that leads nowhere.
+    /// A redirect to an invalid target.
     RedirectInvalid,
-    /// The body's content-encoding could not be undone.
+    /// The content encoding of the body could not be decoded.
     BodyUndecodable,
-    /// The probe could not do its part: no file handles, no memory.
+    /// The probe lacks resources, such as file handles or memory.
     ProbeExhausted,
 }
 
 impl Failure {
-    /// A failure of this kind, in these words.
+    /// Creates a failure of this kind.
     pub fn new(kind: FailureKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into() }
     }
 }
 
 impl Seen {
-    /// Phases of the final hop, connection or look-up.
+    /// Returns the phases of the final hop, connection or lookup.
     pub fn phases(&self) -> Phases {
         match self {
             Self::Http(http) => http.hops.last().map(|hop| hop.phases).unwrap_or_default(),
@@ -227,7 +218,7 @@ impl Seen {
         }
     }
 
-    /// Status code of the final answer, where there was one.
+    /// Returns the status code of the final response, if any.
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Http(http) => http.hops.last().and_then(|hop| hop.status),
@@ -235,7 +226,7 @@ impl Seen {
         }
     }
 
-    /// The address talked to last.
+    /// Returns the address of the last connection.
     pub fn address(&self) -> Option<IpAddr> {
         match self {
             Self::Http(http) => {

@@ -1,4 +1,4 @@
-//! TCP checks: connect to `host:port` (design §5, "TCP"). A connection is all that is asked for.
+//! TCP checks: connect to `host:port` (design §5, "TCP"). A successful connection is enough.
 
 use rules::monitor::TcpCheck;
 use rules::{Host, HostPort};
@@ -6,7 +6,7 @@ use rules::{Host, HostPort};
 use super::TcpSeen;
 use super::assess::Findings;
 
-/// Where a TCP monitor connects to.
+/// Target of a TCP monitor.
 #[derive(Debug)]
 pub struct TcpPlan {
     /// Name (as A-label) or address, without brackets.
@@ -16,7 +16,7 @@ pub struct TcpPlan {
 }
 
 impl TcpPlan {
-    /// The plan for this check, or why there is none.
+    /// Creates the plan of this check. Returns the reason if the address is invalid.
     pub(super) fn of(check: &TcpCheck) -> Result<Self, String> {
         let HostPort { host, port } =
             HostPort::parse(&check.uri).map_err(|refusal| format!("its address {}", refusal.0))?;
@@ -28,7 +28,7 @@ impl TcpPlan {
     }
 }
 
-/// Holds an exchange that came to its end against its plan: that it did is all there is to hold.
+/// Assesses a completed exchange, which always passes: the connection was established.
 pub(super) fn assess(_plan: &TcpPlan, _seen: &TcpSeen) -> Findings {
     Findings::default()
 }
@@ -60,9 +60,9 @@ mod tests {
         }
     }
 
-    // Numbers that some resolvers take for addresses would be a way around the egress rule.
+    // Some resolvers accept such numbers as addresses, which would bypass the egress rule.
     #[test]
-    fn what_is_no_address_is_refused_and_not_guessed() {
+    fn invalid_address_is_rejected() {
         for uri in [
             "",
             "host",
@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_planning_panic(uri: String) {
+        fn planning_any_text_never_panics(uri: String) {
             let _ = plan(&uri);
         }
     }

@@ -1,5 +1,5 @@
-//! How a text is compared with an assertion's target (design §5): one table for bodies and headers.
-//! Where the text comes from, and which of several has to agree, is said by those who ask.
+//! Compares a text with an assertion's target (design §5), by the same table for bodies and
+//! headers. The caller supplies the text and decides which of several texts must match.
 
 use std::cmp::Ordering;
 
@@ -7,25 +7,25 @@ use rules::TextComparator;
 
 use super::redact::shown;
 
-/// A text of which the end may be missing.
+/// A text that may be incomplete.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'a> {
     /// The text, or its beginning.
     pub(super) known: &'a str,
-    /// Whether there is more of it, of which nothing is known but that it is not empty.
+    /// Whether the text continues with an unknown, non-empty rest.
     pub(super) goes_on: bool,
 }
 
-/// What a comparison came to.
+/// Result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
-    /// It holds.
+    /// The assertion passes.
     Yes,
-    /// It does not.
+    /// The assertion fails.
     No,
-    /// It does not, because the text is no number and the target is one.
+    /// The assertion fails because the target is a number and the text is not.
     NoNumber,
-    /// The part of the text that is missing decides.
+    /// The result depends on the missing part of the text.
     Undecidable,
 }
 
@@ -36,12 +36,12 @@ impl From<bool> for Held {
 }
 
 impl<'a> Text<'a> {
-    /// A text that is known to its end.
+    /// Creates a text that is complete.
     pub(super) const fn whole(known: &'a str) -> Self {
         Self { known, goes_on: false }
     }
 
-    /// Whether this text compares with `target` as `comparator` says.
+    /// Compares this text with `target` by `comparator`.
     pub(super) fn holds(self, comparator: TextComparator, target: &str) -> Held {
         match comparator {
             TextComparator::Contains => self.contains(target),
@@ -77,7 +77,7 @@ impl<'a> Text<'a> {
         !self.goes_on && self.known == target
     }
 
-    /// Whether the missing rest could make this text equal to `target`, or order it on either side.
+    /// Returns whether the result of comparing with `target` depends on the missing rest.
     fn may_become(self, target: &str) -> bool {
         self.goes_on && target.len() > self.known.len() && target.starts_with(self.known)
     }
@@ -87,8 +87,8 @@ impl<'a> Text<'a> {
             Some(target) => self.ordered_as_number(target, wanted),
             None if self.may_become(target) => Held::Undecidable,
             None => {
-                // What goes on after the target is greater than it; bytes of UTF-8 are ordered as
-                // their code points are.
+                // A text that continues after the target is greater. UTF-8 bytes sort like code
+                // points.
                 let order = self.known.cmp(target);
                 let goes_past = order.is_eq() && self.goes_on;
                 wanted(if goes_past { Ordering::Greater } else { order }).into()
@@ -120,8 +120,8 @@ impl Held {
     }
 }
 
-/// The number that `text` is: sign or none, digits, fraction or none, exponent or none, and nothing
-/// else but white space around it, because bodies end with a line feed more often than not.
+/// Parses a decimal number: optional sign, digits, optional fraction and exponent. Ignores
+/// surrounding white space, because bodies often end with a line feed.
 pub(super) fn number(text: &str) -> Option<f64> {
     let text = text.trim_ascii();
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -139,7 +139,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
     is_number.then(|| text.parse().ok()).flatten()
 }
 
-/// What was asked for, for people: `contains` → ``contain `ok` ``; to be read after "to".
+/// Returns the expectation as text to follow "to": `contains` → ``contain `ok` ``.
 pub(super) fn wish(comparator: TextComparator, target: &str) -> String {
     let target = shown(target);
     match comparator {
@@ -156,8 +156,8 @@ pub(super) fn wish(comparator: TextComparator, target: &str) -> String {
     }
 }
 
-/// Why `what`, which is `seen`, does not hold, for people. `target` and `seen` are shown as they
-/// are: hide credentials before.
+/// Returns why `what`, with the value `seen`, fails. Shows `target` and `seen` unchanged: redact
+/// credentials first.
 pub(super) fn reason(
     what: &str,
     seen: &str,
@@ -168,9 +168,9 @@ pub(super) fn reason(
     let wish = wish(comparator, target);
     match held {
         Held::Undecidable => {
-            format!("expected {what} to {wish}, which the part that was not read decides")
+            format!("expected {what} to {wish}, but the body was too long to decide")
         }
-        Held::NoNumber => format!("{what} is `{seen}` and no number, expected to {wish}"),
+        Held::NoNumber => format!("{what} is `{seen}`, which is not a number, expected to {wish}"),
         Held::Yes | Held::No => match comparator {
             TextComparator::Contains => format!("{what} does not contain `{}`", shown(target)),
             TextComparator::NotContains => format!("{what} contains `{}`", shown(target)),
@@ -186,7 +186,7 @@ pub(super) fn reason(
     }
 }
 
-/// The assertion in words: ``body contains `ok` ``.
+/// Returns the assertion as text: ``body contains `ok` ``.
 pub(super) fn words(what: &str, comparator: TextComparator, target: &str) -> String {
     match comparator {
         TextComparator::Empty | TextComparator::NotEmpty => format!("{what} {comparator}"),

@@ -1,21 +1,21 @@
-//! How long the phases of some checks took: what a chart of them is drawn of.
+//! Average durations of check phases, for charts.
 
 use crate::check::Phases;
 
-/// How many phases a check may have: look-up, connection, TLS, first byte, transfer.
+/// Number of phases: lookup, connection, TLS, first byte, transfer.
 pub const PHASES: usize = 5;
 
-/// The phases of some checks together, in their order.
+/// Sums of the phases of several checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhaseSum {
-    /// How many checks were counted.
+    /// Number of checks.
     pub checks: u32,
-    /// Microseconds of each phase in all of them; a check that did without one took no time for it.
+    /// Total microseconds per phase; a skipped phase counts as zero.
     pub spent_us: [u64; PHASES],
 }
 
 impl PhaseSum {
-    /// Counts a check.
+    /// Adds a check.
     pub fn add(&mut self, phases: &Phases) {
         let Phases { dns_us, connect_us, tls_us, first_byte_us, transfer_us } = *phases;
         self.checks = self.checks.saturating_add(1);
@@ -25,7 +25,7 @@ impl PhaseSum {
         }
     }
 
-    /// Counts all that `other` counted.
+    /// Adds all checks of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.checks = self.checks.saturating_add(other.checks);
         for (all, one) in self.spent_us.iter_mut().zip(other.spent_us) {
@@ -33,7 +33,7 @@ impl PhaseSum {
         }
     }
 
-    /// How long each took on average, in microseconds; `None` where nothing was counted.
+    /// Returns the average microseconds per phase, or `None` without checks.
     pub fn means_us(&self) -> Option<[u32; PHASES]> {
         let checks = u64::from(self.checks);
         let mean = |spent: u64| u32::try_from(spent / checks).unwrap_or(u32::MAX);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_check_without_a_phase_took_no_time_for_it() {
+    fn missing_phase_counts_as_zero() {
         let mut sum = PhaseSum::default();
         assert_eq!(sum.means_us(), None);
         sum.add(&Phases { dns_us: Some(10), connect_us: Some(40), ..Phases::default() });

@@ -1,22 +1,22 @@
-//! The distribution of latencies as counts in fixed buckets, each 2 % wider than the one before: a
-//! quantile is at most [`RELATIVE_ERROR`] away from the true one. Sketches of the same latencies are
-//! the same however they were merged, since the buckets never change.
+//! The distribution of latencies as counts in fixed buckets, each 2 % wider than the previous one:
+//! a quantile has an error of at most [`RELATIVE_ERROR`]. The buckets never change, so merging in
+//! any order gives the same sketch.
 
 use std::sync::LazyLock;
 
 use super::{Unreadable, varint};
 
-/// The shortest latency that is told from others, in microseconds.
+/// Lowest distinct latency, in microseconds.
 pub const LATENCY_MIN_US: u32 = 10;
-/// The longest one: the longest an attempt may take (spec §8.1).
+/// Highest latency, in microseconds: the maximum duration of an attempt (spec §8.1).
 pub const LATENCY_MAX_US: u32 = 120_000_000;
-/// How far an estimate is from the truth at most, as a share of it.
+/// Maximum error of an estimate, relative to the true value.
 pub const RELATIVE_ERROR: f64 = (GROWTH - 1.0) / (GROWTH + 1.0);
 
 const GROWTH: f64 = 1.02;
 
-/// Upper bounds of the buckets in microseconds, by multiplication only, which is the same on every
-/// machine. They are in databases: they never change.
+/// Upper bounds of the buckets in microseconds. Computed by multiplication only, which is the same
+/// on every machine. They are stored in databases, so they must never change.
 static BOUNDS: LazyLock<Vec<f64>> = LazyLock::new(|| {
     let mut bounds = vec![f64::from(LATENCY_MIN_US)];
     let mut bound = f64::from(LATENCY_MIN_US);
@@ -27,15 +27,15 @@ static BOUNDS: LazyLock<Vec<f64>> = LazyLock::new(|| {
     bounds
 });
 
-/// Counts of latencies by bucket; small where there are few or they are alike.
+/// Counts of latencies by bucket; small if there are few or similar latencies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sketch {
-    /// Bucket and count, in the order of buckets; none is empty.
+    /// Bucket and count, ordered by bucket; counts are not zero.
     buckets: Vec<(u16, u32)>,
 }
 
 impl Sketch {
-    /// Counts one latency. Those out of range count as the nearest in it.
+    /// Adds one latency, clamped to the range.
     pub fn add(&mut self, latency_us: u32) {
         let latency = f64::from(latency_us.clamp(LATENCY_MIN_US, LATENCY_MAX_US));
         let bucket = BOUNDS.partition_point(|bound| *bound < latency) as u16;
@@ -48,7 +48,7 @@ impl Sketch {
         }
     }
 
-    /// Counts all that `other` counted.
+    /// Adds all latencies of `other`.
     pub fn merge(&mut self, other: &Self) {
         let ours = std::mem::take(&mut self.buckets);
         let mut merged = Vec::with_capacity(ours.len() + other.buckets.len());
@@ -71,13 +71,13 @@ impl Sketch {
         self.buckets = merged;
     }
 
-    /// How many latencies were counted.
+    /// Returns the number of latencies.
     pub fn count(&self) -> u64 {
         self.buckets.iter().map(|(_, count)| u64::from(*count)).sum()
     }
 
-    /// The latency in microseconds that `percent` of those counted do not exceed; `None` where
-    /// nothing was counted.
+    /// Returns the latency in microseconds that `percent` of the counted ones do not exceed, or
+    /// `None` for an empty sketch.
     pub fn percentile(&self, percent: u8) -> Option<u32> {
         let rank = (self.count() * u64::from(percent.min(100))).div_ceil(100).max(1);
         let mut reached = 0;
@@ -87,8 +87,8 @@ impl Sketch {
         })
     }
 
-    /// Appends the sketch: how many buckets, then of each the steps from the one before and its
-    /// count.
+    /// Appends the sketch: the number of buckets, then for each its distance from the previous one
+    /// and its count.
     pub fn encode(&self, bytes: &mut Vec<u8>) {
         varint::push(bytes, self.buckets.len() as u64);
         let mut before = 0;
@@ -99,11 +99,11 @@ impl Sketch {
         }
     }
 
-    /// Takes a sketch off the beginning.
+    /// Decodes a sketch and advances `bytes` past it.
     pub fn decode(bytes: &mut &[u8]) -> Result<Self, Unreadable> {
         let length: usize = varint::pull_narrow(bytes)?;
         if length > BOUNDS.len() {
-            return Err(Unreadable("a sketch has more buckets than there are"));
+            return Err(Unreadable("a sketch has too many buckets"));
         }
         let mut buckets: Vec<(u16, u32)> = Vec::with_capacity(length);
         for _ in 0..length {
@@ -113,7 +113,7 @@ impl Sketch {
             let bucket = before.unwrap_or(0).saturating_add(step);
             let follows = before.is_none() || step > 0;
             if !follows || count == 0 || usize::from(bucket) >= BOUNDS.len() {
-                return Err(Unreadable("a sketch has buckets in no order"));
+                return Err(Unreadable("the buckets of a sketch are invalid"));
             }
             buckets.push((bucket, count));
         }
@@ -121,7 +121,7 @@ impl Sketch {
     }
 }
 
-/// The value that is nearest to all of its bucket, as a share of each.
+/// Returns the value that minimises the relative error within its bucket.
 fn estimate(bucket: u16) -> u32 {
     let upper = BOUNDS[usize::from(bucket)];
     let middle = if bucket == 0 { upper } else { 2.0 * upper / (GROWTH + 1.0) };
@@ -155,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn merging_is_counting_all_of_them(a in latencies(), b in latencies(), c in latencies()) {
+        fn merged_sketches_equal_one_sketch(a in latencies(), b in latencies(), c in latencies()) {
             let (of_a, of_b, of_c) = (of(&a), of(&b), of(&c));
             prop_assert_eq!(merged(&of_a, &of_b), merged(&of_b, &of_a));
             let left = merged(&merged(&of_a, &of_b), &of_c);
@@ -164,7 +164,7 @@ mod tests {
         }
 
         #[test]
-        fn a_percentile_is_within_one_percent_of_the_truth(mut all in latencies(), percent in 0_u8..=100) {
+        fn percentile_is_within_one_percent(mut all in latencies(), percent in 0_u8..=100) {
             let estimate = of(&all).percentile(percent);
             all.sort_unstable();
             let rank = (all.len() * usize::from(percent)).div_ceil(100).max(1);
@@ -172,13 +172,13 @@ mod tests {
             prop_assert_eq!(estimate.is_some(), truth.is_some());
             if let (Some(estimate), Some(truth)) = (estimate, truth) {
                 let away = f64::from(estimate.abs_diff(*truth));
-                // Whole microseconds: half of one is lost by rounding.
+                // Rounding to whole microseconds loses up to half of one.
                 prop_assert!(away <= f64::from(*truth) * RELATIVE_ERROR + 0.51, "{estimate} for {truth}");
             }
         }
 
         #[test]
-        fn a_sketch_reads_back(all in latencies()) {
+        fn sketch_round_trips(all in latencies()) {
             let sketch = of(&all);
             let mut bytes = Vec::new();
             sketch.encode(&mut bytes);
@@ -189,13 +189,13 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_reading_panic(bytes: Vec<u8>) {
+        fn decoding_any_bytes_never_panics(bytes: Vec<u8>) {
             let _ = Sketch::decode(&mut &bytes[..]);
         }
     }
 
     #[test]
-    fn the_buckets_in_databases_never_change() {
+    fn stored_buckets_never_change() {
         let places = [10, 11, 1_000, 170_000, 1_000_000, 45_000_000, 120_000_000]
             .map(|latency| of(&[latency]).buckets[0].0);
         assert_eq!(places, [0, 5, 233, 492, 582, 774, 824]);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_range_counts_as_the_nearest_in_it() {
+    fn latency_out_of_range_is_clamped() {
         assert_eq!(of(&[0]), of(&[10]));
         assert_eq!(of(&[u32::MAX]), of(&[120_000_000]));
         assert_eq!(Sketch::default().percentile(50), None);

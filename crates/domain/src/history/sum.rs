@@ -1,32 +1,29 @@
-//! What is kept of many checks of one region: how many came to what, and how long they took.
+//! Rollups of the checks of one region: counts per outcome, and latencies.
 
 use rules::Timestamp;
 
 use super::{Sketch, Unreadable, varint};
 use crate::check::Outcome;
 
-/// The sum of some checks. Merging does not care about order or grouping.
+/// The rollup of some checks. Merging is commutative and associative.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// Checks that succeeded.
     pub success: u32,
-    /// Checks that succeeded and took too long.
     pub degraded: u32,
-    /// Checks that failed.
     pub failure: u32,
-    /// Slots whose predecessor still ran.
+    /// Slots skipped because the previous check still ran.
     pub skipped: u32,
-    /// Latencies of the checks that succeeded, also the slow ones. A failure says nothing about how
-    /// fast the thing is: a refused connection is quick, a time-out as long as was waited.
+    /// Latencies of successful and degraded checks. Failures say nothing about speed: a refused
+    /// connection is fast, a timeout takes as long as its limit.
     pub latency: Sketch,
-    /// All of those latencies together, in microseconds.
+    /// Sum of those latencies, in microseconds.
     pub latency_us: u64,
-    /// When the last of the checks ended; `None` where there were none.
+    /// Completion of the last check, if any.
     pub last_at: Option<Timestamp>,
 }
 
 impl Sum {
-    /// Counts a check.
+    /// Adds a check.
     pub fn add(&mut self, outcome: Outcome, latency_us: u32, finished_at: Timestamp) {
         let count = match outcome {
             Outcome::Success => &mut self.success,
@@ -45,7 +42,7 @@ impl Sum {
         }
     }
 
-    /// Counts all that `other` counted.
+    /// Adds all checks of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.success = self.success.saturating_add(other.success);
         self.degraded = self.degraded.saturating_add(other.degraded);
@@ -56,24 +53,24 @@ impl Sum {
         self.last_at = self.last_at.max(other.last_at);
     }
 
-    /// Checks that ran.
+    /// Returns the number of checks that ran.
     pub fn checks(&self) -> u32 {
         self.success.saturating_add(self.degraded).saturating_add(self.failure)
     }
 
-    /// Appends the sum.
+    /// Appends the encoded rollup.
     pub fn encode(&self, bytes: &mut Vec<u8>) {
         for count in [self.success, self.degraded, self.failure, self.skipped] {
             varint::push(bytes, u64::from(count));
         }
         varint::push(bytes, self.latency_us);
-        // Nothing ended in 1969, so that a nought is free to say `none`.
+        // No check ended before 1970, so zero can encode `None`.
         let last_at = self.last_at.map_or(0, |at| at.as_millis().saturating_add(1));
         varint::push(bytes, u64::try_from(last_at).unwrap_or(0));
         self.latency.encode(bytes);
     }
 
-    /// Takes a sum off the beginning.
+    /// Decodes a rollup and advances `bytes` past it.
     pub fn decode(bytes: &mut &[u8]) -> Result<Self, Unreadable> {
         Ok(Self {
             success: varint::pull_narrow(bytes)?,
@@ -118,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn merging_is_counting_all_of_them_in_any_order(a in checks(), b in checks()) {
+        fn merged_rollups_equal_one_rollup(a in checks(), b in checks()) {
             let all = of(&[a.clone(), b.clone()].concat());
             let (mut left, mut right) = (of(&a), of(&b));
             let first = left.clone();
@@ -129,7 +126,7 @@ mod tests {
         }
 
         #[test]
-        fn a_sum_reads_back(all in checks()) {
+        fn rollup_round_trips(all in checks()) {
             let sum = of(&all);
             let mut bytes = Vec::new();
             sum.encode(&mut bytes);
@@ -139,13 +136,13 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_reading_panic(bytes: Vec<u8>) {
+        fn decoding_any_bytes_never_panics(bytes: Vec<u8>) {
             let _ = Sum::decode(&mut &bytes[..]);
         }
     }
 
     #[test]
-    fn latencies_are_those_of_successes_and_a_skipped_slot_is_no_check() {
+    fn failures_and_skips_count_no_latency() {
         let sum = of(&[
             (Outcome::Success, 1_000, 1),
             (Outcome::Degraded, 3_000, 2),

@@ -1,42 +1,40 @@
-//! The share of time that a monitor was up (design §5 "Uptime"): the one function that page, feed,
-//! badge, report and API ask.
+//! The share of time that a monitor was up (design §5 "Uptime"): used by page, feed, badge, report
+//! and API alike.
 
 use std::fmt;
 
 use rules::{MonitorStatus, Timestamp};
 
-/// A stretch of time: from its beginning to just before its end.
+/// A half-open time range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Its first instant.
     pub from: Timestamp,
-    /// The first instant after it.
+    /// Exclusive end.
     pub to: Timestamp,
 }
 
-/// A status and since when it stands.
+/// A status and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusFrom {
-    /// Since when.
     pub at: Timestamp,
-    /// Which.
     pub status: MonitorStatus,
 }
 
-/// A share of time, as exact as it was counted.
+/// Known and failed time of a range, as exact as it was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uptime {
-    /// Milliseconds of which the status is known; never 0.
+    /// Milliseconds with a known status; never 0.
     pub known_ms: u64,
-    /// Milliseconds of those in `error`.
+    /// Milliseconds of those with the status `error`.
     pub error_ms: u64,
 }
 
-/// The uptime in `range`: one less the time in `error` over the time known, `left_out` (maintenance)
-/// left out. `None` where nothing is known: no data is not 100 %.
+/// Returns the uptime in `range`: one minus the time in `error` divided by the known time, without
+/// the time in `left_out` (maintenance). Returns `None` if nothing is known: no data does not mean
+/// 100 %.
 ///
-/// `before` is the status until the first of `changes`, which are in the order of time; `left_out`
-/// may overlap and be in any order.
+/// `before` is the status before the first of `changes`, which are ordered by time. `left_out` may
+/// overlap and be in any order.
 pub fn uptime(
     before: MonitorStatus,
     changes: &[StatusFrom],
@@ -64,7 +62,7 @@ pub fn uptime(
 }
 
 impl Uptime {
-    /// Parts of a million, rounded down: 1,000,000 only where there was no error at all.
+    /// Returns the uptime in parts per million, rounded down: 1,000,000 only without any error.
     pub fn millionths(self) -> u32 {
         let up = u128::from(self.known_ms - self.error_ms);
         (up * 1_000_000 / u128::from(self.known_ms)) as u32
@@ -72,14 +70,14 @@ impl Uptime {
 }
 
 impl fmt::Display for Uptime {
-    /// As people read it: two digits after the point, rounded down.
+    /// Formats the uptime in percent with two decimals, rounded down.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hundredths = self.millionths() / 100;
         write!(f, "{}.{:02} %", hundredths / 100, hundredths % 100)
     }
 }
 
-/// The spans within `range` in the order of time, those that touch as one.
+/// Returns the spans within `range` in order of time, merged if they touch.
 pub(crate) fn joined(spans: &[Span], range: Span) -> Vec<Span> {
     let mut within: Vec<Span> = spans
         .iter()
@@ -97,7 +95,7 @@ pub(crate) fn joined(spans: &[Span], range: Span) -> Vec<Span> {
     joined
 }
 
-/// Milliseconds of `span` that are not left out.
+/// Returns the milliseconds of `span` outside of `left_out`.
 fn counted_ms(span: Span, left_out: &[Span]) -> u64 {
     let length = |from: Timestamp, to: Timestamp| to.since(from).as_millis() as u64;
     let first = left_out.partition_point(|out| out.to <= span.from);
@@ -134,7 +132,7 @@ mod tests {
         (0..4_usize).prop_map(|which| STATUSES[which])
     }
 
-    /// What design §5 says, a millisecond at a time.
+    /// Reference implementation of design §5, one millisecond at a time.
     fn counted(
         before: MonitorStatus,
         changes: &[StatusFrom],
@@ -175,7 +173,7 @@ mod tests {
         }
 
         #[test]
-        fn uptime_is_whole_only_without_any_error(known_ms in 1_u64..1 << 40, error_ms in 0_u64..1 << 40) {
+        fn uptime_is_full_only_without_errors(known_ms in 1_u64..1 << 40, error_ms in 0_u64..1 << 40) {
             let uptime = Uptime { known_ms, error_ms: error_ms.min(known_ms) };
             prop_assert_eq!(uptime.millionths() == 1_000_000, uptime.error_ms == 0);
         }
@@ -197,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_known_is_no_uptime() {
+    fn unknown_status_has_no_uptime() {
         // design: §5 "no data is not 100 %"
         assert_eq!(uptime(MonitorStatus::Unknown, &[], &[], span(0, 100)), None);
         assert_eq!(uptime(MonitorStatus::Active, &[], &[span(0, 100)], span(0, 100)), None);

@@ -1,5 +1,5 @@
-//! Small numbers in few bytes: groups of seven bits, low ones first, where the eighth says that more
-//! follow. Signed ones are folded, so that small ones of either sign are short.
+//! Variable-length integers: groups of seven bits, low ones first; the eighth bit marks that more
+//! follow. Signed numbers are zigzag-encoded, so that small negative ones are short, too.
 
 use super::Unreadable;
 
@@ -15,12 +15,12 @@ pub fn push(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Appends a number of either sign.
+/// Appends a signed number.
 pub fn push_signed(bytes: &mut Vec<u8>, number: i64) {
     push(bytes, ((number << 1) ^ (number >> 63)) as u64);
 }
 
-/// Takes a number off the beginning.
+/// Decodes a number and advances `bytes` past it.
 pub fn pull(bytes: &mut &[u8]) -> Result<u64, Unreadable> {
     let mut number = 0_u64;
     for place in 0.. {
@@ -38,20 +38,20 @@ pub fn pull(bytes: &mut &[u8]) -> Result<u64, Unreadable> {
     Ok(number)
 }
 
-/// Takes a number of either sign off the beginning.
+/// Decodes a signed number and advances `bytes` past it.
 pub fn pull_signed(bytes: &mut &[u8]) -> Result<i64, Unreadable> {
     let folded = pull(bytes)?;
     Ok((folded >> 1) as i64 ^ -((folded & 1) as i64))
 }
 
-/// Takes a number off the beginning that fits a narrower type.
+/// Decodes a number that must fit a narrower type.
 pub fn pull_narrow<T: TryFrom<u64>>(bytes: &mut &[u8]) -> Result<T, Unreadable> {
     T::try_from(pull(bytes)?).map_err(|_| Unreadable("a number is too large"))
 }
 
-/// Takes one byte off the beginning.
+/// Takes the first byte.
 pub fn byte(bytes: &mut &[u8]) -> Result<u8, Unreadable> {
-    let (first, rest) = bytes.split_first().ok_or(Unreadable("it ends too early"))?;
+    let (first, rest) = bytes.split_first().ok_or(Unreadable("unexpected end of data"))?;
     *bytes = rest;
     Ok(*first)
 }
@@ -64,7 +64,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_read_back(number: u64, signed: i64) {
+        fn numbers_round_trip(number: u64, signed: i64) {
             let mut bytes = Vec::new();
             push(&mut bytes, number);
             push_signed(&mut bytes, signed);
@@ -75,7 +75,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_reading_panic(bytes: Vec<u8>) {
+        fn decoding_any_bytes_never_panics(bytes: Vec<u8>) {
             let mut rest = &bytes[..];
             while pull(&mut rest).is_ok() {}
         }

@@ -1,15 +1,16 @@
-//! A probe that doubts itself (design §5 "Votes"): when most of its hosts, fine before, fail within
-//! a minute, the fault may be nearer than all of them. Each workspace has the same weight, however many
-//! hosts it has. Pure state; asking canaries, telling people and the new verdicts that follow belong to
-//! the pipeline.
+//! Suspicion of a probe (design §5 "Votes"): if most of its hosts, healthy before, fail within a
+//! minute, the probe itself may be cut off. Each workspace has the same weight, however many hosts
+//! it has. Pure state: the pipeline runs connectivity checks, notifies the owners and recomputes
+//! verdicts.
 //!
-//! A doubt without canaries to ask mutes nothing: it only adds a line to alerts. With canaries the votes
-//! of the probe are void until they answer, or are silent; if neither is known in time, the votes count.
+//! Without connectivity checks, a suspicion mutes nothing and only adds a line to alerts. With
+//! them, the votes of the probe are void until the hosts of the check respond or stay silent. If
+//! neither is known in time, the votes count.
 //!
-//! How a doubt ends: most canaries answer, or half of the hosts or more do, or its time is over.
-//! Where canaries answered the first time they were asked, the probe was never cut off, and what it
-//! had heard counts again. After a silence of the canaries, and where the hosts came back, failures
-//! of slots before the end never count: they would page everybody for checks that ran cut off.
+//! A suspicion ends when most connectivity checks or half of the hosts respond, or after a time
+//! limit. If the first connectivity check succeeds, the probe was never cut off, and its recorded
+//! votes count again. After a failed connectivity check, and if hosts recover, failures of earlier
+//! slots never count: they would cause alerts for checks that ran while the probe was cut off.
 
 mod probe;
 
@@ -21,102 +22,95 @@ use rules::{Timestamp, WorkspaceId};
 use self::probe::Probe;
 use super::{Ballot, Heard, ProbeSlot};
 
-/// Hosts that were not heard of for this long (twice the longest period) are forgotten.
+/// Hosts without a report for this long (twice the longest period) are removed.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(2);
-/// How often hosts to forget are looked for.
+/// Interval of removing such hosts.
 const SWEPT_EVERY: Duration = Duration::from_mins(10);
 
-/// What the probes' hosts say of the probes. All are sound at the start.
+/// Suspicions of all probes, derived from the results of their hosts. Initially no probe is
+/// suspect.
 #[derive(Clone, Debug, Default)]
 pub struct Doubts {
-    /// Whether there are canaries to ask; without them a doubt mutes nothing.
+    /// Whether connectivity checks are configured; without them a suspicion mutes nothing.
     has_canaries: bool,
-    /// By the number of the [`ProbeSlot`].
+    /// Indexed by the number of the [`ProbeSlot`].
     probes: Vec<Probe>,
-    /// When something was heard last: an earlier instant after it says that the clock was set back.
+    /// Time of the last event; an earlier one means that the clock was set back.
     now: Timestamp,
 }
 
-/// A host as far as it has to be told from others: a hash of its name, without case.
+/// A hash that identifies a host by its name, ignoring case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostMark(u64);
 
-/// What one result says of its host.
+/// Outcome of one check for its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostReport {
-    /// Who ran the check.
     pub probe: ProbeSlot,
-    /// Whose monitor it is.
     pub workspace: WorkspaceId,
-    /// Which host was checked.
     pub host: HostMark,
-    /// Whether the check failed.
     pub failed: bool,
-    /// When it ended; reports older than the host's last one change nothing.
+    /// End of the check; a report older than the host's last one changes nothing.
     pub finished_at: Timestamp,
 }
 
-/// What a probe's canaries came to, asked once.
+/// Result of one connectivity check of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Canaries {
-    /// How many were asked; none say nothing.
+    /// Number of hosts tried; zero means no information.
     pub asked: u32,
-    /// How many of them answered.
+    /// Number of hosts that responded.
     pub answered: u32,
 }
 
-/// Whether what a probe reports counts.
+/// Whether the reports of a probe count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// All of it.
+    /// All of them.
     #[default]
     Sound,
     /// All but failures of slots before this instant: the probe was cut off until then.
     SoundSince(Timestamp),
-    /// Nothing: the probe doubts itself.
+    /// None: the probe is suspect.
     Void,
 }
 
-/// A probe begins to doubt itself, or ends it.
+/// Start or end of a suspicion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DoubtChange {
-    /// The owners are told. Its votes are void from now on if there are canaries.
+    /// The owners are notified. Its votes are void from now on if there are connectivity checks.
     Doubts {
-        /// Which probe.
         probe: ProbeSlot,
-        /// Since when.
         since: Timestamp,
-        /// How many hosts failed within the minute.
+        /// Number of hosts that failed within the minute.
         failing: u32,
-        /// Of how many.
+        /// Number of all hosts.
         hosts: u32,
     },
     /// Its votes count again.
     Recovered {
-        /// Which probe.
         probe: ProbeSlot,
-        /// Since when it had doubted itself.
+        /// Start of the suspicion.
         since: Timestamp,
-        /// What ended the doubt.
         relief: Relief,
     },
 }
 
-/// What ends a doubt.
+/// Reason for the end of a suspicion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relief {
-    /// Most canaries answered.
+    /// Most hosts of the connectivity check responded.
     Canaries,
-    /// Half of the hosts or more answered.
+    /// At least half of the hosts responded.
     Hosts,
-    /// Its time was over.
+    /// The time limit was reached.
     Time,
 }
 
 impl HostMark {
-    /// The mark of a host name or address.
+    /// Creates the mark of a host name or address.
     pub fn of(name: &str) -> Self {
-        // FNV-1a: the mark lives as long as the process and meets no adversary who gains by it.
+        // FNV-1a: the hash lives as long as the process, and no attacker gains from a collision.
         let fold = |hash: u64, byte: u8| {
             (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
         };
@@ -125,7 +119,7 @@ impl HostMark {
 }
 
 impl Standing {
-    /// Whether a result of the probe has a vote, as far as the probe is concerned.
+    /// Returns whether a result of the probe has a vote, as far as the probe is concerned.
     pub(super) fn counts(self, heard: &Heard) -> bool {
         match self {
             Self::Sound => true,
@@ -136,18 +130,20 @@ impl Standing {
 }
 
 impl Doubts {
-    /// No probe doubts itself yet. Without canaries a doubt mutes nothing.
+    /// Creates the state without any suspicion. Without connectivity checks, a suspicion mutes
+    /// nothing.
     pub fn new(has_canaries: bool) -> Self {
         Self { has_canaries, ..Self::default() }
     }
 
-    /// Hosts that failed within a minute and all hosts of a probe that doubts itself, when it began to.
+    /// Returns the number of hosts that failed within a minute and of all hosts, at the start of
+    /// the probe's suspicion.
     pub fn suspicion(&self, probe: ProbeSlot) -> Option<(u32, u32)> {
         let doubt = self.probes.get(usize::from(probe.0))?.doubt?;
         Some((doubt.failing, doubt.hosts))
     }
 
-    /// Hears what a result says of its host.
+    /// Records the outcome of one check.
     pub fn hear(&mut self, report: HostReport, now: Timestamp) -> Option<DoubtChange> {
         self.pass_to(now);
         let has_canaries = self.has_canaries;
@@ -164,7 +160,7 @@ impl Doubts {
         }
     }
 
-    /// Hears what a probe's canaries came to.
+    /// Records the result of a connectivity check.
     pub fn hear_canaries(
         &mut self,
         slot: ProbeSlot,
@@ -185,7 +181,7 @@ impl Doubts {
         probe.end(slot, Relief::Canaries, standing)
     }
 
-    /// Time has passed: ends the first doubt whose time is over, if there is one.
+    /// Ends the first suspicion whose time limit is reached at `now`.
     pub fn tick(&mut self, now: Timestamp) -> Option<DoubtChange> {
         self.pass_to(now);
         let number = self
@@ -195,8 +191,8 @@ impl Doubts {
         self.probes[number].end(slot_of(number), Relief::Time, Standing::Sound)
     }
 
-    /// Where the clock was set back, what is remembered of later instants counts as of now: reports
-    /// to come are later than these, and a doubt ends as soon as it would have.
+    /// Advances the time. If the clock was set back, moves later instants to `now`, so that new
+    /// reports are not older than recorded ones and suspicions end in time.
     fn pass_to(&mut self, now: Timestamp) {
         if now < self.now {
             self.probes.iter_mut().for_each(|probe| probe.set_back(now));
@@ -204,18 +200,18 @@ impl Doubts {
         self.now = now;
     }
 
-    /// When [`Self::tick`] has something to end.
+    /// Returns the next time at which [`Self::tick`] has an effect.
     pub fn wake_at(&self) -> Option<Timestamp> {
         self.probes.iter().filter_map(|probe| probe.doubt).map(probe::Doubt::end).min()
     }
 
-    /// The probes that doubt themselves.
+    /// Returns the suspect probes.
     pub fn doubting(&self) -> impl Iterator<Item = ProbeSlot> {
         let doubting = self.probes.iter().enumerate().filter(|(_, probe)| probe.doubt.is_some());
         doubting.map(|(number, _)| slot_of(number))
     }
 
-    /// Whether what `probe` reports counts.
+    /// Returns whether the reports of `probe` count.
     pub fn standing(&self, probe: ProbeSlot) -> Standing {
         self.probes.get(usize::from(probe.0)).map_or(Standing::Sound, |probe| probe.standing)
     }
@@ -232,7 +228,7 @@ impl fmt::Display for Relief {
 }
 
 fn slot_of(number: usize) -> ProbeSlot {
-    ProbeSlot(u16::try_from(number).expect("probes are held by the number of a slot"))
+    ProbeSlot(u16::try_from(number).expect("the index of a probe is the number of its slot"))
 }
 
 #[cfg(test)]

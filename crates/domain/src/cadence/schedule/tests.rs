@@ -1,4 +1,5 @@
-//! The timetable against every sequence of instants, ends and edits, and its memory.
+//! The schedule under random sequences of time steps, finished checks and edits, and its memory
+//! use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +10,16 @@ use super::*;
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const PERIOD: Duration = Duration::from_secs(30);
 
-/// What happens to a timetable of one monitor.
+/// An event in the life of a schedule with one monitor.
 #[derive(Clone, Debug)]
 enum Happening {
-    /// So many milliseconds pass, and all that is due is taken.
+    /// This many milliseconds pass, and all due slots are popped.
     Pass(u64),
-    /// What runs in the region of this rank ends.
+    /// The check in the region of this rank ends.
     End(u32),
-    /// The monitor is edited: it runs in this many regions from now on.
+    /// The monitor is edited to run in this many regions.
     Edit(usize),
-    /// The same after so many milliseconds, of which what was due was not taken.
+    /// The same, but the slots due in these milliseconds are not popped before the edit.
     EditLate(u64, usize),
 }
 
@@ -33,7 +34,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     prop::collection::vec(happening, 1..60)
 }
 
-/// What became of a slot of a revision in a region.
+/// Outcome of a slot of a revision in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Run,
@@ -41,7 +42,7 @@ enum Fate {
     Missed,
 }
 
-/// A timetable of one monitor, and the fates of all its slots so far.
+/// A schedule of one monitor, with the outcomes of all its slots so far.
 struct Book {
     schedule: Schedule,
     monitor: MonitorId,
@@ -109,7 +110,7 @@ impl Book {
         self.pass(Duration::ZERO);
     }
 
-    /// Time passes, and these slots come with it.
+    /// Advances the time and records the slots that become due.
     fn expect(&mut self, time: Duration) {
         let later = self.now + time;
         for region in self.regions.iter() {
@@ -135,7 +136,7 @@ impl Book {
     fn record(&mut self, due: Due) {
         let slots = Slots::of(self.monitor, PERIOD, self.regions, due.region);
         assert_eq!(due.next_slot, slots.after(due.slot));
-        assert!(due.next_slot > self.now, "the slot to run is the current one");
+        assert!(due.next_slot > self.now, "the slot to run is the latest");
         if let Some(missed) = due.missed {
             self.miss(slots, missed);
         }
@@ -177,7 +178,7 @@ proptest! {
     // design: §5 "A slot whose predecessor still runs is recorded as skipped, a slot nobody ran as
     // missed: never silently lost."
     #[test]
-    fn every_slot_is_run_or_skipped_or_missed_and_only_once(
+    fn every_slot_has_exactly_one_outcome(
         monitor: u64, regions in 1_usize..5, happenings in happenings(),
     ) {
         let mut book = Book::open(monitor, regions);
@@ -190,7 +191,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_due_comes_in_the_order_of_its_time(
+    fn due_slots_pop_in_time_order(
         monitors in prop::collection::btree_set(any::<u64>(), 1..40), late_ms in 0_u64..60_000,
     ) {
         let mut schedule = Schedule::default();
@@ -210,7 +211,7 @@ proptest! {
 
 // design: §5 "A new, resumed or edited monitor is checked at once in each of its regions."
 #[test]
-fn a_new_monitor_is_due_at_once_in_each_of_its_regions_and_then_regularly() {
+fn new_monitor_runs_at_once_then_regularly() {
     let mut schedule = Schedule::default();
     let handle = put(&mut schedule, 7, 3, START);
     let at_once: Vec<Due> = std::iter::from_fn(|| schedule.pop_due(START)).collect();
@@ -224,9 +225,9 @@ fn a_new_monitor_is_due_at_once_in_each_of_its_regions_and_then_regularly() {
     assert!(later.iter().all(|due| due.call == Call::Run && due.missed.is_none()));
 }
 
-// A process that starts finds all its monitors: their load stays as flat as it was.
+// A starting process finds all its monitors: running them at once would create a load peak.
 #[test]
-fn a_monitor_found_at_the_start_waits_for_its_slot() {
+fn monitor_loaded_at_startup_waits_for_its_slot() {
     let mut schedule = Schedule::default();
     let monitor = MonitorId::from_bits(7);
     schedule.put(monitor, PERIOD, first_regions(1), START, First::Regular);
@@ -236,7 +237,7 @@ fn a_monitor_found_at_the_start_waits_for_its_slot() {
 }
 
 #[test]
-fn a_stalled_clock_is_one_run_and_the_rest_missed() {
+fn stall_runs_once_and_reports_missed_slots() {
     let mut schedule = Schedule::default();
     let handle = put(&mut schedule, 7, 1, START);
     let first = schedule.pop_due(START).unwrap();
@@ -251,7 +252,7 @@ fn a_stalled_clock_is_one_run_and_the_rest_missed() {
 }
 
 #[test]
-fn what_an_edit_left_running_holds_up_nothing_and_ends_nothing() {
+fn old_revision_neither_blocks_nor_ends_checks() {
     let mut schedule = Schedule::default();
     let old = put(&mut schedule, 7, 1, START);
     let running = schedule.pop_due(START).unwrap();
@@ -260,14 +261,14 @@ fn what_an_edit_left_running_holds_up_nothing_and_ends_nothing() {
     assert_eq!(schedule.pop_due(later).map(|due| due.call), Some(Call::Run));
     schedule.finished(old, running.region);
     assert!(!schedule.start(new, running.region), "the new revision's check still runs");
-    assert!(!schedule.start(old, running.region), "the old revision starts nothing");
+    assert!(!schedule.start(old, running.region), "the old revision starts no check");
     schedule.finished(new, running.region);
     assert!(schedule.start(new, running.region));
 }
 
 // design: §5 "Second opinion … none where a check is in flight"
 #[test]
-fn an_opinion_is_not_asked_where_a_check_runs_nor_where_the_monitor_is_not() {
+fn confirmation_skips_busy_and_unmonitored_regions() {
     let mut schedule = Schedule::default();
     let handle = put(&mut schedule, 7, 1, START);
     assert!(schedule.start(handle, Region::ALL[0]));
@@ -277,7 +278,7 @@ fn an_opinion_is_not_asked_where_a_check_runs_nor_where_the_monitor_is_not() {
 }
 
 #[test]
-fn a_removed_monitor_is_never_due_and_its_place_is_used_again() {
+fn removed_monitor_is_never_due_and_frees_index() {
     let mut schedule = Schedule::default();
     let old = put(&mut schedule, 7, 3, START);
     assert!(schedule.remove(MonitorId::from_bits(7)));
@@ -290,7 +291,7 @@ fn a_removed_monitor_is_never_due_and_its_place_is_used_again() {
 }
 
 #[test]
-fn edits_leave_no_more_behind_than_is_on_the_timetable() {
+fn outdated_entries_stay_bounded_after_edits() {
     let mut schedule = Schedule::default();
     for edit in 0..10_000 {
         put(&mut schedule, edit % 10, 28, START);
@@ -302,7 +303,7 @@ fn edits_leave_no_more_behind_than_is_on_the_timetable() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_stops_nothing() {
+fn clock_set_back_does_not_stop_checks() {
     let mut schedule = Schedule::default();
     let handle = put(&mut schedule, 7, 3, START);
     while let Some(due) = schedule.pop_due(START) {
@@ -317,7 +318,7 @@ fn a_clock_that_is_set_back_stops_nothing() {
 }
 
 #[test]
-fn a_clock_that_goes_on_is_nothing_to_set_back() {
+fn set_back_to_a_later_time_changes_nothing() {
     let mut schedule = Schedule::default();
     put(&mut schedule, 7, 3, START);
     put(&mut schedule, 8, 2, START);
@@ -326,5 +327,5 @@ fn a_clock_that_goes_on_is_nothing_to_set_back() {
     schedule.set_back(later);
     let due: Vec<Timestamp> =
         std::iter::from_fn(|| schedule.pop_due(later)).map(|due| due.slot).collect();
-    assert_eq!(due, [START; 3], "what is due still is, and what was removed is not");
+    assert_eq!(due, [START; 3], "due slots stay due, removed ones stay removed");
 }

@@ -1,4 +1,4 @@
-//! Outcomes: failure, degraded, success, and the result they are concluded to.
+//! Outcomes (failure, degraded, success) and the check result derived from them.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn refused() -> Failure {
 
 // design: §5 "slow means *above* `degraded_at`"
 #[test]
-fn slow_is_above_the_limit_and_not_at_it() {
+fn latency_above_the_limit_is_degraded() {
     let limited = plan(Some(Duration::from_millis(100)));
     for (latency_us, outcome, reason) in [
         (0, Outcome::Success, ""),
@@ -50,7 +50,7 @@ fn slow_is_above_the_limit_and_not_at_it() {
 }
 
 #[test]
-fn a_slow_failure_is_a_failure() {
+fn slow_failure_is_failure() {
     let assessment =
         assess(&plan(Some(Duration::from_millis(1))), &attempt(1_000_000, Some(refused())));
     assert_eq!(assessment.outcome, Outcome::Failure);
@@ -58,20 +58,20 @@ fn a_slow_failure_is_a_failure() {
 }
 
 #[test]
-fn what_another_kind_saw_is_a_failure() {
+fn observation_of_another_kind_is_failure() {
     let mut attempt = attempt(1, None);
     attempt.seen = Seen::Dns(DnsSeen::default());
     assert_eq!(assess(&plan(None), &attempt).outcome, Outcome::Failure);
 }
 
 #[test]
-fn a_plain_success_allocates_no_vector() {
+fn plain_success_allocates_no_vector() {
     let assessment = assess(&plan(None), &attempt(1, None));
     assert_eq!((assessment.reasons.capacity(), assessment.assertions.capacity()), (0, 0));
 }
 
 #[test]
-fn the_last_attempt_decides_and_all_are_kept_unless_it_succeeds() {
+fn last_attempt_decides_and_failures_keep_evidence() {
     let job = |keep_evidence| Job {
         plan: Arc::new(plan(Some(Duration::from_millis(100)))),
         region: Region::FlyAms,
@@ -104,7 +104,7 @@ fn the_last_attempt_decides_and_all_are_kept_unless_it_succeeds() {
 }
 
 #[test]
-fn a_skipped_slot_has_no_attempts_and_no_evidence() {
+fn skipped_slot_has_no_attempts_or_evidence() {
     let job = Job {
         plan: Arc::new(plan(None)),
         region: Region::FlyAms,

@@ -1,4 +1,4 @@
-//! What must hold of the answers (design §5, "DNS").
+//! Assesses DNS answers (design §5, "DNS").
 
 use rules::monitor::RecordAssertion;
 use rules::{RecordComparator, RecordKind};
@@ -8,14 +8,14 @@ use crate::check::assess::Findings;
 use crate::check::redact::shown;
 use crate::check::{AssertionResult, DnsAnswer, DnsSeen};
 
-/// The response code of a name that exists.
+/// Response code for a name that exists.
 const NO_ERROR: &str = "NOERROR";
-/// The response code of a name that does not.
+/// Response code for a name that does not exist.
 const NAME_ERROR: &str = "NXDOMAIN";
 
-/// Holds an exchange that came to its end against its plan. Every response code but `NOERROR` is a
-/// failure, also where another type was answered well. Where nothing is asserted, the name must
-/// have an address of either family. Allocates nothing where nothing is asserted and all is well.
+/// Assesses a completed exchange. Any response code other than `NOERROR` is a failure, even if the
+/// query for another type succeeded. Without assertions, the name must have an A or AAAA record. A
+/// success without assertions allocates nothing.
 pub(in crate::check) fn assess(plan: &DnsPlan, seen: &DnsSeen) -> Findings {
     let mut found = Findings::default();
     for kind in &plan.kinds {
@@ -48,7 +48,7 @@ impl Findings {
             Some(answer) => format!("looking up `{name}` answered {}", shown(&answer.rcode)),
             None => format!("the {kind} records of `{name}` were not answered"),
         };
-        // All types of a name that does not exist say so: once is enough.
+        // Every type of a missing name returns the same code: report it once.
         if !self.reasons.contains(&reason) {
             self.reasons.push(reason);
         }
@@ -58,7 +58,7 @@ impl Findings {
         let RecordAssertion { record: kind, target, comparator } = assertion;
         let words = format!("{kind} {comparator} `{}`", shown(target));
         let Some(answer) = answer.filter(|answer| answer.rcode == NO_ERROR) else {
-            // The response code is the reason already.
+            // The response code already is the reason.
             let seen = answer.map_or_else(|| "no answer".to_owned(), |answer| shown(&answer.rcode));
             self.assertions.push(AssertionResult { assertion: words, holds: false, seen });
             return;

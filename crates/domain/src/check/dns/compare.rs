@@ -1,13 +1,13 @@
-//! How one record is compared with an assertion's target: addresses parsed, names without case and
-//! trailing dot, `10 mail.example.com` for a mail exchanger, text as it is.
+//! Compares one record with an assertion's target: parsed addresses, names ignoring case and
+//! trailing dot, `10 mail.example.com` for MX, text unchanged.
 
 use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use rules::{RecordComparator, RecordKind};
 
-/// Whether `record` of the type `kind` is (or, by `comparator`, contains) `target`. The negative
-/// comparators ask the same, and want the answer to be no.
+/// Returns whether `record` of type `kind` equals `target`, or contains it for `contains`. Negative
+/// comparators use the same test; the caller inverts the result.
 pub(super) fn matches(
     kind: RecordKind,
     comparator: RecordComparator,
@@ -40,7 +40,7 @@ fn contains(kind: RecordKind, record: &str, target: &str) -> bool {
     }
 }
 
-/// A target that is no address is the same as none.
+/// Compares parsed addresses. A target that is not an address matches nothing.
 fn same_address<A: std::str::FromStr + PartialEq>(record: &str, target: &str) -> bool {
     match (record.trim().parse::<A>(), target.trim().parse::<A>()) {
         (Ok(record), Ok(target)) => record == target,
@@ -48,7 +48,7 @@ fn same_address<A: std::str::FromStr + PartialEq>(record: &str, target: &str) ->
     }
 }
 
-/// In lower case, as A-labels, without trailing dot, white space folded to one space.
+/// Returns the text in lower case, as A-labels, without trailing dot, with white space collapsed.
 fn canonical(text: &str) -> String {
     let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let ascii = if folded.is_ascii() {

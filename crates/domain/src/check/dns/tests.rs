@@ -1,4 +1,4 @@
-//! DNS checks: what is asked, what must hold.
+//! DNS checks: queried types and assertions.
 
 use proptest::prelude::*;
 use rules::RecordComparator::{self, Contains, Eq, Neq, NotContains};
@@ -43,14 +43,14 @@ fn found(assertions: &[(RecordKind, RecordComparator, &str)], answers: Vec<DnsAn
 
 // design: §5 "asking only for the types asserted (A and AAAA when none is)"
 #[test]
-fn only_asserted_types_are_asked_for_and_each_once() {
+fn asserted_types_are_queried_once() {
     let kinds = |assertions: &[_]| plan("example.com", assertions).unwrap().kinds;
     assert_eq!(kinds(&[]), [A, Aaaa]);
     assert_eq!(kinds(&[(Txt, Eq, "a"), (Mx, Eq, "b"), (Txt, Neq, "c")]), [Txt, Mx]);
 }
 
 #[test]
-fn names_are_looked_up_as_a_labels() {
+fn names_are_queried_as_a_labels() {
     let long = format!("{}.example", "a".repeat(63));
     let longest = ["a".repeat(63), "b".repeat(63), "c".repeat(63), "d".repeat(61)].join(".");
     for (uri, expected) in [
@@ -72,7 +72,7 @@ fn names_are_looked_up_as_a_labels() {
 
 // design: §5 "Addresses are compared parsed, names without case and trailing dot, MX as …, TXT joined"
 #[test]
-fn records_are_compared_by_their_type() {
+fn records_compare_by_type() {
     for (kind, record, comparator, target, holds) in [
         (A, "192.0.2.1", Eq, "192.0.2.1", true),
         (A, "192.0.2.1", Eq, " 192.0.2.1", true),
@@ -103,7 +103,7 @@ fn records_are_compared_by_their_type() {
 // design: §5 "Positive comparators need any record, negative ones all; an existing name without
 // such records satisfies the negative ones"
 #[test]
-fn positive_comparators_need_any_record_and_negative_ones_all() {
+fn positive_comparators_need_any_record_negative_all() {
     let two = &["a.example", "b.example"][..];
     for (values, comparator, target, reason) in [
         (two, Eq, "b.example", ""),
@@ -126,7 +126,7 @@ fn positive_comparators_need_any_record_and_negative_ones_all() {
 
 // design: §5 "NXDOMAIN, SERVFAIL, REFUSED and time-outs are failures"
 #[test]
-fn a_response_code_is_a_failure_whatever_was_asserted() {
+fn error_response_code_fails_any_assertion() {
     for (rcode, reason) in [
         ("NXDOMAIN", "`example.com` does not exist (NXDOMAIN)"),
         ("SERVFAIL", "looking up `example.com` answered SERVFAIL"),
@@ -149,7 +149,7 @@ fn a_response_code_is_a_failure_whatever_was_asserted() {
 }
 
 #[test]
-fn a_name_without_an_address_fails_where_nothing_is_asserted() {
+fn name_without_address_fails_without_assertions() {
     let none: &[&str] = &[];
     for (a, aaaa, reason) in [
         (&["192.0.2.1"][..], none, ""),
@@ -164,7 +164,7 @@ fn a_name_without_an_address_fails_where_nothing_is_asserted() {
 }
 
 #[test]
-fn each_assertion_is_told_with_what_was_seen() {
+fn assertion_results_include_actual_values() {
     let assertions = &[(Mx, Eq, "10 mail.example.com"), (Txt, NotContains, "spf")];
     let answers = vec![
         answer(Mx, "NOERROR", &["10 mail.example.com", "20 backup.example.com"]),
@@ -193,7 +193,7 @@ Findings {
 
 proptest! {
     #[test]
-    fn no_records_make_assessing_panic_and_negations_disagree_on_one_record(
+    fn negated_comparators_return_opposite_results(
         uri: String, record: String, target: String, which in 0_usize..5,
     ) {
         let _ = plan(&uri, &[]);

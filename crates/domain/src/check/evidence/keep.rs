@@ -1,4 +1,4 @@
-//! From an attempt to what is kept of it.
+//! Converts attempts to their evidence.
 
 use ::http::HeaderMap;
 use rules::limits;
@@ -13,7 +13,7 @@ use crate::check::{
     TcpSeen, http,
 };
 
-/// All that is kept of one attempt.
+/// Converts one attempt to its evidence.
 pub(super) fn attempt(attempt: Attempt, assessment: Assessment) -> AttemptEvidence {
     let mut kept = AttemptEvidence {
         started_at: attempt.started_at,
@@ -65,7 +65,7 @@ impl AttemptEvidence {
 }
 
 impl AttemptEvidence {
-    /// Hides the configured secrets in everything that the other side may have repeated.
+    /// Redacts the configured secrets in all texts that the target may have echoed.
     pub(super) fn hide(&mut self, secrets: &Configured) {
         let failure = self.failure.iter_mut().map(|failure| &mut failure.detail);
         let seen = self.assertions.iter_mut().map(|assertion| &mut assertion.seen);
@@ -90,12 +90,12 @@ fn hop(hop: Hop, header_bytes: usize, chain: usize) -> HopEvidence {
     }
 }
 
-/// The one connection of a TCP check.
+/// Returns the hop for the one connection of a TCP check.
 fn connection(seen: &TcpSeen) -> HopEvidence {
     HopEvidence { address: seen.address.map(|address| address.to_string()), ..look_up(seen.phases) }
 }
 
-/// A hop of which nothing is known but its phases.
+/// Returns a hop with phases only.
 fn look_up(phases: Phases) -> HopEvidence {
     HopEvidence {
         url: None,
@@ -125,7 +125,7 @@ fn headers(headers: &HeaderMap, most: usize) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The first 4 KiB of a body as text, and whether it went on.
+/// Returns the first 4 KiB of a body as text, and whether the body is longer.
 fn beginning(headers: &HeaderMap, body: &Body) -> (String, bool) {
     let kept = &body.bytes[..body.bytes.len().min(limits::EVIDENCE_BODY_BYTES)];
     let goes_on = body.truncated || kept.len() < body.bytes.len();
@@ -157,8 +157,9 @@ fn answer(mut answer: DnsAnswer) -> DnsAnswer {
     answer
 }
 
-/// `text`, shortened where it is too long for what is kept.
+/// Shortens `text` to the limit for evidence.
 fn bounded(text: String) -> String {
-    // Bytes are never fewer than characters, so a short text needs no counting and no copy.
+    // A text never has fewer bytes than characters, so a short text needs neither counting nor
+    // copying.
     if text.len() <= TEXT_CHARS { text } else { shorten(&text, TEXT_CHARS) }
 }

@@ -1,4 +1,4 @@
-//! Evidence: what is kept, what is hidden, how large it may become.
+//! Evidence: content, redaction and size.
 
 use std::net::SocketAddr;
 
@@ -89,7 +89,7 @@ fn certificate() -> Certificate {
     }
 }
 
-/// The JSON of one attempt, each field and each hop on a line of its own.
+/// Formats one attempt as JSON, with a line for each field and each hop.
 fn one_field_a_line(evidence: &Evidence) -> String {
     let json = serde_json::to_value(evidence).unwrap();
     let attempt = json["attempts"][0].as_object().unwrap().clone();
@@ -107,7 +107,7 @@ fn one_field_a_line(evidence: &Evidence) -> String {
 
 // issue 16: "A target that echoes requests exposes configured `Authorization` values"
 #[test]
-fn a_server_that_repeats_the_request_reveals_no_secret() {
+fn echoed_secrets_are_redacted() {
     let plan = plan_of(
         "https://ada:hunter22@example.com/a?token=tok-12345&page=7",
         &[
@@ -146,7 +146,7 @@ fn a_server_that_repeats_the_request_reveals_no_secret() {
 
 // design: §5 "Incidents keep evidence: … headers (redacted), the first 4 KiB of the body"
 #[test]
-fn evidence_of_an_http_failure_hides_credentials() {
+fn http_failure_evidence_redacts_credentials() {
     let redirect = hop(
         "https://user:hunter2@example.com/a",
         302,
@@ -172,7 +172,7 @@ answers: []
 }
 
 #[test]
-fn evidence_of_a_dns_failure_keeps_the_answers() {
+fn dns_failure_evidence_keeps_the_answers() {
     let answer = DnsAnswer {
         kind: RecordKind::A,
         rcode: "NOERROR".to_owned(),
@@ -190,7 +190,7 @@ fn evidence_of_a_dns_failure_keeps_the_answers() {
 }
 
 #[test]
-fn evidence_of_a_tcp_failure_keeps_the_address_and_the_failure() {
+fn tcp_failure_evidence_keeps_address_and_failure() {
     let seen = Seen::Tcp(TcpSeen { phases: Phases::default(), address: Some(ADDRESS) });
     let (mut attempt, assessment) = attempt(seen);
     attempt.failure = Some(Failure::new(FailureKind::ConnectionRefused, "x".repeat(10_000)));
@@ -202,7 +202,7 @@ fn evidence_of_a_tcp_failure_keeps_the_address_and_the_failure() {
 }
 
 #[test]
-fn the_body_is_kept_to_4_kib_and_to_whole_characters() {
+fn body_is_cut_at_4_kib_between_characters() {
     for (bytes, truncated, chars, goes_on) in [
         ("é".repeat(2_048), false, 2_048, false),
         ("é".repeat(2_049), false, 2_048, true),
@@ -214,14 +214,14 @@ fn the_body_is_kept_to_4_kib_and_to_whole_characters() {
         let hops = vec![hop("http://example.com/", 200, &[])];
         let kept = Evidence::of(&plan(), vec![attempt(Seen::Http(HttpSeen { hops, body }))]);
         let kept = &kept.attempts[0];
-        let text = kept.body.as_deref().expect("an answer came");
+        let text = kept.body.as_deref().expect("a response was received");
         assert_eq!((text.chars().count(), kept.body_truncated), (chars, goes_on));
         assert!(!text.contains('\u{FFFD}'));
     }
 }
 
 #[test]
-fn the_worst_evidence_stays_below_1_mib() {
+fn largest_evidence_stays_below_1_mib() {
     let many: Vec<(String, String)> =
         (0..200).map(|index| (format!("x-{index}"), "\"".repeat(8_000))).collect();
     let many: Vec<(&str, &str)> =
@@ -246,7 +246,7 @@ fn the_worst_evidence_stays_below_1_mib() {
 
 proptest! {
     #[test]
-    fn evidence_of_any_answer_reads_back_from_its_json(
+    fn evidence_json_round_trips(
         body: Vec<u8>,
         truncated: bool,
         value: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What must hold of the final answer (design §5, "HTTP").
+//! Assesses the final response (design §5, "HTTP").
 
 use std::borrow::Cow;
 
@@ -12,18 +12,17 @@ use crate::check::redact::{self, shown};
 use crate::check::text::{self, Held, Text};
 use crate::check::{AssertionResult, Found, HttpSeen};
 
-/// Why part of a body was not read that an assertion needs.
+/// Reason for an undecided body assertion if the memory budget was used up.
 const OUT_OF_MEMORY: &str =
-    "this server had no memory left for the body; see `check_body_memory_mib`";
+    "not enough memory to read the body; raise `check_body_memory_mib`";
 
-/// Holds an exchange that came to its end against its plan. Allocates nothing where nothing is
-/// asserted and all is well.
+/// Assesses a completed exchange. A success without assertions allocates nothing.
 pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpSeen) -> Findings {
     let mut found = Findings::default();
     let Some((answer, status)) =
         seen.hops.last().and_then(|answer| answer.status.map(|status| (answer, status)))
     else {
-        found.reasons.push("no answer came".to_owned());
+        found.reasons.push("no response received".to_owned());
         return found;
     };
     if plan.status_code_assertions.is_empty() && !(200..300).contains(&status) {
@@ -33,7 +32,7 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpSeen) -> Findings {
         found.status(assertion, status);
     }
     if !plan.body_assertions.is_empty() {
-        // What stands in place of a HEAD answer's body is nobody's body.
+        // A HEAD response has no body: ignore any bytes that follow it.
         let is_head = plan.method == Method::HEAD;
         let goes_on = seen.body.truncated && !is_head;
         let bytes = if is_head { &[][..] } else { &seen.body.bytes };
@@ -106,7 +105,7 @@ impl Findings {
         let hide = |text: &str| shown(&redact::header_value(key, text));
         let seen = match (line, held) {
             (None, _) => "absent".to_owned(),
-            // The one line that decided; where no line did, all of them.
+            // Shows the one line that decided, or all lines if none did.
             (Some(line), Held::No | Held::NoNumber) if needs_all(*comparator) => hide(line),
             (Some(line), _) if lines.len() == 1 => hide(line),
             (Some(_), _) => hide(&lines.join(", ")),
@@ -128,7 +127,7 @@ impl Findings {
     }
 }
 
-/// Whether a body contains the target of this assertion, as far as it was looked through.
+/// Returns whether the searched part of a body contains the target of this assertion.
 fn contained(found: &Found, assertion: usize) -> Held {
     match (found.contained.get(assertion), found.goes_on) {
         (Some(true), _) => Held::Yes,
@@ -137,9 +136,9 @@ fn contained(found: &Found, assertion: usize) -> Held {
     }
 }
 
-/// Whether the lines of one header hold, and the line that decided; `None` where there is no line.
-/// What needs all of no lines is satisfied: so an absent header satisfies `empty`, `neq` and
-/// `not_contains`, as design §5 says, and `empty` stays the opposite of `not_empty`.
+/// Returns whether the lines of one header pass, and the deciding line, or `None` if the header is
+/// absent. A comparator that needs all lines passes without lines. So an absent header satisfies
+/// `empty`, `neq` and `not_contains` (design §5), and `empty` stays the opposite of `not_empty`.
 fn any_or_all<'a>(
     lines: &'a [Cow<'_, str>],
     comparator: TextComparator,
@@ -154,7 +153,7 @@ fn any_or_all<'a>(
     }
 }
 
-/// Whether all lines of a header have to agree, and not only one.
+/// Returns whether all lines of a header must match instead of any.
 fn needs_all(comparator: TextComparator) -> bool {
     match comparator {
         TextComparator::Neq | TextComparator::NotContains | TextComparator::Empty => true,

@@ -1,5 +1,5 @@
-//! The text of a body: what `Content-Type` says of its charset, what a byte order mark says, else
-//! UTF-8. The mark stands above the header, as in every browser (WHATWG Encoding, "decode").
+//! Decodes a body to text by its byte order mark, else by the charset of `Content-Type`, else as
+//! UTF-8. The mark takes precedence, as in browsers (WHATWG Encoding, "decode").
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use ::http::HeaderMap;
 use ::http::header::CONTENT_TYPE;
 use encoding_rs::{Encoding, UTF_8};
 
-/// The text of `bytes`, which came with `headers`. Where the body goes on after `bytes`, a character
-/// that is cut at the end is left out. What is malformed is `U+FFFD`.
+/// Decodes `bytes` by their `headers`. If the body continues after `bytes`, an incomplete character
+/// at the end is dropped. Malformed input becomes `U+FFFD`.
 pub(in crate::check) fn decode<'a>(
     headers: &HeaderMap,
     bytes: &'a [u8],
@@ -21,14 +21,14 @@ pub(in crate::check) fn decode<'a>(
     let mut decoder = encoding.new_decoder();
     let room = decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(0);
     let mut text = String::with_capacity(room);
-    // The room is enough for any input of this length, so one call reads it all.
+    // The buffer is large enough for any input of this length, so one call decodes it all.
     let _ = decoder.decode_to_string(bytes, &mut text, false);
-    // Three bytes for each one read is rarely needed, and evidence is kept for long.
+    // The buffer has three bytes per input byte, which is rarely needed, and evidence lives long.
     text.shrink_to_fit();
     Cow::Owned(text)
 }
 
-/// What `Content-Type` says of the charset, else UTF-8.
+/// Returns the encoding that `Content-Type` names, or UTF-8.
 pub(super) fn of(headers: &HeaderMap) -> &'static Encoding {
     headers
         .get(CONTENT_TYPE)
@@ -37,7 +37,7 @@ pub(super) fn of(headers: &HeaderMap) -> &'static Encoding {
         .unwrap_or(UTF_8)
 }
 
-/// The parameter `charset` of a `Content-Type`, without quotes.
+/// Returns the parameter `charset` of a `Content-Type`, without quotes.
 fn charset(content_type: &[u8]) -> Option<&[u8]> {
     content_type.split(|byte| *byte == b';').skip(1).find_map(|parameter| {
         let equals = parameter.iter().position(|byte| *byte == b'=')?;
@@ -61,7 +61,7 @@ mod tests {
 
     // design: §5 "text by its charset"
     #[test]
-    fn a_body_is_read_by_its_charset() {
+    fn body_is_decoded_by_its_charset() {
         for (content_type, bytes, expected) in [
             ("text/plain", "grün".as_bytes(), "grün"),
             ("text/plain; charset=iso-8859-1", b"gr\xFCn", "grün"),
@@ -71,7 +71,7 @@ mod tests {
             ("text/plain; charset=klingon", b"ok", "ok"),
             ("text/plain; charset=iso-2022-kr", b"ok", "ok"),
             ("text/plain; charset=", b"ok", "ok"),
-            // A byte order mark stands above the header, and is no part of the text.
+            // A byte order mark takes precedence over the header and is not part of the text.
             ("text/plain; charset=iso-8859-1", b"\xEF\xBB\xBFok", "ok"),
             ("text/plain", b"\xFF\xFEo\0k\0", "ok"),
             ("text/plain", b"a\xFFb", "a\u{FFFD}b"),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_cut_at_the_end_is_left_out_only_where_the_body_goes_on() {
+    fn incomplete_last_character_is_dropped_if_body_continues() {
         for (content_type, bytes, goes_on, expected) in [
             ("text/plain", &b"a\xC3"[..], true, "a"),
             ("text/plain", b"a\xC3", false, "a\u{FFFD}"),

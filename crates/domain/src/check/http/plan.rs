@@ -1,4 +1,4 @@
-//! From an HTTP monitor's settings to its plan.
+//! Builds the plan of an HTTP monitor from its settings.
 
 use ::http::header::{AUTHORIZATION, HOST};
 use ::http::uri::Authority;
@@ -15,11 +15,11 @@ use super::{BodyType, HttpPlan};
 use crate::check::redact;
 
 impl HttpPlan {
-    /// The plan for this check, or why there is none.
+    /// Creates the plan of this check. Returns the reason if the settings are invalid.
     pub(in crate::check) fn of(check: &HttpCheck) -> Result<Self, String> {
         let mut url = Url::parse(&check.url).map_err(|error| format!("its URL: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("its URL is no http or https one, but `{}:`", url.scheme()));
+            return Err(format!("its URL has the scheme `{}` instead of http or https", url.scheme()));
         }
         if url.port() == Some(0) {
             return Err("the port of its URL is 0".to_owned());
@@ -60,8 +60,8 @@ impl HttpPlan {
     }
 }
 
-/// Bytes of a body that have to be kept: a comparison needs no more than its target has, in the charset
-/// that makes most of it, and some to see that the body goes on.
+/// Returns how many bytes of a body to keep. A comparison needs the length of its target in the
+/// widest charset, and a few more bytes to detect that the body is longer.
 fn kept(assertions: &[TextAssertion]) -> usize {
     const BYTES_FOR_EACH: usize = 4;
     const MORE: usize = 16;
@@ -83,14 +83,14 @@ impl BodyType {
     }
 }
 
-/// The configured headers in their order, and the authority that `Host` asks for. White space
-/// around a value is no part of it (RFC 9110 §5.5), and HTTP/2 refuses it.
+/// Returns the configured headers in order, and the authority from `Host`. White space around a
+/// value is not part of it (RFC 9110 §5.5), and HTTP/2 rejects it.
 fn configured(headers: &[Header]) -> Result<(HeaderMap, Option<HeaderValue>), String> {
     let mut map = HeaderMap::new();
     let mut authority = None;
     for Header { key, value } in headers {
         let name = HeaderName::from_bytes(key.as_bytes())
-            .map_err(|_| format!("`{}` is no name of a header", redact::shown(key)))?;
+            .map_err(|_| format!("`{}` is not a valid header name", redact::shown(key)))?;
         let value = value.trim_matches([' ', '\t']);
         if name == HOST {
             authority = authority.or(authority_of(value)?);
@@ -104,7 +104,7 @@ fn configured(headers: &[Header]) -> Result<(HeaderMap, Option<HeaderValue>), St
     Ok((map, authority))
 }
 
-/// The authority that a `Host` header asks for; `None` where the header is empty.
+/// Parses the value of a `Host` header; returns `None` if it is empty.
 fn authority_of(host: &str) -> Result<Option<HeaderValue>, String> {
     if host.is_empty() {
         return Ok(None);
@@ -113,7 +113,7 @@ fn authority_of(host: &str) -> Result<Option<HeaderValue>, String> {
         .ok()
         .and_then(|_| HeaderValue::from_str(host).ok())
         .map(Some)
-        .ok_or_else(|| "its header `host` is no host or host:port".to_owned())
+        .ok_or_else(|| "its header `host` must be a host or host:port".to_owned())
 }
 
 fn basic_authorization(url: &Url) -> Option<HeaderValue> {
@@ -124,7 +124,7 @@ fn basic_authorization(url: &Url) -> Option<HeaderValue> {
     credentials.push(b':');
     credentials.extend(percent_decode_str(url.password().unwrap_or_default()));
     let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(credentials)))
-        .expect("base 64 has no control characters");
+        .expect("base64 has no control characters");
     value.set_sensitive(true);
     Some(value)
 }

@@ -1,4 +1,5 @@
-//! Where a redirect leads (design §5, "HTTP"). The egress rule at the new hop belongs to `probe`.
+//! Decides where a redirect leads (design §5, "HTTP"). `probe` applies the egress rule to the new
+//! hop.
 
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use bytes::Bytes;
@@ -9,20 +10,20 @@ use super::HttpPlan;
 use super::request::{Request, with_ours};
 use crate::check::{Failure, FailureKind, redact};
 
-/// What an answer means for the exchange.
+/// Meaning of a response for the exchange.
 #[derive(Debug)]
 pub enum Redirect {
-    /// It leads to another hop.
+    /// It redirects to another hop.
     Follow(Box<Request>),
-    /// It is the final answer.
+    /// It is the final response.
     Final,
-    /// It leads nowhere: that is the failure of the attempt.
+    /// It redirects to an invalid target, which fails the attempt.
     Failed(Failure),
 }
 
-/// What the answer to `request` means: its `status`, and its first `Location` header. Credentials
-/// in a `Location` are dropped: they are the target's words, not the user's. A redirect without
-/// (or with an empty) `Location` is a final answer.
+/// Decides how to continue after the response to `request`, by its `status` and first `Location`
+/// header. Drops credentials in `Location`, because the target chose them, not the user. A redirect
+/// without `Location` is a final response.
 pub fn redirect(
     plan: &HttpPlan,
     request: &Request,
@@ -45,14 +46,14 @@ pub fn redirect(
     }
 }
 
-/// What a redirect does to method and body.
+/// Effect of a redirect on method and body.
 #[derive(Clone, Copy)]
 enum Way {
     /// 301 and 302: `POST` becomes `GET`.
     PostBecomesGet,
-    /// 303: all but `HEAD` become `GET`.
+    /// 303: all methods but `HEAD` become `GET`.
     BecomesGet,
-    /// 307 and 308: nothing.
+    /// 307 and 308: no change.
     Keeps,
 }
 
@@ -81,9 +82,9 @@ fn target(from: &Url, location: &[u8]) -> Result<Url, String> {
     let mut url = std::str::from_utf8(location)
         .ok()
         .and_then(|location| from.join(location).ok())
-        .ok_or_else(|| format!("redirects to `{}`, which is no URL", named()))?;
+        .ok_or_else(|| format!("redirects to `{}`, which is not a valid URL", named()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(format!("redirects to `{}`, which is no http or https URL", named()));
+        return Err(format!("redirects to `{}`, which is not an http or https URL", named()));
     }
     if url.port() == Some(0) {
         return Err(format!("redirects to `{}`, which has port 0", named()));
@@ -95,8 +96,8 @@ fn target(from: &Url, location: &[u8]) -> Result<Url, String> {
 
 fn follow(plan: &HttpPlan, request: &Request, way: Way, url: Url) -> Request {
     let becomes_get = way.makes_get_of(&request.method);
-    // What was configured for one host is nothing that another may hear, nor the network between:
-    // names are compared, not ports, so that http to https on one host keeps what it needs.
+    // Headers configured for one host must not reach another host or cross the network unencrypted.
+    // Compares names, not ports, so that a redirect from http to https on one host keeps them.
     let crosses = url.host() != request.url.host()
         || (request.url.scheme() == "https" && url.scheme() == "http");
     let headers = match (crosses, becomes_get) {
@@ -116,8 +117,8 @@ fn follow(plan: &HttpPlan, request: &Request, way: Way, url: Url) -> Request {
     }
 }
 
-/// Without what speaks of a body that is gone: `Content-Type`, `Content-Encoding` and their kin.
-/// Made anew, because taking lines out of a map moves others.
+/// Removes the headers that describe a removed body: `Content-Type`, `Content-Encoding` and the
+/// like. Builds a new map, because removing entries reorders others.
 fn without_content_headers(headers: &HeaderMap) -> HeaderMap {
     let mut kept = HeaderMap::with_capacity(headers.len());
     for (name, value) in headers {

@@ -1,4 +1,4 @@
-//! The request of one hop, complete but for what the connection itself adds.
+//! The request of one hop, complete except for the headers that the connection adds.
 
 use ::http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -7,32 +7,31 @@ use url::Url;
 
 use super::{BodyType, HttpPlan};
 
-/// What we call ourselves, so that who runs the target can tell checks from visitors.
+/// User agent, which lets operators of the target tell checks from visitors.
 const AGENT: HeaderValue =
     HeaderValue::from_static(concat!("Aloft/", env!("CARGO_PKG_VERSION"), " (+uptime check)"));
-/// Encodings that the probe can undo.
+/// Encodings that the probe can decode.
 const ENCODINGS: HeaderValue = HeaderValue::from_static("gzip, deflate, br");
 
 /// The request of one hop. Sent as it is, plus `Host` (or `:authority`) and `Content-Length`.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Where it goes, without credentials and fragment.
+    /// URL without credentials and fragment.
     pub url: Url,
-    /// Its method.
     pub method: Method,
-    /// All its headers: the configured ones in their order, and ours where none of their name is
+    /// All headers: the configured ones in order, then our defaults for names that are not
     /// configured.
     pub headers: HeaderMap,
-    /// The authority to ask for where it is not the URL's.
+    /// Authority, if it differs from that of the URL.
     pub authority: Option<HeaderValue>,
-    /// Its body; empty means none.
+    /// Empty for a request without a body.
     pub body: Bytes,
-    /// Redirects that led here: 0 for the first hop.
+    /// Number of preceding redirects: 0 for the first hop.
     pub redirects: u32,
 }
 
 impl HttpPlan {
-    /// The request of the first hop.
+    /// Creates the request of the first hop.
     pub fn request(&self) -> Request {
         Request {
             url: self.url.clone(),
@@ -46,7 +45,7 @@ impl HttpPlan {
 }
 
 impl BodyType {
-    /// The value of `Content-Type` that says so.
+    /// Returns the matching `Content-Type` value.
     pub const fn content_type(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Self::Json => "application/json",
@@ -55,7 +54,7 @@ impl BodyType {
     }
 }
 
-/// `headers`, and ours where they have none of the name.
+/// Adds our default headers for names that `headers` does not have.
 pub(super) fn with_ours(mut headers: HeaderMap, body: Option<BodyType>) -> HeaderMap {
     let mut default = |name: HeaderName, value: HeaderValue| {
         headers.entry(name).or_insert(value);

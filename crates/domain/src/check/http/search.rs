@@ -1,5 +1,5 @@
-//! Looking for texts in a body while it is read, so that nobody has to keep it: what an assertion looks for
-//! may stand anywhere in the first mebibyte.
+//! Searches a body for texts while it is read, so that the body need not be kept. The target of an
+//! assertion may occur anywhere in the first mebibyte.
 
 use ::http::{HeaderMap, Method};
 use encoding_rs::Decoder;
@@ -8,17 +8,17 @@ use rules::TextComparator;
 use super::{HttpPlan, charset};
 use crate::check::Found;
 
-/// Text that is looked through at a time, at least: so that small pieces cost no more than large ones.
+/// Minimum amount of text to search at a time, so that small pieces cost no more than large ones.
 const LOOKED_THROUGH: usize = 4 * 1024;
 
-/// The texts that a plan looks for, and what was found so far.
+/// The texts that a plan searches for, and which were found so far.
 pub struct Search {
     decoder: Decoder,
-    /// In the order of the plan's assertions; `None` where nothing is looked for.
+    /// In the order of the plan's assertions; `None` for assertions that do not search.
     targets: Vec<Option<Target>>,
-    /// Text that was not looked through, after as much as a target may begin in.
+    /// Text not yet searched, preceded by enough searched text for a target to begin in.
     text: String,
-    /// Bytes of `text` that were looked through.
+    /// Bytes of `text` already searched.
     done: usize,
     /// Bytes of the longest target.
     longest: usize,
@@ -30,9 +30,10 @@ struct Target {
 }
 
 impl Search {
-    /// What `plan` looks for in a body that comes with these headers; `None` where it looks for nothing.
+    /// Creates the search of `plan` for a response with these headers. Returns `None` if the plan
+    /// searches for nothing.
     pub fn of(plan: &HttpPlan, headers: &HeaderMap) -> Option<Self> {
-        // What stands in place of a HEAD answer's body is nobody's body.
+        // A HEAD response has no body: ignore any bytes that follow it.
         if plan.method == Method::HEAD {
             return None;
         }
@@ -50,7 +51,7 @@ impl Search {
         Some(Self { decoder, targets, text: String::new(), done: 0, longest })
     }
 
-    /// Takes the next piece of the body.
+    /// Adds the next piece of the body.
     pub fn push(&mut self, piece: &[u8]) {
         self.read(piece, false);
         if self.text.len() - self.done >= LOOKED_THROUGH.max(self.longest) {
@@ -58,7 +59,7 @@ impl Search {
         }
     }
 
-    /// What was found in a body that ended here, or that went on.
+    /// Returns the result for a body that ended here, or that goes on.
     pub fn finish(mut self, goes_on: bool) -> Found {
         if !goes_on {
             self.read(&[], true);
@@ -71,11 +72,11 @@ impl Search {
     fn read(&mut self, piece: &[u8], is_last: bool) {
         let room = self.decoder.max_utf8_buffer_length(piece.len()).unwrap_or(0);
         self.text.reserve(room);
-        // The room is enough for any input of this length, so one call reads it all.
+        // The buffer is large enough for any input of this length, so one call decodes it all.
         let _ = self.decoder.decode_to_string(piece, &mut self.text, is_last);
     }
 
-    /// Looks through the text, and keeps of it what a target may begin in.
+    /// Searches the text and keeps the end, in which a target may begin.
     fn look(&mut self) {
         for target in self.targets.iter_mut().flatten() {
             target.found = target.found || self.text.contains(&target.text);
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_found_in_its_charset_across_pieces() {
+    fn text_is_found_in_its_charset_across_pieces() {
         let mut utf_16 = search(&["grün", "rot"], "text/plain; charset=utf-16le");
         for byte in "das ist grün".encode_utf16().flat_map(u16::to_le_bytes) {
             utf_16.push(&[byte]);
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn search_buffer_is_bounded() {
         let mut search = search(&["needle"], "text/plain");
         for _ in 0..1_000 {
             search.push(&[b'x'; 10_000]);
@@ -131,16 +132,16 @@ mod tests {
     }
 
     proptest! {
-        // A search piece by piece finds what a search of the whole finds.
+        // A search by pieces finds the same as a search of the whole body.
         #[test]
-        fn pieces_make_no_difference(
+        fn search_by_pieces_equals_search_of_whole(
             body in "[abé]{0,300}",
             targets in prop::collection::vec("[abé]{0,12}", 1..4),
             pieces in 1_usize..40,
         ) {
             let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
             let mut search = search(&targets, "text/plain");
-            // Looked through after each piece, as a long body is.
+            // Search after each piece, as for a long body.
             for piece in body.as_bytes().chunks(pieces) {
                 search.read(piece, false);
                 search.look();

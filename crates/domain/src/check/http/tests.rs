@@ -1,4 +1,4 @@
-//! HTTP checks: what is sent, where redirects lead, what must hold.
+//! HTTP checks: requests, redirects and assertions.
 
 mod answers;
 mod headers;
@@ -14,7 +14,7 @@ use super::HttpPlan;
 use crate::check::assess::Findings;
 use crate::check::{Body, Hop, HttpSeen, Phases};
 
-/// A `GET` of this URL that asserts nothing.
+/// A `GET` of this URL without assertions.
 pub(super) fn a_check(url: &str) -> HttpCheck {
     HttpCheck {
         url: url.to_owned(),
@@ -61,7 +61,7 @@ fn assess(check: &HttpCheck, seen: &HttpSeen) -> Findings {
     super::assess(&plan(check), seen)
 }
 
-/// The headers in their order, one a line; values as text.
+/// Formats the headers in order, one per line, with values as text.
 fn lines(headers: &HeaderMap) -> String {
     let line = |(name, value): (&HeaderName, &::http::HeaderValue)| {
         format!("{name}: {}", String::from_utf8_lossy(value.as_bytes()))

@@ -1,4 +1,4 @@
-//! Plans: whatever a user may store can be checked.
+//! Plans: every monitor that can be stored can be checked.
 
 use proptest::prelude::*;
 use rules::monitor::{
@@ -47,7 +47,7 @@ fn dns(uri: &str) -> CheckDraft {
 
 // design: §4 "0 timeout means the ceiling", "0 means never degraded"
 #[test]
-fn time_limits_of_a_plan_are_the_effective_ones() {
+fn plan_uses_effective_time_limits() {
     for (timeout_ms, degraded_at_ms, timeout, slow_above) in [
         (45_000, None, 45_000, Some(30_000)),
         (0, None, 120_000, Some(80_000)),
@@ -55,9 +55,9 @@ fn time_limits_of_a_plan_are_the_effective_ones() {
         (1_000, Some(0), 1_000, None),
         (1, None, 1, None),
     ] {
-        let mut settings = settings(tcp("example.com:80")).expect("it is valid");
+        let mut settings = settings(tcp("example.com:80")).expect("the settings are valid");
         (settings.timeout_ms, settings.degraded_at_ms) = (timeout_ms, degraded_at_ms);
-        let plan = plan(settings).expect("it is valid");
+        let plan = plan(settings).expect("the settings are valid");
         assert_eq!(plan.timeout, Duration::from_millis(timeout));
         assert_eq!(plan.slow_above, slow_above.map(Duration::from_millis));
         assert_eq!(plan.revision, 7);
@@ -65,14 +65,14 @@ fn time_limits_of_a_plan_are_the_effective_ones() {
 }
 
 #[test]
-fn what_cannot_be_planned_says_which_monitor_and_why() {
-    let mut settings = settings(tcp("example.com:80")).expect("it is valid");
+fn invalid_plan_names_monitor_and_reason() {
+    let mut settings = settings(tcp("example.com:80")).expect("the settings are valid");
     settings.check = Check::Tcp(rules::monitor::TcpCheck { uri: "example.com".to_owned() });
     insta::assert_snapshot!(plan(settings).unwrap_err(), @"monitor `mon_0000000000001` cannot be checked: its address must be host:port, such as example.com:443; edit it");
 }
 
 #[test]
-fn whatever_may_be_stored_can_be_planned() {
+fn stored_monitor_can_be_planned() {
     for check in [
         http("https://user:p%40ss@bücher.example:8443/ä?ö#x", Some("xn--bcher-kva.example:80")),
         http("http://example.com./a b", Some("[2001:db8::1]")),
@@ -82,14 +82,14 @@ fn whatever_may_be_stored_can_be_planned() {
         dns("_dmarc.Bücher.example."),
         dns("localhost"),
     ] {
-        let settings = settings(check).expect("the rules take it");
+        let settings = settings(check).expect("the settings are valid");
         assert!(plan(settings.clone()).is_ok(), "{settings:?}");
     }
 }
 
 proptest! {
     #[test]
-    fn whatever_the_rules_take_can_be_planned(
+    fn any_valid_settings_can_be_planned(
         text in "[a-zäß0-9._@:/\\[\\] -]{1,12}|.{1,12}", port: u16,
     ) {
         for check in [

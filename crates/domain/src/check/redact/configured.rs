@@ -1,5 +1,5 @@
-//! The secrets that a monitor is configured with, and texts without them. A server that repeats what it was
-//! sent, as a debug page or an error message does, would otherwise show them to everybody who reads evidence.
+//! Redacts the secrets configured in a monitor. A server may echo its request, in a debug page or
+//! an error message for example, and would reveal them to every reader of evidence.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -11,11 +11,12 @@ use crate::check::Plan;
 use crate::check::http::HttpPlan;
 use crate::check::plan::PlannedCheck;
 
-/// Secrets are at least so long in bytes: shorter ones would hide half of every text, and are guessed anyway.
+/// Minimum length of a secret in bytes: shorter ones would hide half of every text and are easily
+/// guessed.
 const SHORTEST: usize = 4;
 /// Values of other headers are secrets from this length on.
 const SHORTEST_OTHER: usize = 8;
-/// Parts of names of headers, parameters and fields whose values are secrets.
+/// Parts of names of headers, parameters and fields that hold secrets.
 const NAMES: [&str; 14] = [
     "api_key",
     "api-key",
@@ -32,9 +33,9 @@ const NAMES: [&str; 14] = [
     "signature",
     "token",
 ];
-/// Whole names of the same kind.
+/// Full names of headers, parameters and fields that hold secrets.
 const WHOLE_NAMES: [&str; 5] = ["code", "jwt", "key", "pass", "sig"];
-/// Headers whose values say what kind of answer is wanted, and stand in many answers.
+/// Headers for content negotiation and the like, whose values occur in many responses.
 const PLAIN_HEADERS: [&str; 18] = [
     "accept",
     "accept-charset",
@@ -56,12 +57,12 @@ const PLAIN_HEADERS: [&str; 18] = [
     "user-agent",
 ];
 
-/// The configured secrets of a check in all the forms in which they are hidden, longest first.
+/// The configured secrets of a check in all forms to hide, longest first.
 #[derive(Debug, Default)]
 pub(in crate::check) struct Configured(Vec<String>);
 
 impl Configured {
-    /// The secrets of this plan.
+    /// Collects the secrets of this plan.
     pub(in crate::check) fn of(plan: &Plan) -> Self {
         match &plan.check {
             PlannedCheck::Http(plan) => Self::in_forms(&of_http(plan)),
@@ -77,12 +78,12 @@ impl Configured {
         Self(forms)
     }
 
-    /// Whether there is nothing to hide.
+    /// Returns whether there are no secrets.
     pub(in crate::check) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Replaces the secrets in a text, also the beginning of one where the text was cut.
+    /// Replaces the secrets in a text, including a cut-off secret at its end.
     pub(in crate::check) fn hide(&self, text: &mut String) {
         for form in &self.0 {
             if text.contains(form.as_str()) {
@@ -108,7 +109,7 @@ impl Configured {
     }
 }
 
-/// How many bytes of the end of `text` are the beginning of a secret.
+/// Returns the length of the longest beginning of `secret` at the end of `text`.
 fn begun_at_end(text: &str, secret: &str) -> Option<usize> {
     let longest = secret.len().min(text.len());
     (SHORTEST..=longest)
@@ -116,7 +117,7 @@ fn begun_at_end(text: &str, secret: &str) -> Option<usize> {
         .find(|length| secret.get(..*length).is_some_and(|beginning| text.ends_with(beginning)))
 }
 
-/// Whether a header, a parameter or a field of this name holds a secret.
+/// Returns whether a header, parameter or field of this name holds a secret.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     super::is_credential(&name)
@@ -154,8 +155,8 @@ fn of_http(plan: &HttpPlan) -> Vec<String> {
     secrets
 }
 
-/// The parts of a header's value that are secrets by themselves: what comes after the scheme, and the
-/// password of Basic.
+/// Returns the secret parts of a header value: the text after the scheme, and the password of
+/// Basic.
 fn credentials(value: &str) -> Vec<String> {
     let Some((scheme, rest)) = value.split_once(' ') else { return Vec::new() };
     let rest = rest.trim();
@@ -170,7 +171,7 @@ fn credentials(value: &str) -> Vec<String> {
     found
 }
 
-/// The texts below fields that hold secrets.
+/// Collects the texts below fields that hold secrets.
 fn of_json(value: &Value, is_below: bool, secrets: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
@@ -185,8 +186,8 @@ fn of_json(value: &Value, is_below: bool, secrets: &mut Vec<String>) {
     }
 }
 
-/// The forms of a secret: as it is, in a JSON string, percent-encoded, and in base64, alone or inside of a
-/// longer text.
+/// Returns the forms of a secret: verbatim, in a JSON string, percent-encoded, and in base64, alone
+/// or within a longer text.
 fn forms(secret: &str) -> Vec<String> {
     if secret.len() < SHORTEST {
         return Vec::new();
@@ -209,8 +210,8 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// The digits that a secret has in the base64 of a longer text, where so many bytes (modulo 3) stand before
-/// it: those that no neighbour changes.
+/// Returns the base64 digits of a secret after `before` other bytes (modulo 3): those that do not
+/// depend on neighbouring bytes.
 fn in_base64(secret: &[u8], before: usize) -> [String; 2] {
     let mut bytes = vec![0; before];
     bytes.extend_from_slice(secret);
@@ -235,7 +236,7 @@ mod tests {
     // issue 16: "Redact configured secret values in stored evidence (also their base64 and
     // percent-encoded forms)"
     #[test]
-    fn a_secret_is_hidden_in_every_form() {
+    fn secret_is_hidden_in_every_form() {
         let secret = "s3cr/t +\"x";
         let form: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
         for text in [
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_was_cut_is_hidden_too() {
+    fn cut_off_secret_is_hidden() {
         assert_eq!(hidden(&["abcdefgh"], "x abcde"), "x …");
         assert_eq!(hidden(&["abcdefgh"], "x abcde…"), "x …");
         assert_eq!(hidden(&["abcdefgh"], "body `abcde…` is … not it"), "body `…` is … not it");
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_credentials_are_secrets() {
+    fn parts_of_credentials_are_secrets() {
         let basic = format!("Basic {}", STANDARD.encode("ada:hunter22"));
         assert_eq!(credentials(&basic)[1..], ["hunter22", "ada:hunter22"]);
         assert_eq!(credentials("Bearer abc"), ["abc"]);
@@ -277,7 +278,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn base64_of_any_neighbours_shows_no_secret(
+        fn secret_within_base64_is_hidden(
             secret in "[a-zA-Z0-9]{8,24}",
             before in "[a-z]{0,9}",
             after in "[a-z]{0,9}",

@@ -1,4 +1,4 @@
-//! Comparing texts: the table of design §5, and what must be true of any text.
+//! Text comparison: the table of design §5, and properties of any text.
 
 use proptest::prelude::*;
 use rules::TextComparator::{
@@ -53,7 +53,7 @@ fn whole_texts_are_compared() {
 
 // design: §5 "an assertion that the rest could still change fails as undecidable"
 #[test]
-fn the_beginning_of_a_text_is_compared_as_far_as_it_decides() {
+fn incomplete_text_decides_only_known_results() {
     for (known, comparator, target, held) in [
         ("all ok", Contains, "ok", Held::Yes),
         ("all", Contains, "ok", Held::Undecidable),
@@ -86,7 +86,7 @@ fn the_beginning_of_a_text_is_compared_as_far_as_it_decides() {
 }
 
 #[test]
-fn numbers_are_decimal_and_nothing_else() {
+fn only_decimal_numbers_parse() {
     for (text, expected) in [
         ("0", 0.0),
         ("+7", 7.0),
@@ -107,7 +107,7 @@ fn numbers_are_decimal_and_nothing_else() {
 }
 
 #[test]
-fn assertions_and_wishes_are_told_in_words() {
+fn assertions_and_expectations_read_as_text() {
     let told: Vec<_> = TextComparator::ALL
         .iter()
         .map(|comparator| {
@@ -131,7 +131,7 @@ body lte `5`: expected to be at most `5`
 
 proptest! {
     #[test]
-    fn what_a_beginning_decides_holds_of_every_text_that_begins_so(
+    fn decided_beginning_equals_whole_text(
         text in "[ab1. -]{1,6}|.{1,6}", target in "[ab1. -]{0,6}|.{0,6}", cut in 0_usize..6,
     ) {
         let cut = text.char_indices().map(|(index, _)| index).nth(cut).unwrap_or(0);
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn a_whole_text_is_always_decided_and_is_never_what_it_is_not(text: String, target: String) {
+    fn whole_text_is_decided_and_negations_disagree(text: String, target: String) {
         let whole = Text::whole(&text);
         for comparator in TextComparator::ALL {
             prop_assert_ne!(whole.holds(*comparator, &target), Held::Undecidable);

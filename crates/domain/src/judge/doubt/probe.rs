@@ -1,4 +1,4 @@
-//! What the hosts of one probe say of it: which failed within a minute, and how a doubt of the probe begins and
+//! The host states of one probe: which hosts failed within a minute, and how a suspicion begins and
 //! ends.
 
 use std::collections::{HashMap, VecDeque};
@@ -14,7 +14,7 @@ use super::{
 pub(super) struct Probe {
     hosts: HashMap<Host, HostState>,
     workspaces: HashMap<WorkspaceId, Count>,
-    /// When hosts turned from fine to failing within the last minute, in that order.
+    /// Hosts that turned from healthy to failing within the last minute, in order of time.
     turns: VecDeque<(Timestamp, Host)>,
     /// How many of these still fail.
     turned: u32,
@@ -23,10 +23,10 @@ pub(super) struct Probe {
     swept_at: Timestamp,
 }
 
-/// A host as one workspace checks it.
+/// A host as checked by one workspace.
 type Host = (WorkspaceId, HostMark);
 
-/// The hosts of one workspace.
+/// Counts of one workspace's hosts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     hosts: u32,
@@ -39,7 +39,7 @@ struct Count {
 #[derive(Clone, Copy, Debug)]
 struct HostState {
     failing: bool,
-    /// When it turned to failing, while that is among [`Probe::turns`].
+    /// Time of turning to failing, if it is among [`Probe::turns`].
     turned_at: Option<Timestamp>,
     finished_at: Timestamp,
 }
@@ -47,11 +47,11 @@ struct HostState {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Doubt {
     pub(super) since: Timestamp,
-    /// When the canaries were silent last.
+    /// Time of the last failed connectivity check.
     pub(super) silent_at: Option<Timestamp>,
-    /// Time after which it ends if no canary was asked or none decided.
+    /// Time limit if no connectivity check has decided.
     undecided_for: Duration,
-    /// Hosts that failed within the minute, and all hosts, when it began.
+    /// Hosts that failed within the minute, and all hosts, at its start.
     pub(super) failing: u32,
     pub(super) hosts: u32,
 }
@@ -83,7 +83,7 @@ impl Probe {
         }
     }
 
-    /// Takes a report into account.
+    /// Records a report.
     pub(super) fn note(&mut self, report: &HostReport, now: Timestamp) {
         self.forget_turns(now);
         let fresh = HostState { failing: false, turned_at: None, finished_at: report.finished_at };
@@ -104,7 +104,7 @@ impl Probe {
         host.failing = report.failed;
         if report.failed {
             count.failing += 1;
-            // A host that was never fine says nothing of the probe.
+            // A host that was never healthy says nothing about the probe.
             if known {
                 host.turned_at = Some(now);
                 count.turned += 1;
@@ -153,7 +153,7 @@ impl Probe {
         }
     }
 
-    /// Whether more than half of the hosts are of this kind, where each workspace has the same weight.
+    /// Returns whether most hosts are of this kind, with the same weight for each workspace.
     fn is_most(&self, kind: impl Fn(&Count) -> u32) -> bool {
         let shares = self.workspaces.values().filter(|count| count.hosts > 0);
         let share: f64 = shares.map(|count| f64::from(kind(count)) / f64::from(count.hosts)).sum();
@@ -192,7 +192,7 @@ impl Probe {
         if self.is_most(|count| count.failing) {
             return None;
         }
-        // Votes that counted all the time go on counting.
+        // Votes that were never void keep counting.
         let standing = match self.standing {
             Standing::Void => Standing::SoundSince(now),
             Standing::Sound | Standing::SoundSince(_) => self.standing,
@@ -208,7 +208,7 @@ impl Probe {
     ) -> Option<DoubtChange> {
         let since = self.doubt.take()?.since;
         self.standing = standing;
-        // What turned before says nothing of what comes now.
+        // Earlier failures say nothing about later ones.
         self.turns.clear();
         self.turned = 0;
         self.hosts.values_mut().for_each(|host| host.turned_at = None);

@@ -1,4 +1,4 @@
-//! What must hold of status and body.
+//! Assertions on status and body.
 
 use proptest::prelude::*;
 use rules::monitor::{HttpCheck, StatusCodeAssertion, TextAssertion};
@@ -21,7 +21,7 @@ fn with_body(comparator: TextComparator, target: &str) -> HttpCheck {
 
 // design: §5 "Without a status assertion the final answer must be 2xx"
 #[test]
-fn without_status_assertions_the_status_must_be_2xx() {
+fn status_must_be_2xx_without_status_assertions() {
     let plain = a_check("http://example.com/");
     let body = with_body(TextComparator::NotContains, "error");
     for check in [&plain, &body] {
@@ -37,7 +37,7 @@ fn without_status_assertions_the_status_must_be_2xx() {
 
 // design: §5 "with status assertions they alone judge the status"
 #[test]
-fn status_assertions_alone_judge_the_status() {
+fn status_assertions_alone_decide_the_status() {
     use NumberComparator::{Eq, Gt, Gte, Lt, Lte, Neq};
     for (comparator, target, status, reason) in [
         (Eq, 500, 500, ""),
@@ -62,7 +62,7 @@ fn status_assertions_alone_judge_the_status() {
 
 // design: §5 "All assertions must hold, on the final answer"
 #[test]
-fn all_assertions_must_hold_and_each_is_told() {
+fn each_assertion_is_required_and_reported() {
     let mut check = with_status(NumberComparator::Lt, 500);
     check.body_assertions = ["ok", "fine", "…"]
         .map(|target| TextAssertion {
@@ -104,27 +104,27 @@ Findings {
 }
 
 #[test]
-fn a_plain_success_allocates_no_vector() {
+fn plain_success_allocates_no_vector() {
     let found = assess(&a_check("http://example.com/"), &seen(200, &[], "ok"));
     assert_eq!((found.reasons.capacity(), found.assertions.capacity()), (0, 0));
 }
 
 #[test]
-fn the_final_answer_of_several_is_judged() {
+fn final_response_is_assessed() {
     let mut exchange = seen(302, &[], "");
     exchange.hops.extend(seen(200, &[], "").hops);
     assert!(assess(&a_check("http://example.com/"), &exchange).reasons.is_empty());
 }
 
 #[test]
-fn an_exchange_without_an_answer_fails() {
+fn exchange_without_response_fails() {
     let check = a_check("http://example.com/");
-    assert_eq!(assess(&check, &HttpSeen::default()).reasons, ["no answer came"]);
+    assert_eq!(assess(&check, &HttpSeen::default()).reasons, ["no response received"]);
 }
 
 // design: §5 "a HEAD answer's body is empty"
 #[test]
-fn the_body_of_a_head_answer_is_empty() {
+fn body_of_head_response_is_empty() {
     for (comparator, holds) in [(TextComparator::Empty, true), (TextComparator::NotEmpty, false)] {
         let mut check = with_body(comparator, "");
         check.method = Method::Head;
@@ -136,7 +136,7 @@ fn the_body_of_a_head_answer_is_empty() {
 
 // design: §5 "text by its charset"
 #[test]
-fn the_body_is_compared_as_text_of_its_charset() {
+fn body_is_compared_in_its_charset() {
     let check = with_body(TextComparator::Eq, "grün");
     let latin = [("content-type", "text/plain; charset=iso-8859-1")];
     assert!(assess(&check, &seen(200, &latin, &b"gr\xFCn"[..])).reasons.is_empty());
@@ -145,19 +145,19 @@ fn the_body_is_compared_as_text_of_its_charset() {
 
 // design: §5 "an assertion that the rest could still change fails as undecidable"
 #[test]
-fn what_only_the_rest_of_a_long_body_could_say_fails_as_undecidable() {
+fn undecided_assertion_on_truncated_body_fails() {
     let check = with_body(TextComparator::NotContains, "error");
     let mut exchange = seen(200, &[], "all is well");
     assert!(assess(&check, &exchange).reasons.is_empty());
     exchange.body.truncated = true;
     assert_eq!(
         assess(&check, &exchange).reasons,
-        ["expected body to not contain `error`, which the part that was not read decides"]
+        ["expected body to not contain `error`, but the body was too long to decide"]
     );
 }
 
 #[test]
-fn what_is_seen_is_shortened() {
+fn actual_values_are_shortened() {
     let check = with_body(TextComparator::Eq, &"a".repeat(10_000));
     let found = assess(&check, &seen(200, &[], "é".repeat(10_000)));
     assert_eq!(found.assertions[0].seen.chars().count(), 128);
@@ -167,7 +167,7 @@ fn what_is_seen_is_shortened() {
 
 proptest! {
     #[test]
-    fn no_answer_makes_assessing_panic(
+    fn assessing_any_response_never_panics(
         status in 0_u16..1_000,
         content_type in "[ -~]{0,40}",
         body: Vec<u8>,
@@ -185,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn an_assertion_and_its_negation_never_agree_on_a_whole_body(body: Vec<u8>, target: String) {
+    fn assertion_and_negation_disagree_on_whole_body(body: Vec<u8>, target: String) {
         let exchange = seen(200, &[], body);
         let holds = |comparator| assess(&with_body(comparator, &target), &exchange).assertions[0].holds;
         for (one, other) in [

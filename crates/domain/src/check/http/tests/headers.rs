@@ -1,4 +1,4 @@
-//! What must hold of headers.
+//! Assertions on headers.
 
 use rules::TextComparator;
 use rules::TextComparator::{Contains, Empty, Eq, Gt, Gte, Lt, Lte, Neq, NotContains, NotEmpty};
@@ -21,7 +21,7 @@ fn found(values: &[&str], comparator: TextComparator, target: &str) -> Findings 
 
 // design: §5 "negative comparators need all of them, the others any"
 #[test]
-fn several_lines_are_judged_by_any_or_by_all() {
+fn repeated_header_matches_by_any_or_all() {
     for (values, comparator, target, holds) in [
         (&["a", "b"][..], Eq, "b", true),
         (&["a", "b"], Eq, "a, b", false),
@@ -49,7 +49,7 @@ fn several_lines_are_judged_by_any_or_by_all() {
 
 // design: §5 "an absent header satisfies `empty`, `neq` and `not_contains`"
 #[test]
-fn an_absent_header_satisfies_what_says_no() {
+fn absent_header_satisfies_negative_comparators() {
     for comparator in TextComparator::ALL {
         let found = found(&[], *comparator, "1");
         let holds = matches!(comparator, Empty | Neq | NotContains);
@@ -63,14 +63,14 @@ fn an_absent_header_satisfies_what_says_no() {
 }
 
 #[test]
-fn reasons_tell_the_line_that_decided() {
+fn reasons_show_the_deciding_line() {
     for (values, comparator, target, reason) in [
         (&["a", "b"][..], Eq, "c", "header `X-A` is `a, b`, expected to be `c`"),
         (&["a", "b"], Neq, "b", "header `X-A` is `b`"),
         (&["ab", "b"], NotContains, "a", "header `X-A` contains `a`"),
         (&["", "b"], Empty, "", "header `X-A` is not empty"),
         (&[""], NotEmpty, "", "header `X-A` is empty"),
-        (&["soon"], Lt, "5", "header `X-A` is `soon` and no number, expected to be less than `5`"),
+        (&["soon"], Lt, "5", "header `X-A` is `soon`, which is not a number, expected to be less than `5`"),
         (&["6"], Lt, "5", "header `X-A` is `6`, expected to be less than `5`"),
     ] {
         assert_eq!(found(values, comparator, target).reasons, [reason]);
@@ -78,7 +78,7 @@ fn reasons_tell_the_line_that_decided() {
 }
 
 #[test]
-fn credentials_in_headers_are_compared_and_never_told() {
+fn credentials_in_headers_are_compared_but_redacted() {
     let cookie = [("set-cookie", "id=hunter2")];
     for (comparator, target) in [(Eq, "id=hunter3"), (NotContains, "hunter2"), (Lt, "5")] {
         let check = with_header("Set-Cookie", comparator, target);
@@ -96,7 +96,7 @@ fn credentials_in_headers_are_compared_and_never_told() {
 }
 
 #[test]
-fn a_name_that_no_header_can_have_is_absent() {
+fn invalid_header_name_counts_as_absent() {
     let check = with_header("no name", Empty, "");
     assert!(assess(&check, &seen(200, &[("x-a", "1")], "")).reasons.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Where redirects lead.
+//! Targets of redirects.
 
 use ::http::{HeaderValue, StatusCode};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn followed(check: &HttpCheck, status: u16, location: &str) -> Request {
 
 // design: §5 "301 and 302 turn POST into GET, 303 anything but HEAD into GET, 307 and 308 keep"
 #[test]
-fn each_redirect_status_treats_method_and_body_in_its_way() {
+fn redirect_status_decides_method_and_body() {
     for (method, expected) in [
         (Method::Post, ["GET", "GET", "GET", "POST", "POST"]),
         (Method::Put, ["PUT", "PUT", "GET", "PUT", "PUT"]),
@@ -63,7 +63,7 @@ fn each_redirect_status_treats_method_and_body_in_its_way() {
 }
 
 #[test]
-fn a_body_that_is_dropped_takes_its_headers_along() {
+fn dropped_body_drops_its_headers() {
     let check = a_post("http://example.com/");
     insta::assert_snapshot!(lines(&followed(&check, 302, "/next").headers), @r#"
 authorization: Bearer secret
@@ -78,7 +78,7 @@ accept-encoding: gzip, deflate, br
 
 // design: §5 "a hop to another host or from https to http drops configured headers"
 #[test]
-fn configured_headers_stay_with_their_host() {
+fn configured_headers_stay_on_their_host() {
     for (from, location, kept) in [
         ("http://example.com/", "/next", true),
         ("http://example.com/", "https://EXAMPLE.com/next", true),
@@ -93,28 +93,28 @@ fn configured_headers_stay_with_their_host() {
         assert_eq!(next.headers.contains_key("authorization"), kept, "{from} to {location}");
         assert_eq!(next.authority.is_some(), kept, "{from} to {location}");
         assert_eq!(next.headers["user-agent"] == "mine", kept, "{from} to {location}");
-        // The body goes along, under the name that we would have given it.
+        // The body is sent along, with the type that we detect.
         assert_eq!(&*next.body, b"{}");
         assert_eq!(next.headers["content-type"] == "application/json", !kept);
     }
 }
 
 #[test]
-fn basic_authorisation_of_the_url_stays_with_its_host_and_does_not_come_back() {
+fn basic_authorization_is_dropped_on_other_hosts() {
     let check = a_check("http://user:pass@example.com/");
     let plan = plan(&check);
     let away = followed(&check, 302, "http://other.example/");
     assert!(!away.headers.contains_key("authorization"));
     let home = HeaderValue::from_static("http://example.com/");
     let Redirect::Follow(back) = redirect(&plan, &away, StatusCode::FOUND, Some(&home)) else {
-        panic!("it is followed");
+        panic!("the redirect is followed");
     };
     assert!(!back.headers.contains_key("authorization"));
     assert_eq!(back.redirects, 2);
 }
 
 #[test]
-fn a_location_is_read_against_the_url_it_came_from() {
+fn location_is_resolved_against_its_url() {
     for (location, expected) in [
         ("next", "http://example.com/a/next"),
         (" /next ", "http://example.com/next"),
@@ -130,7 +130,7 @@ fn a_location_is_read_against_the_url_it_came_from() {
 }
 
 #[test]
-fn a_location_that_leads_nowhere_fails_without_telling_credentials() {
+fn invalid_location_fails_without_revealing_credentials() {
     let cases =
         ["ftp://user:pass@example.com/", "http://user:pass@[::", "http://:0/", "http://a:0/"];
     let details = cases.map(|location| match answer(&a_check("http://a/"), 302, Some(location)) {
@@ -149,7 +149,7 @@ redirects to `http://a:0/`, which has port 0
 }
 
 #[test]
-fn what_is_no_redirect_is_the_final_answer() {
+fn non_redirect_is_the_final_response() {
     let check = a_check("http://example.com/");
     let mut stays = a_check("http://example.com/");
     stays.follow_redirects = false;
@@ -171,7 +171,7 @@ fn what_is_no_redirect_is_the_final_answer() {
 
 // design: §5 "up to 10, then a failure that says so"
 #[test]
-fn ten_redirects_are_followed_and_the_eleventh_fails() {
+fn eleventh_redirect_fails() {
     let plan = plan(&a_check("http://example.com/"));
     let location = HeaderValue::from_static("/");
     let mut request = plan.request();
@@ -196,7 +196,7 @@ fn ten_redirects_are_followed_and_the_eleventh_fails() {
 
 proptest! {
     #[test]
-    fn no_location_makes_redirecting_panic_or_carries_credentials(
+    fn any_location_is_handled_without_credentials(
         location: Vec<u8>, url in "(https?:)?//.{0,30}", status in 300_u16..400,
     ) {
         let plan = plan(&a_post("https://example.com/"));

@@ -1,4 +1,4 @@
-//! What is sent on the first hop.
+//! The request of the first hop.
 
 use proptest::prelude::*;
 use rules::monitor::TextAssertion;
@@ -8,7 +8,7 @@ use super::{a_check, header, lines, plan};
 use crate::check::http::HttpPlan;
 
 #[test]
-fn headers_of_ours_are_sent_unless_configured() {
+fn default_headers_are_sent_unless_configured() {
     let plain = plan(&a_check("http://example.com/")).request();
     insta::assert_snapshot!(
         lines(&plain.headers).replace(env!("CARGO_PKG_VERSION"), "<version>"), @r#"
@@ -30,7 +30,7 @@ accept-encoding: identity
 }
 
 #[test]
-fn several_headers_of_one_name_are_sent_in_their_order() {
+fn repeated_headers_keep_their_order() {
     let mut check = a_check("http://example.com/");
     check.headers = vec![header("X-A", "1"), header("x-b", ""), header("x-a", " 2\t")];
     let request = plan(&check).request();
@@ -41,7 +41,7 @@ fn several_headers_of_one_name_are_sent_in_their_order() {
 
 // design: §5 "`Host` sets the authority, not the TLS name"
 #[test]
-fn a_host_header_becomes_the_authority() {
+fn host_header_becomes_the_authority() {
     for (value, authority) in [
         ("other.example:8080", Some("other.example:8080")),
         ("[2001:db8::1]:80", Some("[2001:db8::1]:80")),
@@ -60,7 +60,7 @@ fn a_host_header_becomes_the_authority() {
 
 // design: §5 "Credentials in the URL become Basic authorisation unless that header is configured"
 #[test]
-fn credentials_of_the_url_become_basic_authorisation() {
+fn url_credentials_become_basic_authorization() {
     for (url, configured, expected) in [
         ("http://user:pass@example.com/", None, Some("Basic dXNlcjpwYXNz")),
         ("http://us%40er:p%3Ass@example.com/", None, Some("Basic dXNAZXI6cDpzcw==")),
@@ -82,7 +82,7 @@ fn credentials_of_the_url_become_basic_authorisation() {
 
 // design: §5 "`body` is sent for POST, PUT and PATCH"
 #[test]
-fn a_body_is_sent_for_the_methods_that_have_one() {
+fn body_is_sent_for_post_put_patch() {
     for method in Method::ALL {
         let mut check = a_check("http://example.com/");
         (check.method, check.body) = (*method, "hello".to_owned());
@@ -95,7 +95,7 @@ fn a_body_is_sent_for_the_methods_that_have_one() {
 }
 
 #[test]
-fn a_body_says_what_it_is() {
+fn content_type_is_detected_unless_configured() {
     for (body, configured, expected) in [
         (r#" {"a": [1]}"#, None, Some("application/json")),
         ("[]", None, Some("application/json")),
@@ -121,7 +121,7 @@ fn a_body_says_what_it_is() {
 
 // design: §5 "International names are stored as written and looked up as A-labels"
 #[test]
-fn the_url_is_what_is_requested() {
+fn url_is_normalized_for_the_request() {
     for (written, url) in [
         (
             "https://münchen.example/straße?q=ä#top",
@@ -142,7 +142,7 @@ fn the_url_is_what_is_requested() {
 
 // design: §5 "up to 1 MiB decoded", "the first 4 KiB of the body"
 #[test]
-fn the_body_is_kept_as_far_as_it_matters() {
+fn kept_body_length_follows_assertions() {
     let mut check = a_check("http://example.com/");
     assert_eq!(plan(&check).body_kept, 4_096);
     for (comparator, target, kept) in [
@@ -158,7 +158,7 @@ fn the_body_is_kept_as_far_as_it_matters() {
 
 proptest! {
     #[test]
-    fn no_settings_make_planning_panic(
+    fn planning_any_settings_never_panics(
         url in "(https?://)?.{0,30}", key: String, value: String, body: String,
     ) {
         let mut check = a_check(&url);
