@@ -1,6 +1,5 @@
-//! maintenance: when the windows of a planned maintenance are, as far ahead as they are written down,
-//! and what becomes of them when it is changed. Keeping them, and asking whether one is on, belongs to
-//! the store.
+//! maintenance: computes the windows of a planned maintenance for a limited time ahead, and updates
+//! them when the schedule changes. The store persists them and knows whether one is active.
 
 mod day;
 mod occurrences;
@@ -16,33 +15,33 @@ use rules::{TimeZone, Timestamp, limits};
 use self::occurrences::Occurrences;
 use crate::history::{Span, joined};
 
-/// Most windows that are worked out at once; what comes after them is for the next time.
+/// Maximum number of windows computed at once; later ones are computed by the next call.
 pub const WINDOWS_MAX: usize = 1_000;
-/// Occurrences may change their order by this much where clocks are set forward.
+/// Maximum change of order of occurrences when clocks are set forward.
 const OUT_OF_ORDER_MAX: Duration = Duration::from_hours(24);
 
 /// The windows of a maintenance from some time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ahead {
-    /// Its windows in the order of time; those that overlap or touch are one.
+    /// Windows in order of time; overlapping or adjacent ones are merged.
     pub windows: Vec<Span>,
-    /// All that begin before this are there; `None` where none begins later.
+    /// All windows that begin before this are included; `None` if no more follow.
     pub until: Option<Timestamp>,
 }
 
-/// How far a maintenance has come.
+/// Status of a maintenance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Course {
-    /// A window is to come, and none is on.
+    /// A window is upcoming, and none is active.
     Scheduled,
-    /// A window is on.
+    /// A window is active.
     Active,
-    /// None is on, and none is to come.
+    /// No window is active or upcoming.
     Over,
 }
 
-/// The windows that end after `range` begins and begin before it ends: at least the next one, where
-/// there is one, and at most [`WINDOWS_MAX`].
+/// Returns the windows that end after `range` begins and begin before it ends. Returns at least the
+/// next window, if any, and at most [`WINDOWS_MAX`].
 pub fn ahead(schedule: &Schedule, range: Span) -> Ahead {
     let from = range.from;
     let window = |at: Timestamp| Span { from: at, to: at + schedule.duration.duration() };
@@ -51,7 +50,7 @@ pub fn ahead(schedule: &Schedule, range: Span) -> Ahead {
         return Ahead { windows: once.into_iter().collect(), until: None };
     };
     let zone = &schedule.time_zone;
-    // Before the first window that matters by more than any two clocks differ.
+    // Start early enough for any difference between two clocks.
     let back = schedule.duration.duration() + 2 * OUT_OF_ORDER_MAX;
     let Some(start) = local(zone, schedule.starts_at) else { return Ahead::NONE };
     let mut occurrences = Occurrences::of(rule, start);
@@ -79,13 +78,13 @@ pub fn ahead(schedule: &Schedule, range: Span) -> Ahead {
     Ahead { windows: in_order(&windows), until }
 }
 
-/// The time for which windows are written down: from now on, as far ahead as that is done.
+/// Returns the range for which windows are stored, starting now.
 pub fn written(now: Timestamp) -> Span {
     Span { from: now, to: now + limits::MAINTENANCE_AHEAD }
 }
 
-/// The windows of a maintenance whose schedule was changed: what has passed stays and is not among
-/// them. Nothing counts from before the change but the window that was on since `current`.
+/// Returns the windows after a change of the schedule. Past windows stay stored and are not
+/// returned. Time before the change counts only for the window that is active since `current`.
 pub fn changed(current: Option<Timestamp>, ahead: &[Span], now: Timestamp) -> Vec<Span> {
     let begin = current.unwrap_or(now);
     let clipped = ahead.iter().map(|window| {
@@ -96,14 +95,14 @@ pub fn changed(current: Option<Timestamp>, ahead: &[Span], now: Timestamp) -> Ve
     in_order(&clipped.chain([passed]).collect::<Vec<_>>())
 }
 
-/// The windows to write in addition to those that begin before `until`, of which `last` is the last:
-/// it comes again, longer, where it goes on.
+/// Returns the windows to store in addition to those that begin before `until`. `last`, the last
+/// stored one, is returned again if it became longer.
 pub fn extended(last: Option<Span>, more: &[Span], until: Timestamp) -> Vec<Span> {
     let more = more.iter().filter(|window| window.from >= until).copied();
     in_order(&last.into_iter().chain(more).collect::<Vec<_>>())
 }
 
-/// How far a maintenance has come, of which a window is `current` or some is to come.
+/// Returns the status of a maintenance.
 pub const fn course(is_current: bool, has_next: bool) -> Course {
     match (is_current, has_next) {
         (true, _) => Course::Active,
@@ -113,12 +112,12 @@ pub const fn course(is_current: bool, has_next: bool) -> Course {
 }
 
 impl Ahead {
-    /// No windows, and none to come.
+    /// No windows.
     pub const NONE: Self = Self { windows: Vec::new(), until: None };
 }
 
 impl Course {
-    /// The word of the interface.
+    /// Returns the name used in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Scheduled => "scheduled",
@@ -127,7 +126,7 @@ impl Course {
         }
     }
 
-    /// All of them, in the order of time.
+    /// All variants in order of time.
     pub const ALL: [Self; 3] = [Self::Scheduled, Self::Active, Self::Over];
 }
 
@@ -137,7 +136,7 @@ fn in_order(windows: &[Span]) -> Vec<Span> {
     joined(windows, always)
 }
 
-/// Whether the recurrence has ended before this. How many there were is known to the occurrences.
+/// Returns whether the recurrence ended before this occurrence. [`Occurrences`] enforces a count.
 fn is_past(end: Option<RecurrenceEnd>, occurrence: DateTime, at: Timestamp) -> bool {
     match end {
         None | Some(RecurrenceEnd::Count(_)) => false,
@@ -146,14 +145,14 @@ fn is_past(end: Option<RecurrenceEnd>, occurrence: DateTime, at: Timestamp) -> b
     }
 }
 
-/// What the clock of the zone shows.
+/// Returns the local time in the zone.
 fn local(zone: &TimeZone, at: Timestamp) -> Option<DateTime> {
     let at = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
     Some(zone.as_jiff().to_datetime(at))
 }
 
-/// When the clock of the zone shows this: the first time, where it does so twice; later by as much
-/// as the clock is set forward, where it never does (RFC 5545 §3.3.5).
+/// Returns the instant of a local time in the zone: the first one if the time is repeated. A
+/// skipped time moves later by the size of the gap (RFC 5545 §3.3.5).
 fn instant(zone: &TimeZone, at: DateTime) -> Option<Timestamp> {
     let at = zone.as_jiff().to_ambiguous_timestamp(at).compatible().ok()?;
     Some(Timestamp::from_millis(at.as_millisecond()))

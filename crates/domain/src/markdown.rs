@@ -1,6 +1,5 @@
-//! Markdown that people write into reports: as HTML in which nothing stands but what is written here,
-//! and as plain text for feeds and messages. The library reads it; its own HTML is not used, because it
-//! lets through what it is given.
+//! Markdown of status reports: rendered as safe HTML, and as plain text for feeds and messages.
+//! Uses the parser of the library, but not its HTML renderer, which passes raw HTML through.
 
 mod html;
 mod plain;
@@ -14,17 +13,17 @@ use url::Url;
 pub use html::html;
 pub use plain::plain;
 
-/// Lists, quotes and the like that stand in each other at most; beyond it what they hold stays.
+/// Maximum nesting of lists, quotes and the like; deeper elements keep only their content.
 const DEPTH_MAX: usize = 8;
 
-/// What links may lead to: nothing that a browser runs.
+/// Allowed URL schemes of links: nothing that a browser executes.
 const SCHEMES: [&str; 3] = ["http", "https", "mailto"];
 
 fn parser(markdown: &str) -> Parser<'_> {
     Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH)
 }
 
-/// Where a link leads, where it may: an address of its own, in a browser's spelling.
+/// Returns the normalized absolute URL of a link, or `None` if it is not allowed.
 fn target(kind: LinkType, written: &str) -> Option<String> {
     let is_address = kind == LinkType::Email;
     let written = if is_address { format!("mailto:{written}") } else { written.to_owned() };

@@ -1,6 +1,6 @@
-//! notify: what people are told of an incident, whom, when, and in which vendor's form. Each kind of
-//! channel has a file that writes requests and reads answers; sending, waiting and keeping belong to
-//! `pipeline::notify` and to the store.
+//! notify: decides the content, recipients and times of alerts, and formats them for each vendor.
+//! Each kind of channel has a file that builds requests and reads responses. `pipeline::notify`
+//! sends and waits; the store persists.
 
 mod answer;
 mod compose;

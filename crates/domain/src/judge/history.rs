@@ -1,5 +1,5 @@
-//! What the judge remembers of one monitor. The store keeps it whole, as JSON; a region's state is
-//! a function of the set of results received, so that order and repetition change nothing.
+//! The judge's state of one monitor. The store persists it as JSON. The state of a region is a
+//! function of the set of received results, so order and repetition do not matter.
 
 use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -7,83 +7,80 @@ use serde::{Deserialize, Serialize};
 use super::Policy;
 use crate::check::{Identity, Outcome, Trigger};
 
-/// What the judge remembers of one monitor. [`History::new`] makes it, and [`super::receive`],
-/// [`super::tick`], [`super::revise`] and [`super::delete`] change it.
+/// The judge's state of one monitor. Created by [`History::new`], changed by [`super::receive`],
+/// [`super::tick`], [`super::revise`] and [`super::delete`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
-    /// The verdict that stands.
+    /// The current verdict.
     pub status: MonitorStatus,
-    /// Since when it stands.
+    /// Start of the current verdict.
     pub since: Timestamp,
-    /// The revision whose results are judged.
+    /// The revision whose results count.
     pub revision: u32,
-    /// The incident that is open. It stays so through `unknown`, to go on with the next `error`.
+    /// The open incident. It stays open while the status is `unknown`, to continue with the next
+    /// `error`.
     pub incident: Option<IncidentId>,
-    /// While it is there, the status holds.
+    /// While present, the status does not change.
     pub hold: Option<Hold>,
-    /// Since when half of the votes fail, where that began in `error`.
+    /// Start of a tie (half of the votes fail) that began in `error`.
     pub tie_since: Option<Timestamp>,
-    /// Whether more than half of the votes are slow; entering and leaving take two results each.
+    /// Whether more than half of the votes are degraded; entering and leaving take two results
+    /// each.
     pub slow: bool,
-    /// When other probes were last asked for their opinion.
+    /// Time of the last request for confirmation checks.
     pub asked_at: Option<Timestamp>,
     /// The regions of the policy, in its order.
     pub regions: Box<[RegionState]>,
 }
 
-/// The status holds after a start, a resume or an edit.
+/// A grace period after a start, a resume or an edit, in which the status does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
-    /// When it began; a region has reported once a result ended since.
+    /// Start; a region has reported if a result ended at or after it.
     pub since: Timestamp,
-    /// When it ends, unless all regions report before.
+    /// End, unless all regions report before.
     pub until: Timestamp,
 }
 
-/// What is remembered of one region: its last two results, skipped slots left out.
+/// State of one region: its last two results, not counting skipped slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegionState {
-    /// Which region.
     pub region: Region,
-    /// The result of its last slot.
     pub latest: Option<Heard>,
-    /// The result of the slot before.
+    /// The result before `latest`.
     pub before: Option<Heard>,
 }
 
-/// One result, as far as the judge remembers it.
+/// The parts of a result that the judge uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heard {
-    /// Its slot.
     pub slot: Timestamp,
-    /// When it ended.
+    /// End of the check.
     pub finished_at: Timestamp,
-    /// The revision it ran for.
     pub revision: u32,
-    /// Why it ran. Opinions and manual checks vote like scheduled ones.
+    /// Reason for the check. All triggers vote alike.
     pub trigger: Trigger,
-    /// What it came to.
     pub ballot: Ballot,
 }
 
-/// How a result votes.
+/// Vote of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ballot {
-    /// It succeeded.
+    /// The check succeeded.
     Fine,
-    /// It succeeded and took too long.
+    /// The check was degraded.
     Slow,
-    /// It failed.
+    /// The check failed.
     Failing,
 }
 
-// 10,000 monitors × 28 regions live in memory.
+// 10,000 monitors × 28 regions must fit in memory.
 const _: () = assert!(size_of::<RegionState>() <= 64 && size_of::<History>() <= 200);
 
 impl History {
-    /// The history of a monitor that was just created: nothing is known yet, and that holds until
-    /// all regions have reported once, or half a minute at most.
+    /// Creates the state of a new monitor. Its status stays `unknown` until all regions have
+    /// reported, or for at most half a minute.
     pub fn new(policy: &Policy, now: Timestamp) -> Self {
         let hold = Hold { since: now, until: policy.hold_end(now) };
         Self {
@@ -103,15 +100,15 @@ impl History {
         }
     }
 
-    /// What is remembered of `region`.
+    /// Returns the state of `region`.
     pub fn region(&self, region: Region) -> Option<&RegionState> {
         let place = self.regions.binary_search_by_key(&region, |state| state.region).ok()?;
         self.regions.get(place)
     }
 
-    /// Hears a result of this revision again, judging nothing. The store writes a history only when
-    /// [`super::Changed`] says so, so that the instants in it may be old, and its votes a minute old: a
-    /// process that starts recalls the results of the last minutes, in any order, and then revises.
+    /// Records a result of this revision again, without a verdict. The store persists a state only
+    /// if [`super::Changed`] requires it, so its votes may be a minute old. A starting process
+    /// recalls the results of the last minutes in any order, and then calls [`super::revise`].
     pub fn recall(&mut self, identity: &Identity, finished_at: Timestamp, outcome: Outcome) {
         let heard = Heard::of(identity, finished_at, outcome);
         let heard = heard.filter(|heard| heard.revision == self.revision);
@@ -121,9 +118,9 @@ impl History {
         }
     }
 
-    /// The clock was set back to `now`: what is remembered of later instants counts as of now. So
-    /// all votes stay, results to come are later than these, and holds and ties end in time.
-    /// Changes nothing where all is of the past.
+    /// Moves later instants to `now` after the clock was set back. So votes stay, new results are
+    /// newer than recorded ones, and grace periods and ties end in time. Has no effect if all
+    /// instants are in the past.
     pub fn set_back(&mut self, now: Timestamp) {
         self.since = self.since.min(now);
         self.tie_since = self.tie_since.map(|since| since.min(now));
@@ -139,14 +136,14 @@ impl History {
         }
     }
 
-    /// Whether a result of this revision was ever heard.
+    /// Returns whether a result of this revision was recorded.
     pub fn is_renewed(&self) -> bool {
         self.regions
             .iter()
             .any(|state| state.latest.is_some_and(|heard| heard.revision == self.revision))
     }
 
-    /// Takes regions away that the policy no longer has, and adds its new ones.
+    /// Removes regions that left the policy, and adds its new ones.
     pub(super) fn align(&mut self, policy: &Policy) {
         let same = self.regions.len() == policy.regions.len()
             && self
@@ -164,7 +161,8 @@ impl History {
             .collect();
     }
 
-    /// Whether every live region has reported since `hold` began; not while none is live.
+    /// Returns whether every live region has reported since `hold` began; false if no region is
+    /// live.
     pub(super) fn all_reported(&self, hold: Hold, is_live: impl Fn(Region) -> bool) -> bool {
         let mut live = self.regions.iter().filter(|state| is_live(state.region)).peekable();
         live.peek().is_some()
@@ -177,12 +175,12 @@ impl History {
 }
 
 impl RegionState {
-    /// A region nothing was heard of.
+    /// Creates the state of a region without results.
     pub(super) const fn new(region: Region) -> Self {
         Self { region, latest: None, before: None }
     }
 
-    /// Remembers a result where it is one of the last two and was not heard before; says whether.
+    /// Records a result if it is one of the last two and new; returns whether it was recorded.
     pub(super) fn hear(&mut self, heard: Heard) -> bool {
         let order = heard.order();
         if self.latest.is_none_or(|latest| latest.order() < order) {
@@ -197,14 +195,14 @@ impl RegionState {
         false
     }
 
-    /// How its last two results vote, the last one first.
+    /// Returns the votes of its last two results, the last one first.
     pub(super) fn ballots(&self) -> (Option<Ballot>, Option<Ballot>) {
         (self.latest.map(|heard| heard.ballot), self.before.map(|heard| heard.ballot))
     }
 }
 
 impl Heard {
-    /// What the judge remembers of a result; nothing of a skipped slot.
+    /// Extracts what the judge uses of a result; `None` for a skipped slot.
     pub(super) fn of(
         identity: &Identity,
         finished_at: Timestamp,
@@ -220,8 +218,8 @@ impl Heard {
         Some(Self { slot, finished_at, revision, trigger, ballot })
     }
 
-    /// Later results have a later slot; of one slot, an order is all that is needed. Results of
-    /// the same order are of the same identity.
+    /// Later results have a later slot; within a slot any total order will do. Results with equal
+    /// keys have the same identity.
     fn order(&self) -> (u32, Timestamp, Trigger) {
         (self.revision, self.slot, self.trigger)
     }

@@ -1,47 +1,45 @@
-//! What the judge has to know of a monitor beside its history: how often it runs, where, and who
-//! runs it there. Made from the monitor and the probes that are connected, whenever either changes.
+//! The judge's settings of a monitor: period, regions, and the probes that serve them. Recomputed
+//! when the monitor or the connected probes change.
 
 use std::time::Duration;
 
 use rules::monitor::MonitorSettings;
 use rules::{Region, Timestamp, limits};
 
-/// What the judge has to know of one revision of a monitor.
+/// The judge's settings for one revision of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Which revision; results of another one are not judged.
+    /// Results of other revisions are ignored.
     pub revision: u32,
-    /// Whether the monitor runs.
+    /// Whether the monitor is active.
     pub active: bool,
-    /// From one slot of a region to the next.
+    /// Time from one slot of a region to the next.
     pub period: Duration,
-    /// The longest that all attempts of one check may take.
+    /// Maximum duration of all attempts of one check.
     pub longest: Duration,
-    /// Its regions, each once, in the order of [`Region`]; at most all there are.
+    /// Its regions, without duplicates, in the order of [`Region`].
     pub regions: Box<[Serving]>,
 }
 
-/// A region, and the probe that serves it.
+/// A region and the probe that serves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Serving {
-    /// The region.
     pub region: Region,
-    /// Who runs its checks.
     pub probe: ProbeSlot,
 }
 
-/// A probe, as a number that the pipeline gives it while the process lives. Regions of one number
-/// are together one vote.
+/// A number that the pipeline assigns to a probe for the lifetime of the process. Regions served by
+/// one probe share one vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProbeSlot(pub u16);
 
 impl ProbeSlot {
-    /// The probe inside the server, which stands in for all regions that no other one serves.
+    /// The server's embedded probe, which serves all regions that no other probe serves.
     pub const EMBEDDED: Self = Self(0);
 }
 
 impl Policy {
-    /// The policy for a monitor that runs in `regions`, given in any order.
+    /// Creates the policy of a monitor that runs in `regions`, in any order.
     pub fn of(settings: &MonitorSettings, revision: u32, mut regions: Vec<Serving>) -> Self {
         regions.sort_unstable_by_key(|serving| serving.region);
         regions.dedup_by_key(|serving| serving.region);
@@ -54,30 +52,30 @@ impl Policy {
         }
     }
 
-    /// How old the end of a result may be for the region to have a vote.
+    /// Returns how long the vote of a region is valid after the end of its check.
     pub fn window(&self) -> Duration {
         (2 * self.period).max(self.period + self.longest)
     }
 
-    /// Who runs the checks of `region`; `None` where the monitor does not run.
+    /// Returns the probe that serves `region`, or `None` if the monitor does not run there.
     pub fn probe_of(&self, region: Region) -> Option<ProbeSlot> {
         let place = self.regions.binary_search_by_key(&region, |serving| serving.region).ok()?;
         self.regions.get(place).map(|serving| serving.probe)
     }
 
-    /// When a hold that begins at `now` ends at the latest.
+    /// Returns the latest end of a grace period that begins at `now`.
     pub(super) fn hold_end(&self, now: Timestamp) -> Timestamp {
         now + self.period.min(limits::SETTLE_MAX)
     }
 }
 
-/// The longest that the attempts of one check may take: no attempt starts once the next slot is
-/// due, so either all of them and their pauses, or a whole period and one attempt more.
+/// Returns the maximum duration of a check. No attempt starts after the next slot is due, so it is
+/// all attempts with their pauses, or a period and one attempt.
 fn longest(settings: &MonitorSettings) -> Duration {
     let attempt = settings.effective_timeout();
     let retries = u32::from(settings.retry);
     let pauses = limits::FIRST_RETRY_PAUSE.saturating_mul(2_u32.saturating_pow(retries) - 1);
-    // Chance adds less than as much again to a pause.
+    // Jitter less than doubles a pause.
     let all = attempt * (retries + 1) + pauses.saturating_mul(2);
     all.min(settings.periodicity.period() + attempt)
 }
@@ -106,7 +104,7 @@ mod tests {
 
     // design: §5 "max(2 periods, period + the longest its attempts may take)"
     #[test]
-    fn the_longest_check_is_all_attempts_or_a_period_and_one_attempt() {
+    fn longest_check_is_bounded_by_attempts_and_period() {
         for (timeout_ms, retry, longest_ms, window_ms) in [
             (45_000, 0, 45_000, 75_000),
             (1_000, 3, 4_000 + 2 * 3_500, 60_000),
@@ -119,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn regions_stand_once_and_in_their_order() {
+    fn regions_are_sorted_and_unique() {
         let serving = |region| Serving { region, probe: ProbeSlot::EMBEDDED };
         let given = [Region::FlySin, Region::FlyAms, Region::FlySin].map(serving);
         let policy = Policy::of(&settings(1_000, 0), 1, given.to_vec());

@@ -1,6 +1,6 @@
-//! The steps of the state machine: a result comes in, time passes, the monitor is edited, paused,
-//! resumed or deleted, the process starts, a person resolves the incident. Each changes the history and
-//! says what follows.
+//! The steps of the state machine: a result is received, time passes, the monitor is edited,
+//! paused, resumed or deleted, the process starts, or a user resolves the incident. Each step
+//! changes the state and returns its effects.
 
 use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 
@@ -12,51 +12,50 @@ use super::{
 };
 use crate::check::CheckResult;
 
-/// What enters a step from outside.
+/// External inputs of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'d> {
-    /// The instant that is judged, by the core's clock. A pipeline that was held up judges as of the
-    /// instant at which it would have been asked.
+    /// The instant to judge, by the core's clock. A delayed pipeline passes the instant at which
+    /// the step was due.
     pub now: Timestamp,
-    /// Chance for the identifier of an incident that may open.
+    /// Random number for the ID of a new incident.
     pub chance: u64,
-    /// Which probes doubt themselves: their votes are void. Whenever that changes, [`tick`].
+    /// The suspect probes, whose votes are void. Call [`tick`] when this changes.
     pub doubts: &'d Doubts,
 }
 
-/// What follows from a step.
+/// Effects of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effects {
-    /// How much of the history changed.
     pub changed: Changed,
-    /// The change of status, where there is one.
+    /// The change of status, if any.
     pub transition: Option<Transition>,
-    /// When [`tick`] has something to decide if nothing is received before; it takes the place of
-    /// what earlier steps said. An early or superfluous tick does no harm.
+    /// Time at which [`tick`] has to be called if no result is received before; replaces the time
+    /// from earlier steps. An early or extra tick does no harm.
     pub wake_at: Option<Timestamp>,
-    /// Second opinion: the regions to ask at once, all served by other probes than the one that
-    /// turned. The pipeline leaves those out where a check is in flight.
+    /// Confirmation checks: the regions to check at once, all served by other probes than the
+    /// failing region. The pipeline skips those with a check in flight.
     pub ask: Vec<Region>,
-    /// The incident that was open before and still is, where the region that reported began to fail
-    /// with this result.
+    /// The incident that stays open, if the reporting region began to fail with this result.
     pub joined: Option<IncidentId>,
 }
 
-/// How much of the history changed.
+/// Extent of a change of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Changed {
-    /// At most instants: the store need not write the history for it.
+    /// At most instants: the state need not be stored.
     Nothing,
-    /// How a region votes, or since when, as its result of this slot says too: see [`super::Unwritten`].
+    /// Votes or their instants. The result of this slot contains them, too: see
+    /// [`super::Unwritten`].
     Votes(Timestamp),
-    /// Something that a verdict to come depends on: the history is stored at once.
+    /// Data that later verdicts depend on: the state is stored at once.
     Memory,
-    /// The status or the incident; see [`Effects::transition`].
+    /// Status or incident; see [`Effects::transition`].
     Status,
 }
 
-/// A result comes in. Results of another revision or of a region that the monitor left, skipped
-/// ones, repeated ones, ones older than the last two, and all of a paused monitor change nothing.
+/// Records a result. Ignores results of another revision or a removed region, skipped or repeated
+/// ones, ones older than the last two, and all results of a paused monitor.
 pub fn receive(
     policy: &Policy,
     history: &mut History,
@@ -77,8 +76,8 @@ pub fn receive(
     }
     let after = history.regions[place];
     let mut effects = settle(policy, history, moment, observed_at);
-    // Whether failures are in a row depends on their slots, and what a process that starts recalls
-    // of the last minutes need not reach back to both.
+    // Consecutive failures depend on slots, and a restart does not recall enough results to recover
+    // both.
     let says_more = before.ballots() != after.ballots() || heard.ballot != Ballot::Fine;
     let is_late = unwritten::is_late(heard.slot, moment.now);
     if says_more || is_late || unwritten::outlives_results(policy.period) {
@@ -97,17 +96,17 @@ pub fn receive(
     effects
 }
 
-/// Time has passed: votes expire, holds end, a tie has lasted.
+/// Handles the passing of time: votes expire, grace periods end, ties become old.
 pub fn tick(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects {
     settle(policy, history, moment, |_, now| now)
 }
 
-/// The monitor was edited, paused or resumed, another probe serves a region, or the process has
-/// started: `policy` is what holds from now on.
+/// Handles an edit, pause, resume, change of probe or process start: `policy` applies from now on.
 ///
-/// The status holds until all regions have reported again. An edit keeps the open incident, and
-/// the votes of regions that stay, until they are replaced or too old; regions taken away leave at
-/// once. Where a region only changes its probe, use [`tick`] with the new policy: nothing holds.
+/// The status does not change until all regions have reported again. An edit keeps the open
+/// incident. The votes of remaining regions stay valid until replaced or expired; removed regions
+/// lose their vote at once. If only a region's probe changes, call [`tick`] with the new policy:
+/// this needs no grace period.
 pub fn revise(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects {
     history.revision = policy.revision;
     history.align(policy);
@@ -121,14 +120,14 @@ pub fn revise(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Eff
     effects
 }
 
-/// The monitor is deleted: its incident closes. The history is of no use after.
+/// Handles the deletion of the monitor: its incident closes, and the state is no longer needed.
 pub fn delete(history: &mut History, now: Timestamp) -> Effects {
     end(history, ClosedAs::Deleted, now)
 }
 
-/// A person says that an incident is over, whatever the checks say: it closes, and the status stays
-/// what it is. A later recovery is silent, and another incident opens once the status has left
-/// `error` and comes back. One that is not open changes nothing.
+/// Closes an incident that a user resolved and keeps the status. A later recovery is silent. A new
+/// incident opens only after the status has left `error` and returned to it. Has no effect unless
+/// the incident is open.
 pub fn resolve(
     policy: &Policy,
     history: &mut History,
@@ -150,7 +149,7 @@ pub fn resolve(
     Effects { changed: Changed::Status, transition: Some(transition), ..unchanged }
 }
 
-/// Nothing is decided; what was to be decided later still is.
+/// Returns the effects of a step without a decision; scheduled decisions remain.
 fn unchanged(policy: &Policy, history: &History, moment: Moment<'_>) -> Effects {
     let tally = Tally::of(policy, history, moment.doubts, moment.now);
     Effects {
@@ -162,18 +161,18 @@ fn unchanged(policy: &Policy, history: &History, moment: Moment<'_>) -> Effects 
     }
 }
 
-/// Returns when the results that a verdict rests on were all there: the end of the last check, not the
-/// time at which it is judged or stored. Never before the status that it changes.
+/// Returns when the results behind a verdict were complete: the end of the last check, not the time
+/// of judging or storing. Never returns an instant before the current status began.
 fn observed_at(history: &History, now: Timestamp) -> Timestamp {
     let ends = history.regions.iter().filter_map(|state| state.latest);
     let last = ends.map(|heard| heard.finished_at).max().unwrap_or(now);
     last.min(now).max(history.since)
 }
 
-/// Tells since when a status holds that changes at this instant.
+/// Returns the start of a new status that replaces the current one.
 type Since = fn(&History, Timestamp) -> Timestamp;
 
-/// Makes a verdict of what is remembered. `since` is asked only if the status changes.
+/// Computes the verdict from the current state. Calls `since` only if the status changes.
 fn settle(policy: &Policy, history: &mut History, moment: Moment<'_>, since: Since) -> Effects {
     let now = moment.now;
     if !policy.active || history.hold.is_some_and(|hold| holds(policy, history, hold, moment)) {
@@ -205,15 +204,15 @@ fn settle(policy: &Policy, history: &mut History, moment: Moment<'_>, since: Sin
     Effects { changed, transition, wake_at, ask: Vec::new(), joined: None }
 }
 
-/// Recovery needs a new result: regions that an edit takes away, and votes that a longer period
-/// brings back, are no reason to be well again.
+/// Returns whether the status may change to `to`. A recovery needs a new result: removing regions
+/// or extending the period must not end an outage.
 fn may_turn(history: &History, to: MonitorStatus) -> bool {
     let is_down = history.incident.is_some() || history.status == MonitorStatus::Error;
     let recovers = matches!(to, MonitorStatus::Active | MonitorStatus::Degraded) && is_down;
     !recovers || history.is_renewed()
 }
 
-/// Changes the status, and the incident with it.
+/// Changes the status, and the incident accordingly.
 fn turn(
     history: &mut History,
     to: Verdict,
@@ -247,7 +246,7 @@ fn turn(
     Some(Transition { from, to: to.status, at, incident, why: to.why })
 }
 
-/// Forgets all votes and closes the incident: nothing is known of a monitor that does not run.
+/// Clears all votes and closes the incident, because the status of an inactive monitor is unknown.
 fn end(history: &mut History, how: ClosedAs, now: Timestamp) -> Effects {
     let from = std::mem::replace(&mut history.status, MonitorStatus::Unknown);
     let incident = history.incident.take().map(|id| IncidentChange::Closed { id, how });
@@ -273,7 +272,7 @@ fn end(history: &mut History, how: ClosedAs, now: Timestamp) -> Effects {
 }
 
 fn holds(policy: &Policy, history: &History, hold: Hold, moment: Moment<'_>) -> bool {
-    // Regions whose probe doubts itself are not waited for.
+    // Regions of suspect probes are not waited for.
     let is_live = |region| {
         let probe = policy.probe_of(region);
         probe.is_some_and(|probe| moment.doubts.standing(probe) != Standing::Void)
@@ -281,7 +280,7 @@ fn holds(policy: &Policy, history: &History, hold: Hold, moment: Moment<'_>) -> 
     moment.now < hold.until && !history.all_reported(hold, is_live)
 }
 
-/// When a tie that began in `error` has lasted long enough.
+/// Returns when a tie that began in `error` becomes old.
 fn tie_end(policy: &Policy, history: &History) -> Option<Timestamp> {
     history.tie_since.map(|since| since + 2 * policy.period)
 }
@@ -293,20 +292,20 @@ fn wake_at(policy: &Policy, history: &History, tally: &Tally, now: Timestamp) ->
     if let Some(hold) = history.hold {
         return Some(hold.until);
     }
-    // A tie that has ended and still waits for a new result ends with that.
+    // An old tie that waits for a new result ends with that result.
     let tie = tie_end(policy, history).filter(|end| *end > now);
     tie.into_iter().chain(tally.next_expiry).min()
 }
 
-/// Whether a region turned from fine to failing with this result.
+/// Returns whether a region began to fail with this result.
 fn turned(before: &RegionState, after: &RegionState) -> bool {
     let was_failing =
         |state: &RegionState| state.ballots().0.map(|ballot| ballot == Ballot::Failing);
     was_failing(before) == Some(false) && was_failing(after) == Some(true)
 }
 
-/// Whom to ask when `region` turned: one round per monitor and period, of probes that do not doubt
-/// themselves. A probe that does has no vote that could need one.
+/// Returns the regions to confirm a failure of `region`: once per monitor and period, by probes
+/// that are not suspect. A suspect probe has no vote to confirm.
 fn second_opinion(
     policy: &Policy,
     history: &mut History,

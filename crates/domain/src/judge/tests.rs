@@ -1,5 +1,5 @@
-//! The judge as stories: a monitor, what its regions report, and what is said of it. The stories
-//! tick exactly when [`Effects::wake_at`] asks for it, as the pipeline does.
+//! The judge as stories: a monitor, the results of its regions, and the resulting transitions. Like
+//! the pipeline, stories tick exactly when [`Effects::wake_at`] is reached.
 
 mod memory;
 mod properties;
@@ -13,35 +13,35 @@ use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp};
 use super::*;
 use crate::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
 
-/// When stories begin.
+/// Start of all stories.
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
-/// The period of the monitors in stories.
+/// Period of the monitors in stories.
 const PERIOD: Duration = Duration::from_mins(1);
 
-/// A monitor and what has happened to it.
+/// A monitor and its events.
 #[derive(Clone, Debug)]
 struct Story {
     policy: Policy,
     history: History,
     doubts: Doubts,
     now: Timestamp,
-    /// What followed from the last step.
+    /// Effects of the last step.
     effects: Effects,
-    /// Every transition so far.
+    /// All transitions so far.
     transitions: Vec<Transition>,
 }
 
-/// An active monitor that was just created: `fly-ams`, served by a probe of its own.
+/// A new active monitor in `fly-ams`, served by its own probe.
 fn a_monitor() -> Story {
     Story::of(policy_of(&[0]))
 }
 
-/// A monitor in so many regions, each served by a probe of its own, that has succeeded in all.
+/// A monitor in this many regions, each with its own probe, after a success in each.
 fn a_settled_monitor_in(regions: u16) -> Story {
     a_monitor().in_regions(regions).settled()
 }
 
-/// A policy for the first regions there are, each served by the probe of this number.
+/// A policy for the first regions, each served by the probe of this number.
 fn policy_of(probes: &[u16]) -> Policy {
     let serving =
         |(region, probe): (&Region, &u16)| Serving { region: *region, probe: ProbeSlot(*probe) };
@@ -54,7 +54,7 @@ fn policy_of(probes: &[u16]) -> Policy {
     }
 }
 
-/// What a check of `region` came to.
+/// Result of a check of `region`.
 fn result_of(revision: u32, region: Region, slot: Timestamp, outcome: Outcome) -> CheckResult {
     let monitor = MonitorId::from_bits(1);
     CheckResult {
@@ -79,22 +79,22 @@ impl Story {
         Self { policy, history, doubts, now: START, effects, transitions: Vec::new() }
     }
 
-    /// In so many regions, each served by a probe of its own.
+    /// Runs in this many regions, each with its own probe.
     fn in_regions(self, count: u16) -> Self {
         self.served_by(&(0..count).collect::<Vec<_>>())
     }
 
-    /// In so many regions, all served by the server's own probe.
+    /// Runs in this many regions, all served by the embedded probe.
     fn in_regions_of_one_probe(self, count: usize) -> Self {
         self.served_by(&vec![0; count])
     }
 
-    /// In as many regions as there are numbers, served by the probes of these numbers.
+    /// Runs in one region per number, served by the probes of these numbers.
     fn served_by(self, probes: &[u16]) -> Self {
         Self::of(Policy { regions: policy_of(probes).regions, ..self.policy })
     }
 
-    /// All regions have succeeded, and the new monitor's hold is over.
+    /// Succeeds in all regions, which ends the grace period of the new monitor.
     fn settled(self) -> Self {
         self.all(Outcome::Success)
     }
@@ -122,7 +122,7 @@ impl Story {
         self.reports(Region::parse(region).unwrap(), Outcome::Skipped)
     }
 
-    /// One millisecond later the region reports, of a slot of its own.
+    /// Advances by a millisecond and receives a result of the region in a new slot.
     fn reports(mut self, region: Region, outcome: Outcome) -> Self {
         self = self.after(Duration::from_millis(1));
         let result = result_of(self.policy.revision, region, self.now, outcome);
@@ -136,7 +136,7 @@ impl Story {
         self.note();
     }
 
-    /// Time passes, with a tick whenever one was asked for.
+    /// Advances the time, with a tick whenever requested.
     fn after(mut self, time: Duration) -> Self {
         let end = self.now + time;
         while let Some(wake) = self.effects.wake_at.filter(|wake| *wake <= end) {
@@ -154,7 +154,7 @@ impl Story {
         self.note();
     }
 
-    /// The monitor is edited: `change` is what the edit does.
+    /// Edits the monitor by `change`.
     fn edited(mut self, change: impl FnOnce(&mut Policy)) -> Self {
         self.policy.revision += 1;
         change(&mut self.policy);
@@ -169,7 +169,7 @@ impl Story {
         self.edited(|policy| policy.active = true)
     }
 
-    /// The process starts anew, with the history that the store kept.
+    /// Restarts the process with the stored state.
     fn restarted(mut self) -> Self {
         let kept = serde_json::to_string(&self.history).unwrap();
         self.history = serde_json::from_str(&kept).unwrap();
@@ -189,7 +189,7 @@ impl Story {
         self
     }
 
-    /// A person resolves the incident that is open, or one that is not there.
+    /// Resolves the open incident, or an unknown one.
     fn resolved(mut self) -> Self {
         let moment = moment(&self.doubts, self.now, &self.transitions);
         let incident = self.history.incident.unwrap_or(IncidentId::from_bits(0));
@@ -208,7 +208,7 @@ impl Story {
         self.history.status
     }
 
-    /// The transitions in words: `unknown → active, silently: no vote fails`.
+    /// Formats the transitions as text: `unknown → active, silently: no vote fails`.
     fn told(&self) -> Vec<String> {
         self.transitions.iter().map(told).collect()
     }

@@ -1,66 +1,58 @@
-//! A change of a monitor's status, and what it means for its incident (design §5 "Transitions").
+//! A change of a monitor's status, and its effect on the incident (design §5 "Transitions").
 
 use rules::{IncidentId, MonitorStatus, Timestamp};
 
 use super::Why;
 
-/// A change of a monitor's status. `from` and `to` may be the same where only the incident changes:
-/// a person resolves it, or a pause or a deletion closes it of a monitor that was `unknown`.
+/// A change of a monitor's status. `from` equals `to` if only the incident changes: a user resolves
+/// it, or a pause or deletion closes it while the status is `unknown`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
-    /// The status before.
     pub from: MonitorStatus,
-    /// The status from now on.
     pub to: MonitorStatus,
-    /// When it changed: of a verdict, the end of the last check that it rests on.
+    /// Time of the change; for a verdict, the end of the last check behind it.
     pub at: Timestamp,
-    /// What happens to the incident.
     pub incident: IncidentChange,
-    /// Why.
     pub why: Why,
 }
 
-/// What a change of status means for the monitor's incident.
+/// Effect of a change of status on the monitor's incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IncidentChange {
-    /// There is none.
+    /// No change, or no incident.
     None,
-    /// One begins, and people are told.
+    /// An incident opens and alerts are sent.
     Opened(IncidentId),
-    /// It stays open while nothing is known, silently.
+    /// It silently stays open while the status is unknown.
     Suspended(IncidentId),
-    /// It goes on after nothing was known, silently.
+    /// It silently continues after the status was unknown.
     Resumed(IncidentId),
-    /// It ends, and who heard of its opening is told.
+    /// It closes; recipients of the opening alert are notified.
     Closed {
-        /// Which one.
         id: IncidentId,
-        /// What ended it.
         how: ClosedAs,
     },
 }
 
-/// What ended an incident.
+/// Reason for closing an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClosedAs {
     /// The monitor is `active` again.
     Recovered,
-    /// The monitor is `degraded`: no longer down, not yet fine.
+    /// The monitor is `degraded`: no longer down, but not healthy.
     Degraded,
-    /// The monitor was paused.
     Paused,
-    /// The monitor was deleted.
     Deleted,
-    /// A person said that it is over, whatever the checks say.
+    /// A user resolved it.
     Resolved,
 }
 
 impl ClosedAs {
-    /// Each of them.
+    /// All variants.
     pub const ALL: [Self; 5] =
         [Self::Recovered, Self::Degraded, Self::Paused, Self::Deleted, Self::Resolved];
 
-    /// The word that is stored and shown.
+    /// Returns the name used in storage and the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Recovered => "recovered",

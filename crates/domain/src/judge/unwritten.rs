@@ -1,6 +1,6 @@
-//! When a history is stored. What a person would miss is stored at once; how regions vote stands in their
-//! results as well, and a process that starts reads those of the last minutes again. So it is stored once
-//! a minute instead of with each of 28 regions, which report one after the other.
+//! Decides when to store a monitor's state. Important changes are stored at once. Votes are also
+//! part of the results, and a starting process recalls the results of the last minutes. So votes
+//! are stored once a minute instead of with each result of 28 regions.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,49 +9,50 @@ use rules::{ById, MonitorId, Timestamp};
 
 use super::Changed;
 
-/// A process that starts reads results again whose slots are so much before the last stored one, and
-/// [`super::History::recall`]s them. For as long a vote may hold whose instants are not written: from a slot to
-/// the end of a check that is not [`is_late`], and for the window of a monitor that is not rare.
+/// A starting process recalls results whose slots are at most this much older than the last stored
+/// slot, see [`super::History::recall`]. This must cover a vote with unwritten instants: the time
+/// from a slot to the end of a check that is not [`is_late`], plus the window of a monitor that is
+/// not rare.
 pub const RECALLED: Duration = Duration::from_mins(5);
 
-/// Votes wait for the first commit that is so much later.
+/// Minimum time that changed votes wait for a commit.
 const WAITS: Duration = Duration::from_mins(1);
-/// A result is late whose slot is so much before the last one.
+/// A result is late if its slot is this much older than the last one.
 const LATE: Duration = Duration::from_mins(1);
-/// From this period on the last two results of a region may be older than those that are recalled.
+/// From this period on, a region's last two results may be older than the recalled ones.
 const RARE: Duration = Duration::from_mins(5);
 
-// With each slot that is stored, votes of slots so much before it are.
+// Whenever a slot is stored, the votes of slots this much older are stored as well.
 const _: () = assert!(WAITS.as_secs() + LATE.as_secs() < RECALLED.as_secs());
 
-/// Whether a region's votes hold for longer than its results are recalled: then their instants count too.
+/// Returns whether votes may outlive the recalled results, so that their instants must be stored.
 pub(super) fn outlives_results(period: Duration) -> bool {
     period >= RARE
 }
 
-/// Whether a result of this slot is not recalled for long.
+/// Returns whether a result of this slot will soon be too old to be recalled.
 pub(super) fn is_late(slot: Timestamp, now: Timestamp) -> bool {
     now.since(slot) > LATE
 }
 
-/// The monitors of whose history only votes changed since it was stored.
+/// Monitors of which only votes changed since their state was stored.
 #[derive(Debug, Default)]
 pub struct Unwritten {
     since: ById<MonitorId, Timestamp>,
-    /// In their order; of those that were stored meanwhile too.
+    /// In order of time; may contain monitors that were stored meanwhile.
     order: VecDeque<(Timestamp, MonitorId)>,
-    /// The last slot of which a result is stored or about to be.
+    /// The last slot with a result that is stored or about to be.
     last_slot: Option<Timestamp>,
 }
 
 impl Unwritten {
-    /// A result of this slot is stored, or will be with the next commit. What is recalled depends on the last
-    /// one, also where the clock was set back since.
+    /// Records the slot of a result that is stored, or will be with the next commit. The recalled
+    /// range depends on the latest slot, even if the clock was set back since.
     pub fn hear(&mut self, slot: Timestamp) {
         self.last_slot = self.last_slot.max(Some(slot));
     }
 
-    /// So much of a monitor's history changed. Says whether it is to be stored with the next commit.
+    /// Records a change of a monitor's state. Returns whether to store it with the next commit.
     pub fn follow(&mut self, monitor: MonitorId, changed: Changed, now: Timestamp) -> bool {
         let can_wait = match changed {
             Changed::Nothing => true,
@@ -64,7 +65,7 @@ impl Unwritten {
         !can_wait
     }
 
-    /// Votes of a monitor changed by a result of this slot. Says whether its history can wait.
+    /// Records changed votes from a result of this slot. Returns whether storing can wait.
     fn note(&mut self, monitor: MonitorId, slot: Timestamp, now: Timestamp) -> bool {
         if is_late(slot, self.last_slot.unwrap_or(now).max(now)) {
             return false;
@@ -76,14 +77,14 @@ impl Unwritten {
         true
     }
 
-    /// The history of a monitor is stored with the next commit, or gone.
+    /// Removes a monitor whose state is stored with the next commit, or that is gone.
     pub fn forget(&mut self, monitor: MonitorId) {
         self.since.remove(&monitor);
     }
 
-    /// A monitor whose votes have waited long enough, or since an instant that a clock set back made one of
-    /// the future. To be asked before each commit, until there is none, and at no other time: without a commit
-    /// what is recalled stays the same.
+    /// Returns a monitor whose votes have waited long enough, or whose start of waiting is in the
+    /// future because the clock was set back. Call it before each commit until it returns `None`,
+    /// and at no other time: without a commit, the recalled range does not move.
     pub fn pop_due(&mut self, now: Timestamp) -> Option<MonitorId> {
         while let Some((since, monitor)) = self.order.front().copied() {
             if self.since.get(&monitor) == Some(&since) {
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn votes_wait_for_a_minute_from_the_first_that_changed() {
+    fn changed_votes_wait_for_a_minute() {
         let mut unwritten = Unwritten::default();
         let mut note = |monitor, at| unwritten.note(monitor, at, at);
         assert!(note(FIRST, START));
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_meanwhile_is_not_due_until_it_changes_again() {
+    fn stored_monitor_is_not_due_until_changed() {
         let mut unwritten = Unwritten::default();
         assert!(unwritten.note(FIRST, START, START));
         unwritten.forget(FIRST);
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn votes_of_results_that_are_not_recalled_for_long_do_not_wait() {
+    fn votes_of_late_results_do_not_wait() {
         let mut unwritten = Unwritten::default();
         assert!(unwritten.note(FIRST, START, START + 60 * SECOND));
         assert!(!unwritten.note(OTHER, START, START + 61 * SECOND));
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_keeps_nothing_waiting() {
+    fn clock_set_back_ends_the_wait() {
         let mut unwritten = Unwritten::default();
         assert!(unwritten.note(FIRST, START, START));
         assert_eq!(due(&mut unwritten, START - SECOND), [FIRST]);

@@ -1,4 +1,4 @@
-//! The table of design §5 "Verdict": one status of the votes that were counted.
+//! The table of design §5 "Verdict": derives one status from the counted votes.
 
 use std::fmt;
 
@@ -7,67 +7,65 @@ use serde::{Deserialize, Serialize};
 
 use super::votes::Tally;
 
-/// A status and why it is that.
+/// A status and its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// The status.
     pub(super) status: MonitorStatus,
-    /// Which row of the table decided.
+    /// The row of the table that decided.
     pub(super) why: Why,
 }
 
-/// Why a status is what it is; shown to people.
+/// Human-readable reason for a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// No region has a vote.
     NoVotes,
-    /// The monitor is paused.
     Paused,
-    /// The monitor is deleted.
     Deleted,
-    /// A person resolved the incident: the status is what it was.
+    /// A user resolved the incident; the status did not change.
     Resolved,
     /// More than half of the votes fail.
     Failing(Share),
-    /// Half of the votes fail after more did.
+    /// Half of the votes fail, after more had failed.
     Tie(Share),
-    /// A region failed two slots in a row, while most votes do not fail.
+    /// A region failed in two consecutive slots, but most votes do not fail.
     RegionFailing(Region),
-    /// More than half of the votes are slow.
+    /// More than half of the votes are degraded.
     Slow(Share),
-    /// Too few votes fail or are slow to matter.
+    /// Too few votes fail or are degraded.
     Fine(Share),
 }
 
-/// How many say so: votes, and the regions behind them.
+/// Number of votes, and of the regions behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
-    /// Votes that say so.
+    /// Matching votes.
     pub votes: u8,
     /// All votes.
     pub of_votes: u8,
-    /// Regions that say so.
+    /// Matching regions.
     pub regions: u8,
     /// All regions with a vote.
     pub of_regions: u8,
 }
 
-/// Half of the votes fail. Whether that matters depends on what was before.
+/// State of a tie: half of the votes fail. Its meaning depends on the previous status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tie {
-    /// They do not, or it was no `error` before: a tie alone is nothing.
+    /// No tie, or one that did not begin in `error`: it has no effect.
     Harmless,
-    /// It began in `error`, not two periods ago.
+    /// It began in `error` less than two periods ago.
     Young,
-    /// It began in `error`, two periods ago or more.
+    /// It began in `error` two periods ago or more.
     Old,
 }
 
-/// The status that the votes make of the status `was`; `None` where it stays what it was.
+/// Returns the status that follows `was`, or `None` if it does not change.
 ///
-/// It stays where the table asks for two slots in a row and there was one: a first failure neither
-/// makes `active` of `unknown` nor ends an `error`. One region that failed twice is enough.
+/// It does not change if the table requires two consecutive slots and there was one: a first
+/// failure neither turns `unknown` into `active` nor ends an `error`. One region that failed twice
+/// is enough.
 pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Verdict> {
     let failing = tally.failing();
     let of = |status, why| Some(Verdict { status, why });
@@ -82,8 +80,8 @@ pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Ver
         (Tie::Young, MonitorStatus::Error) => {
             return of(MonitorStatus::Error, Why::Tie(failing));
         }
-        // Once a tie has become `degraded` it stays so while it lasts, and no clock that is set
-        // back turns it into `error` again.
+        // A tie that became `degraded` stays so: setting the clock back must not turn it into
+        // `error` again.
         (Tie::Young | Tie::Old, _) => {
             return of(MonitorStatus::Degraded, Why::Tie(failing));
         }
@@ -99,7 +97,8 @@ pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Ver
 }
 
 impl Share {
-    /// Returns whether one probe saw all of it. Naming several regions would claim several places.
+    /// Returns whether one probe observed all regions. Naming several regions would then be
+    /// misleading.
     const fn is_of_one_probe(self) -> bool {
         self.of_votes == 1
     }
@@ -111,11 +110,11 @@ impl fmt::Display for Why {
             Self::NoVotes => f.write_str("no region has reported lately"),
             Self::Paused => f.write_str("the monitor is paused"),
             Self::Deleted => f.write_str("the monitor is deleted"),
-            Self::Resolved => f.write_str("somebody resolved the incident"),
+            Self::Resolved => f.write_str("a user resolved the incident"),
             Self::Failing(share) if share.is_of_one_probe() => f.write_str("the check fails"),
             Self::Slow(share) if share.is_of_one_probe() => f.write_str("the check is slow"),
             Self::Failing(share) => write!(f, "fails in {share}"),
-            Self::Tie(share) => write!(f, "still fails in {share}, after it did in more"),
+            Self::Tie(share) => write!(f, "still fails in {share}, fewer than before"),
             Self::RegionFailing(region) => write!(f, "fails in `{region}`, two slots in a row"),
             Self::Slow(share) => write!(f, "is slow in {share}"),
             Self::Fine(share) if share.regions == 0 && share.is_of_one_probe() => {
@@ -132,7 +131,8 @@ impl fmt::Display for Why {
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} regions", self.regions, self.of_regions)?;
-        // Where one probe serves all regions, or each its own, the votes tell nothing more.
+        // If one probe serves all regions, or each region has its own, the votes add no
+        // information.
         if self.of_votes == 1 || self.of_votes == self.of_regions {
             return Ok(());
         }

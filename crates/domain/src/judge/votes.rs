@@ -1,5 +1,4 @@
-//! Counting (design §5 "Votes"): what each region's last results say, and what the probes that
-//! serve them say together.
+//! Counts votes (design §5 "Votes"): combines the last results of the regions of each probe.
 
 use std::time::Duration;
 
@@ -10,19 +9,18 @@ use super::{Ballot, Doubts, Heard, History, Policy, ProbeSlot, RegionState, Shar
 /// The votes of a monitor at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// Regions of the monitor.
     pub(super) regions: u8,
     /// Regions with a vote.
     pub(super) voting: u8,
     /// Votes: one per probe that serves a region with a vote.
     pub(super) votes: u8,
-    /// Votes that fail, and the regions that do.
+    /// Failing votes, and failing regions.
     failing: (u8, u8),
-    /// Votes that are slow, and the regions that are.
+    /// Degraded votes, and degraded regions.
     slow: (u8, u8),
-    /// The first region with a vote that failed two slots in a row.
+    /// The first region with a vote that failed in two consecutive slots.
     pub(super) failed_twice: Option<Region>,
-    /// When the first of the votes will be too old.
+    /// Time at which the first vote expires.
     pub(super) next_expiry: Option<Timestamp>,
 }
 
@@ -36,16 +34,16 @@ struct Voter {
 }
 
 impl Tally {
-    /// Counts the votes at `now`; those of probes that doubt themselves are void.
+    /// Counts the votes at `now`; those of suspect probes are void.
     pub(super) fn of(policy: &Policy, history: &History, doubts: &Doubts, now: Timestamp) -> Self {
         let window = policy.window();
         let mut tally = Self { regions: policy.regions.len() as u8, ..Self::default() };
         let nobody = Voter { probe: ProbeSlot(0), voting: 0, failing: 0, slow: 0 };
-        // On the stack: this runs for every result.
+        // On the stack, because this runs for every result.
         let mut voters = [nobody; Region::ALL.len()];
         let mut known = 0;
         for (serving, state) in policy.regions.iter().zip(&history.regions) {
-            // The usual case copies nothing: this runs for every result.
+            // The common case copies nothing, because this runs for every result.
             let part;
             let credible = match doubts.standing(serving.probe) {
                 Standing::Sound => state,
@@ -74,27 +72,27 @@ impl Tally {
         tally
     }
 
-    /// Whether half of the monitor's regions or more are without a vote.
+    /// Returns whether at least half of the monitor's regions have no vote.
     pub(super) const fn is_thin(&self) -> bool {
         2 * (self.regions - self.voting) >= self.regions
     }
 
-    /// Whether more than half of the votes are slow.
+    /// Returns whether more than half of the votes are degraded.
     pub(super) const fn is_slow(&self) -> bool {
         2 * self.slow.0 > self.votes
     }
 
-    /// Whether exactly half of the votes fail.
+    /// Returns whether exactly half of the votes fail.
     pub(super) const fn is_tied(&self) -> bool {
         self.votes > 0 && 2 * self.failing.0 == self.votes
     }
 
-    /// How many fail.
+    /// Returns the share of failing votes.
     pub(super) const fn failing(&self) -> Share {
         self.share(self.failing)
     }
 
-    /// How many are slow.
+    /// Returns the share of degraded votes.
     pub(super) const fn slow(&self) -> Share {
         self.share(self.slow)
     }
@@ -103,13 +101,13 @@ impl Tally {
         Share { votes, of_votes: self.votes, regions, of_regions: self.voting }
     }
 
-    /// Counts a region that has a vote.
+    /// Counts a region with a vote.
     fn hear(&mut self, state: &RegionState, window: Duration) {
         self.voting += 1;
         if self.failed_twice.is_none() && state.failed_twice(window) {
             self.failed_twice = Some(state.region);
         }
-        // "Within" includes the last millisecond of the window.
+        // The window includes its last millisecond.
         let expiry = state.latest.map(|last| last.finished_at + window + Duration::from_millis(1));
         self.next_expiry = match (self.next_expiry, expiry) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -127,15 +125,15 @@ impl Voter {
 }
 
 impl RegionState {
-    /// What of it counts, by the standing of the probe that serves the region.
+    /// Returns the results that count, given the trust in the region's probe.
     fn credible(&self, standing: Standing) -> Self {
         let counts = |heard: &Heard| standing.counts(heard);
         Self { latest: self.latest.filter(counts), before: self.before.filter(counts), ..*self }
     }
 
-    /// Whether its last two results are of slots in a row and both vote `ballot`. Slots further
-    /// apart than a vote lives (the process was down between them), and results of two revisions,
-    /// are not in a row; a skipped slot between them changes nothing.
+    /// Returns whether its last two results are of consecutive slots and both vote `ballot`. Slots
+    /// further apart than the window (the process was down between them) and results of two
+    /// revisions are not consecutive. A skipped slot in between does not matter.
     fn twice(&self, ballot: Ballot, window: Duration) -> bool {
         let (Some(latest), Some(before)) = (self.latest, self.before) else {
             return false;
@@ -146,14 +144,14 @@ impl RegionState {
             && latest.slot.since(before.slot) <= window
     }
 
-    /// Whether it failed two slots in a row.
+    /// Returns whether it failed in two consecutive slots.
     pub(super) fn failed_twice(&self, window: Duration) -> bool {
         self.twice(Ballot::Failing, window)
     }
 }
 
-/// The status of one region alone, as `GetMonitorStatus` answers it: its last result as long as
-/// that has a vote. `error` is a failing one, whatever the other regions say.
+/// Returns the status of one region, as in `GetMonitorStatus`: that of its last result while it has
+/// a vote. `error` means a failure here, whatever the other regions report.
 pub fn region_status(
     policy: &Policy,
     history: &History,
@@ -172,8 +170,8 @@ pub fn region_status(
     }
 }
 
-/// How a region votes at `now`; `None` where its last result is too old. Slow takes two slow
-/// results in a row to enter and two others to leave; each region counts its own.
+/// Returns the vote of a region at `now`, or `None` if its last result expired. Entering and
+/// leaving `degraded` takes two results in a row, counted per region.
 fn vote(state: &RegionState, window: Duration, was_slow: bool, now: Timestamp) -> Option<Ballot> {
     let latest = state.latest?;
     if now.since(latest.finished_at) > window {

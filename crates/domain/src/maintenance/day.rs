@@ -1,9 +1,10 @@
-//! Which days a recurrence means (RFC 5545 §3.3.10): a day is asked by itself, whatever the period.
+//! Matches days against a recurrence (RFC 5545 §3.3.10), independent of its frequency.
 
 use jiff::civil::{Date, Weekday};
 use rules::maintenance::{Frequency, Recurrence};
 
-/// Whether the rule means this day, in a period that has it. `start` says what the rule leaves out.
+/// Returns whether the rule includes this day of a matching period. `start` supplies what the rule
+/// omits.
 pub(super) fn is_meant(rule: &Recurrence, start: Date, day: Date) -> bool {
     among(&rule.months, day.month().into())
         && in_week(rule, day)
@@ -13,7 +14,7 @@ pub(super) fn is_meant(rule: &Recurrence, start: Date, day: Date) -> bool {
         && is_like_start(rule, start, day)
 }
 
-/// The first day of the week that has this day.
+/// Returns the first day of the week of this day.
 pub(super) fn week_of(day: Date, week_start: Weekday) -> Option<Date> {
     let into = i64::from(day.weekday().since(week_start));
     day.checked_sub(jiff::Span::new().days(into)).ok()
@@ -23,12 +24,13 @@ fn among(wanted: &[i16], number: i16) -> bool {
     wanted.is_empty() || wanted.contains(&number)
 }
 
-/// Whether the number, from 1 to `last`, is wanted: counted from either end.
+/// Returns whether the number, from 1 to `last`, is wanted. Negative numbers count from the end.
 fn among_counted(wanted: &[i16], number: i16, last: i16) -> bool {
     wanted.is_empty() || wanted.contains(&number) || wanted.contains(&(number - last - 1))
 }
 
-/// What the rule leaves out is that of the start: the day of the year, of the month or of the week.
+/// Returns whether the day matches the start in what the rule omits: the day of the year, month or
+/// week.
 fn is_like_start(rule: &Recurrence, start: Date, day: Date) -> bool {
     if !(rule.year_days.is_empty() && rule.month_days.is_empty() && rule.days.is_empty()) {
         return true;
@@ -42,8 +44,7 @@ fn is_like_start(rule: &Recurrence, start: Date, day: Date) -> bool {
     }
 }
 
-/// Whether the day is one of the wanted days of the week: each, or the one of this number in its
-/// month or year.
+/// Returns whether the day matches one wanted weekday: every one, or the n-th of its month or year.
 fn is_weekday(rule: &Recurrence, (which, weekday): (i16, Weekday), day: Date) -> bool {
     if day.weekday() != weekday {
         return false;
@@ -61,7 +62,8 @@ fn is_weekday(rule: &Recurrence, (which, weekday): (i16, Weekday), day: Date) ->
     }
 }
 
-/// Whether the week of the day is wanted. The first week of a year is the first with four days in it.
+/// Returns whether the week of the day is wanted. The first week of a year is the first one with
+/// four days in it.
 fn in_week(rule: &Recurrence, day: Date) -> bool {
     if rule.weeks.is_empty() {
         return true;
@@ -75,7 +77,7 @@ fn in_week(rule: &Recurrence, day: Date) -> bool {
     number().is_some_and(|(week, last)| among_counted(&rule.weeks, week, last))
 }
 
-/// The fourth day of a week lies in the year that the week is counted in.
+/// Returns the fourth day of a week, which decides the year that the week belongs to.
 fn fourth_of_week(day: Date, week_start: Weekday) -> Option<Date> {
     week_of(day, week_start)?.checked_add(jiff::Span::new().days(3)).ok()
 }

@@ -1,5 +1,5 @@
-//! The occurrences of a recurrence (RFC 5545 §3.3.10), by a clock that no zone has set: period by
-//! period, each a set of days and times. The work is bounded whatever the rule is.
+//! The occurrences of a recurrence (RFC 5545 §3.3.10) in local time: period by period, each a set
+//! of days and times. The work is bounded for any rule.
 
 use std::collections::VecDeque;
 
@@ -9,33 +9,33 @@ use rules::maintenance::{Frequency, Recurrence, RecurrenceEnd};
 
 use super::day;
 
-/// Periods that are looked at before a rule counts as over: a rule that means no day ends here.
-/// More than the minutes for which windows are written ahead.
+/// Maximum number of periods examined, which ends a rule that matches no day. More than the minutes
+/// for which windows are stored.
 const PERIODS_MAX: u32 = 650_000;
-/// No occurrence is looked for after this year.
+/// No occurrence is computed after this year.
 const LAST_YEAR: i16 = 2_300;
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// The occurrences from the start on, in their order. The start is one where the rule means it.
+/// The occurrences from the start on, in order. The start is included only if the rule matches it.
 pub(super) struct Occurrences<'r> {
     rule: &'r Recurrence,
     start: DateTime,
-    /// The next period; 0 is that of the start, and each is `INTERVAL` after the one before.
+    /// The next period; 0 is that of the start. Periods are `INTERVAL` apart.
     next: i64,
-    /// What is left of the period before the next.
+    /// Remaining occurrences of the current period.
     set: VecDeque<DateTime>,
-    /// How many may come still, where the rule counts them.
+    /// Number of remaining occurrences, if the rule has a count.
     left: Option<u32>,
     looked_at: u32,
 }
 
-/// A period: some days, or a part of one.
+/// A period: several days, or part of one.
 struct Period {
     first: Date,
     days: i16,
-    /// The hour, or the hour and the minute, of those that are no longer than that.
+    /// The hour and minute, for periods of this length or shorter.
     hour: Option<i8>,
     minute: Option<i8>,
 }
@@ -49,7 +49,7 @@ impl<'r> Occurrences<'r> {
         Self { rule, start, next: 0, set: VecDeque::new(), left, looked_at: 0 }
     }
 
-    /// Leaves out periods that end before `to`, unless the rule counts its occurrences.
+    /// Skips periods that end before `to`, unless the rule counts its occurrences.
     pub(super) fn skip_to(&mut self, to: DateTime) {
         if self.left.is_some() || to <= self.start {
             return;
@@ -65,7 +65,7 @@ impl<'r> Occurrences<'r> {
         self.next = periods / i64::from(self.rule.interval);
     }
 
-    /// When the period of the start begins, of those that are all equally long.
+    /// Returns the begin of the start's period, for frequencies of constant length.
     fn begin(&self) -> Option<DateTime> {
         let (date, time) = (self.start.date(), self.start.time());
         let (date, time) = match self.rule.frequency {
@@ -77,7 +77,7 @@ impl<'r> Occurrences<'r> {
         Some(date.to_datetime(time))
     }
 
-    /// Seconds of a period, of those that are all equally long.
+    /// Returns the length of a period in seconds, for frequencies of constant length.
     fn length(&self) -> i64 {
         match self.rule.frequency {
             Frequency::Minutely => MINUTE,
@@ -87,7 +87,7 @@ impl<'r> Occurrences<'r> {
         }
     }
 
-    /// The next period; `None` where the calendar ends.
+    /// Returns the next period, or `None` at the end of the calendar.
     fn period(&self) -> Option<Period> {
         let step = self.next.checked_mul(i64::from(self.rule.interval))?;
         let (hour, minute) = (None, None);
@@ -119,13 +119,14 @@ impl<'r> Occurrences<'r> {
         (period.first.year() <= LAST_YEAR).then_some(period)
     }
 
-    /// When the period so many after that of the start begins, of those that are all equally long.
+    /// Returns the begin of the period `step` periods after that of the start, for frequencies of
+    /// constant length.
     fn moment(&self, step: i64) -> Option<DateTime> {
         let after = SignedDuration::from_secs(step.checked_mul(self.length())?);
         self.begin()?.checked_add(after).ok()
     }
 
-    /// Goes to the next period and takes what the rule means of it.
+    /// Advances to the next period and collects its occurrences.
     fn go_on(&mut self) -> Option<()> {
         let period = self.period()?;
         self.next += 1;
@@ -147,17 +148,17 @@ impl<'r> Occurrences<'r> {
         Some(())
     }
 
-    /// Leaves out the rest of a day that the rule does not mean, of periods that are shorter.
+    /// Skips the rest of a day that the rule excludes, for frequencies shorter than a day.
     fn skip_to_next_day(&mut self, day: Date) -> Option<()> {
         let tomorrow = day.tomorrow().ok()?.to_datetime(Time::midnight());
         let seconds = tomorrow.duration_since(self.begin()?).as_secs();
         let step = self.length() * i64::from(self.rule.interval);
-        // Rounded up: the first period that begins there or later.
+        // Rounded up: the first period that begins then or later.
         self.next = self.next.max((seconds + step - 1) / step);
         Some(())
     }
 
-    /// The times of each day of a period. What the rule leaves out is that of the start.
+    /// Returns the times within each day of a period. The start supplies what the rule omits.
     fn times(&self, period: &Period) -> Vec<Time> {
         let start = self.start.time();
         let hours = these(&self.rule.hours, period.hour, start.hour());
@@ -168,7 +169,7 @@ impl<'r> Occurrences<'r> {
             for minute in &minutes {
                 let of_minute = |second: &i8| {
                     Time::new(*hour, *minute, *second, start.subsec_nanosecond())
-                        .expect("rules hold each to its bounds")
+                        .expect("the rule was validated")
                 };
                 times.extend(seconds.iter().map(of_minute));
             }
@@ -200,12 +201,12 @@ impl Iterator for Occurrences<'_> {
     }
 }
 
-/// Whether the rule names what the period has of this kind, if it has.
+/// Returns whether the rule includes the period's value, if the period has one.
 fn is_named(named: &[i16], of_period: Option<i8>) -> bool {
     of_period.is_none_or(|one| named.is_empty() || named.contains(&one.into()))
 }
 
-/// The number that the period has, or those that the rule names, or that of the start.
+/// Returns the value of the period, else those of the rule, else that of the start.
 fn these(named: &[i16], of_period: Option<i8>, of_start: i8) -> Vec<i8> {
     match of_period {
         Some(one) => vec![one],
@@ -214,7 +215,7 @@ fn these(named: &[i16], of_period: Option<i8>, of_start: i8) -> Vec<i8> {
     }
 }
 
-/// Those of a period at the positions that the rule names, counted from either end.
+/// Returns the occurrences at the rule's positions, counted from either end.
 fn chosen(positions: &[i16], all: Vec<DateTime>) -> VecDeque<DateTime> {
     if positions.is_empty() {
         return all.into();
@@ -231,7 +232,7 @@ fn chosen(positions: &[i16], all: Vec<DateTime>) -> VecDeque<DateTime> {
     chosen.into()
 }
 
-/// Months since the calendar's beginning.
+/// Returns the months since year 0.
 fn months(at: DateTime) -> i64 {
     i64::from(at.year()) * 12 + i64::from(at.month()) - 1
 }

@@ -1,5 +1,4 @@
-//! Windows of maintenance: the examples of RFC 5545, clocks that are changed, and what holds of any
-//! rule.
+//! Windows of maintenance: the examples of RFC 5545, clock changes, and properties of any rule.
 
 mod examples;
 mod windows;

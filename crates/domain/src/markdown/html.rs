@@ -1,11 +1,12 @@
-//! Markdown as HTML: a few tags that are written here, and all else escaped. Raw HTML is the text that
-//! it is, an image its description, and a heading a strong paragraph, because the page has its own.
+//! Renders Markdown as HTML with a few fixed tags and everything else escaped. Raw HTML becomes
+//! text, an image its description, and a heading a bold paragraph, because the page has its own
+//! headings.
 
 use pulldown_cmark::{Event, Tag};
 
 use super::{DEPTH_MAX, parser, target};
 
-/// The text as HTML that may stand in any page.
+/// Renders the text as HTML that is safe on any page.
 pub fn html(markdown: &str) -> String {
     let mut writer = Writer { out: String::with_capacity(markdown.len() * 2), open: Vec::new() };
     for event in parser(markdown) {
@@ -16,7 +17,7 @@ pub fn html(markdown: &str) -> String {
 
 struct Writer {
     out: String,
-    /// What closes each element that is open; nothing where its tag was left out.
+    /// The closing tag of each open element; empty if its tag was omitted.
     open: Vec<&'static str>,
 }
 
@@ -48,7 +49,7 @@ impl Writer {
 
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "the list is the library's, and what is not named here is left out"
+        reason = "the library defines the list, and tags not named here are omitted"
     )]
     fn begin(&mut self, tag: &Tag<'_>) {
         let (begin, end) = match tag {
@@ -70,7 +71,7 @@ impl Writer {
             Tag::Emphasis => ("<em>", "</em>"),
             Tag::Strong => ("<strong>", "</strong>"),
             Tag::Strikethrough => ("<del>", "</del>"),
-            // Images, and what is not asked of the library: what they hold stays.
+            // Images and extensions that are not enabled: keep their content.
             _ => ("", ""),
         };
         let is_too_deep = self.open.iter().filter(|end| !end.is_empty()).count() >= DEPTH_MAX;
@@ -79,7 +80,7 @@ impl Writer {
         self.open.push(end);
     }
 
-    /// Text, wherever it stands.
+    /// Appends escaped text.
     fn text(&mut self, text: &str) {
         for letter in text.chars() {
             match letter {

@@ -1,5 +1,5 @@
-//! Markdown as plain text: paragraphs with a line between them, marks before the items of lists, and
-//! behind the text of a link where it leads.
+//! Renders Markdown as plain text: blank lines between paragraphs, markers for list items, and the
+//! URL after the text of a link.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::{DEPTH_MAX, parser, target};
 
-/// The text for people who see no HTML; without line breaks at its ends.
+/// Renders the text without HTML, and without line breaks at either end.
 pub fn plain(markdown: &str) -> String {
     let mut writer = Writer::default();
     for event in parser(markdown) {
@@ -19,11 +19,11 @@ pub fn plain(markdown: &str) -> String {
 #[derive(Default)]
 struct Writer {
     out: String,
-    /// Of each list that is open the number of its next item, where it is numbered.
+    /// For each open list the number of its next item, if it is numbered.
     lists: Vec<Option<u64>>,
-    /// Of each link that is open where its text begins and where it leads.
+    /// For each open link the start of its text, and its URL.
     links: Vec<(usize, Option<String>)>,
-    /// Whether a mark was just written, after which no line is left free.
+    /// Whether a list marker was just written; no blank line follows it.
     is_after_mark: bool,
 }
 
@@ -51,7 +51,7 @@ impl Writer {
 
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "the list is the library's, and what is not named here is left out"
+        reason = "the library defines the list, and tags not named here are omitted"
     )]
     fn begin(&mut self, tag: &Tag<'_>) {
         match tag {
@@ -72,7 +72,7 @@ impl Writer {
 
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "the list is the library's, and what is not named here is left out"
+        reason = "the library defines the list, and tags not named here are omitted"
     )]
     fn end(&mut self, tag: TagEnd) {
         match tag {
@@ -107,7 +107,7 @@ impl Writer {
         self.is_after_mark = true;
     }
 
-    /// Leaves a line free before what follows.
+    /// Adds a blank line before the next block.
     fn gap(&mut self) {
         if std::mem::take(&mut self.is_after_mark) || self.out.is_empty() {
             return;

@@ -1,10 +1,10 @@
-//! What becomes of Markdown, also of what is written to do harm.
+//! Rendering of Markdown, including hostile input.
 
 use proptest::prelude::*;
 
 use super::{html, plain};
 
-/// Every tag that may stand in a page, but for links.
+/// Every tag allowed on a page, except links.
 const TAGS: [&str; 22] = [
     "p",
     "/p",
@@ -29,7 +29,7 @@ const TAGS: [&str; 22] = [
     "br",
     "hr",
 ];
-/// Pieces of which harm is made.
+/// Fragments for hostile input.
 const PIECES: [&str; 40] = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -73,14 +73,14 @@ const PIECES: [&str; 40] = [
     "\u{0}",
 ];
 
-/// Whether nothing stands in the HTML but tags that may, each of them closed.
+/// Checks that the HTML contains only allowed tags, each of them closed.
 fn is_harmless(html: &str) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = html;
     while let Some(begins) = rest.find(['<', '>']) {
         rest = &rest[begins..];
-        let ends = rest.find('>').ok_or("a tag without an end")?;
-        let tag = rest.strip_prefix('<').ok_or("an end without a tag")?.get(..ends - 1);
+        let ends = rest.find('>').ok_or("a tag without `>`")?;
+        let tag = rest.strip_prefix('<').ok_or("a `>` without a tag")?.get(..ends - 1);
         let tag = tag.ok_or("an empty tag")?;
         rest = &rest[ends + 1..];
         if let Some(link) = tag.strip_prefix("a href=\"") {
@@ -92,7 +92,7 @@ fn is_harmless(html: &str) -> Result<(), String> {
             open.push("a");
         } else if let Some(closed) = tag.strip_prefix('/') {
             if open.pop() != Some(closed) {
-                return Err(format!("{closed} is closed in the wrong place"));
+                return Err(format!("{closed} is closed out of order"));
             }
         } else if !TAGS.contains(&tag) {
             return Err(format!("<{tag}>"));
@@ -104,7 +104,7 @@ fn is_harmless(html: &str) -> Result<(), String> {
 }
 
 #[test]
-fn markdown_is_html_of_a_few_tags() {
+fn markdown_renders_as_a_few_tags() {
     // issue 7 point 3: "Markdown updates (sanitised)"
     let written = "# Fixed\nWe **replaced** the ~~old~~ disk, see [the log](https://a.example/?a=1&b=\"2\").\n\n\
                    - one  \n  more\n- `<two>`\n\n1. first\n\n> said\n\n```\na < b\n```\n---\n<me@a.example>";
@@ -134,7 +134,7 @@ fn markdown_is_html_of_a_few_tags() {
 }
 
 #[test]
-fn html_images_and_links_that_run_something_are_their_text() {
+fn raw_html_images_and_script_links_become_text() {
     for (written, expected) in [
         ("<b onclick=\"x()\">hi</b>", "<p>&lt;b onclick=&quot;x()&quot;&gt;hi&lt;/b&gt;</p>"),
         ("![a chart](https://a.example/x.png)", "<p>a chart</p>"),
@@ -149,7 +149,7 @@ fn html_images_and_links_that_run_something_are_their_text() {
 }
 
 #[test]
-fn what_stands_in_each_other_too_deep_is_as_long_as_what_was_written() {
+fn deep_nesting_keeps_output_small() {
     let nested = [">".repeat(8_000), "- ".repeat(4_000), "*".repeat(8_000), "[".repeat(8_000)];
     for written in nested {
         let (html, plain) = (html(&written), plain(&written));
@@ -160,7 +160,7 @@ fn what_stands_in_each_other_too_deep_is_as_long_as_what_was_written() {
 
 proptest! {
     #[test]
-    fn nothing_that_is_written_runs_in_a_browser(
+    fn any_input_renders_as_safe_html(
         pieces in prop::collection::vec((prop::sample::select(&PIECES[..]), ".{0,3}"), 0..40),
     ) {
         let pieces = pieces.into_iter().flat_map(|(piece, other)| [piece.to_owned(), other]);
@@ -170,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn text_without_marks_stays_as_it_is(words in "[a-z]{1,8}( [a-z]{1,8}){0,5}") {
+    fn text_without_markup_is_unchanged(words in "[a-z]{1,8}( [a-z]{1,8}){0,5}") {
         prop_assert_eq!(plain(&words), words.clone());
         prop_assert_eq!(html(&words), format!("<p>{words}</p>"));
     }

@@ -1,5 +1,5 @@
-//! What the answers of most receivers mean, and what people are told of them. Where a vendor says
-//! more by its words, its own file reads them first.
+//! Classifies the responses of most vendors and quotes them for users. A vendor with more detailed
+//! errors reads them in its own file first.
 
 use std::time::Duration;
 
@@ -9,18 +9,17 @@ use serde_json::Value;
 use super::fit::{Unit, fit, one_line, plain};
 use super::message::{Answer, Delivered, Refusal};
 
-/// Most of an answer that people are shown, in characters (ours: one line).
+/// Maximum characters of a response shown to users (our choice: one line).
 const SHOWN_MAX: usize = 200;
-/// Words that are as long as this and have digits and letters are keys more often than not; people
-/// are not shown them.
+/// Words of at least this length with digits and letters are probably keys and are not shown.
 const KEY_CHARS_MIN: usize = 20;
-/// Longest time that an answer can ask to wait for, before policy bounds it further.
+/// Maximum time to wait that a response can request, before the policy limits it further.
 const WAIT_MAX: Duration = Duration::from_hours(24 * 365);
 
-/// What `answer` of a channel of this kind means.
+/// Classifies the `answer` of a channel of this kind.
 ///
-/// 2xx is taken. 408, 425, 429 and 5xx are tried again, everything else never: a redirect too,
-/// because the address of a channel is a secret that goes nowhere else.
+/// 2xx is success. 408, 425, 429 and 5xx are retried, everything else is not. This includes
+/// redirects, because a channel's address is a secret that must not be sent elsewhere.
 pub fn read_answer(kind: ProviderType, answer: &Answer) -> Delivered {
     match kind {
         ProviderType::Discord => super::discord::read(answer),
@@ -37,17 +36,17 @@ pub fn read_answer(kind: ProviderType, answer: &Answer) -> Delivered {
     }
 }
 
-/// What `answer` said, as people are shown it: one line without what may be a key.
+/// Quotes `answer` for users: one line without possible keys.
 pub fn said(answer: &Answer) -> String {
     sentence(answer.status, &answer.body, None)
 }
 
-/// The beginning of what somebody else said, as people are shown it: one line without what may be a key.
+/// Shortens a text of a third party for users: one line without possible keys.
 pub fn in_one_line(text: &str) -> String {
     shown(text)
 }
 
-/// An answer whose status alone decides, with what it `said` and the way out where one is known.
+/// Classifies a response by its status alone; quotes `said` and adds a way out if known.
 pub(super) fn by_status(answer: &Answer, said: Option<&str>, way_out: Option<&str>) -> Delivered {
     let said = said.unwrap_or(&answer.body);
     match answer.status {
@@ -57,27 +56,27 @@ pub(super) fn by_status(answer: &Answer, said: Option<&str>, way_out: Option<&st
     }
 }
 
-/// Not now.
+/// Returns the classification for a later retry.
 pub(super) fn again(answer: &Answer, after: Option<Duration>, said: &str) -> Delivered {
     Delivered::Again { after, why: sentence(answer.status, said, None) }
 }
 
-/// Never.
+/// Returns the classification for a permanent failure.
 pub(super) fn refused(answer: &Answer, said: &str, way_out: Option<&str>) -> Delivered {
     Delivered::Refused(Refusal { why: sentence(answer.status, said, way_out) })
 }
 
-/// The answer as JSON; `null` where it is none, such as when only its beginning is known.
+/// Parses the response as JSON; returns `null` if it is invalid or truncated.
 pub(super) fn json(answer: &Answer) -> Value {
     serde_json::from_str(&answer.body).unwrap_or(Value::Null)
 }
 
-/// The text at `pointer`.
+/// Returns the text at `pointer`.
 pub(super) fn text_at<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {
     value.pointer(pointer).and_then(Value::as_str)
 }
 
-/// A number of seconds, whole or not, as a time to wait; `None` for what is no such number.
+/// Parses a number of seconds, possibly fractional, as a time to wait.
 pub(super) fn seconds(value: Option<&Value>) -> Option<Duration> {
     let seconds = value.and_then(Value::as_f64).filter(|seconds| *seconds >= 0.0)?;
     Some(Duration::try_from_secs_f64(seconds).map_or(WAIT_MAX, |wait| wait.min(WAIT_MAX)))
@@ -105,7 +104,7 @@ fn sentence(status: u16, said: &str, way_out: Option<&str>) -> String {
     }
 }
 
-/// The beginning of what a receiver said, without what may be a key: it may repeat the request.
+/// Shortens a vendor's text and hides possible keys, because it may echo the request.
 fn shown(said: &str) -> String {
     let line = one_line(said);
     let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '=' | '.');

@@ -1,4 +1,4 @@
-//! From what happened to what goes over the wire: asks the file of the channel's kind.
+//! Composes the message of an event by calling the file of the channel's kind.
 
 use rules::ProviderType;
 use rules::notification::Provider;
@@ -13,11 +13,11 @@ use super::{
     webhook,
 };
 
-/// The message that tells `notice` on the channel called `channel_name`. It keeps to every limit
-/// that the vendor documents, whatever is in names, addresses and reasons.
+/// Composes the message of `notice` for the channel named `channel_name`. It respects every limit
+/// that the vendor documents, for any names, addresses and reasons.
 ///
-/// A storm is told by kinds that [`keeps_alerts`] too, as an alert of its own that nothing closes:
-/// policy never makes one for them.
+/// A digest for kinds that [`keeps_alerts`] would open an alert that nothing closes, but the policy
+/// never creates one for them.
 pub fn compose(
     provider: &Provider,
     channel_name: Option<&str>,
@@ -55,9 +55,9 @@ pub fn compose(
     Ok(Message::Http(message))
 }
 
-/// Whether channels of this kind keep an alert until they are told that it is over. They group by
-/// themselves and get no storms; and what a test opened there is closed by a second message: the
-/// same event with [`super::Event::closed`] set.
+/// Returns whether channels of this kind keep an alert open until it is closed. They group alerts
+/// themselves and get no digests. A test alert there is closed by a second message: the same event
+/// with [`super::Event::closed`] set.
 pub const fn keeps_alerts(kind: ProviderType) -> bool {
     match kind {
         ProviderType::Pagerduty | ProviderType::Opsgenie | ProviderType::GrafanaOncall => true,

@@ -1,21 +1,21 @@
-//! What one delivery tells: an event of a monitor to a channel, or news of a page to a subscriber.
+//! The payload of one delivery: a monitor event for a channel, or a page event for a subscriber.
 
 use rules::Timestamp;
 
 use super::event::Event;
 use super::news::News;
 
-/// What one delivery tells.
+/// The payload of one delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// To a channel.
+    /// For a channel.
     Alert(Box<Event>),
-    /// To a page, and from there to its subscribers.
+    /// For a page and its subscribers.
     News(Box<News>),
 }
 
 impl Content {
-    /// When it happened.
+    /// Returns the time of the event.
     pub const fn at(&self) -> Timestamp {
         match self {
             Self::Alert(event) => event.at,
@@ -23,7 +23,7 @@ impl Content {
         }
     }
 
-    /// Returns name and identifier of the monitor or page, for the log.
+    /// Returns name and ID of the monitor or page, for the log.
     pub fn about(&self) -> String {
         match self {
             Self::Alert(event) => {
@@ -33,7 +33,7 @@ impl Content {
         }
     }
 
-    /// What a channel is told; `None` where it is for subscribers.
+    /// Returns the event for a channel, if it is one.
     pub fn alert(&self) -> Option<&Event> {
         match self {
             Self::Alert(event) => Some(event),
@@ -41,7 +41,7 @@ impl Content {
         }
     }
 
-    /// What subscribers are told; `None` where it is for a channel.
+    /// Returns the event for subscribers, if it is one.
     pub fn news(&self) -> Option<&News> {
         match self {
             Self::Alert(_) => None,

@@ -1,4 +1,4 @@
-//! When a probe doubts itself, and what ends it.
+//! When a probe becomes suspect, and what ends a suspicion.
 
 use rules::limits;
 
@@ -8,7 +8,7 @@ const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const PROBE: ProbeSlot = ProbeSlot::EMBEDDED;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A probe and its hosts, numbered.
+/// A probe and its numbered hosts.
 #[derive(Clone)]
 struct Story {
     doubts: Doubts,
@@ -17,7 +17,7 @@ struct Story {
     workspace: WorkspaceId,
 }
 
-/// A probe with canaries that has seen so many hosts fine.
+/// A probe with connectivity checks and this many healthy hosts.
 fn a_probe_of(hosts: u64) -> Story {
     story(true).answer(0..hosts)
 }
@@ -82,7 +82,7 @@ impl Story {
 // design: §5 "more than half of a probe's distinct hosts (five at least), fine before, fail within
 // one minute"
 #[test]
-fn a_probe_doubts_itself_when_most_of_five_hosts_fail_within_a_minute() {
+fn probe_is_suspect_when_most_hosts_fail_together() {
     let half_minute = 30 * SECOND;
     let rows = [
         ("3 of 5", a_probe_of(5).fail(0..3), true),
@@ -102,12 +102,12 @@ fn a_probe_doubts_itself_when_most_of_five_hosts_fail_within_a_minute() {
     ];
     for (row, story, doubts) in rows {
         assert_eq!(story.standing() == Standing::Void, doubts, "{row}");
-        assert_eq!(story.changes.len(), usize::from(doubts), "{row}: said once");
+        assert_eq!(story.changes.len(), usize::from(doubts), "{row}: reported once");
     }
 }
 
 #[test]
-fn a_report_that_comes_late_says_nothing() {
+fn late_report_is_ignored() {
     let mut story = a_probe_of(5).after(SECOND).fail(0..2);
     let report = HostReport {
         probe: PROBE,
@@ -120,13 +120,13 @@ fn a_report_that_comes_late_says_nothing() {
 }
 
 #[test]
-fn canaries_that_answer_at_once_say_that_the_hosts_are_down() {
+fn immediate_connectivity_clears_the_suspicion() {
     let story = a_probe_of(5).fail(0..5).canaries(2);
     assert_eq!((story.relief(), story.standing()), (Some(Relief::Canaries), Standing::Sound));
 }
 
 #[test]
-fn after_silent_canaries_only_failures_from_then_on_count() {
+fn failures_before_regained_connectivity_never_count() {
     let silent = a_probe_of(5).fail(0..5).canaries(1).after(10 * SECOND);
     assert_eq!(silent.standing(), Standing::Void);
     let story = silent.canaries(3);
@@ -134,12 +134,12 @@ fn after_silent_canaries_only_failures_from_then_on_count() {
     assert_eq!(story.standing(), Standing::SoundSince(START + 10 * SECOND));
 }
 
-// issue 16, point 5: five sites of one operator that fail together are told at once
+// issue 16, point 5: five sites of one operator that fail together cause alerts at once
 #[test]
-fn without_canaries_a_doubt_mutes_nothing() {
+fn suspicion_without_connectivity_check_mutes_nothing() {
     let mut story = story(false).answer(0..5).fail(0..5);
     assert_eq!(story.standing(), Standing::Sound);
-    assert_eq!(story.doubts.suspicion(PROBE), Some((3, 5)), "when it began");
+    assert_eq!(story.doubts.suspicion(PROBE), Some((3, 5)), "the counts at the start");
     let none = Canaries { asked: 0, answered: 0 };
     assert_eq!(story.doubts.hear_canaries(PROBE, none, story.now), None);
     let story = story.after(SECOND).answer(0..5);
@@ -147,17 +147,17 @@ fn without_canaries_a_doubt_mutes_nothing() {
     assert_eq!(story.doubts.suspicion(PROBE), None);
 }
 
-// issue 16, point 5: the hosts of one workspace delayed the alerts of another
+// issue 16, point 5: the hosts of one workspace must not delay the alerts of another
 #[test]
-fn each_workspace_has_the_same_weight() {
+fn workspaces_have_equal_weight() {
     let two = |other: u64| a_probe_of(12).of(2).answer(20..20 + other).of(1).fail(0..12);
-    assert_eq!(two(3).standing(), Standing::Sound, "half of the workspaces are fine");
+    assert_eq!(two(3).standing(), Standing::Sound, "half of the workspaces are healthy");
     assert_eq!(two(3).of(2).fail(20..21).standing(), Standing::Void);
     assert_eq!(a_probe_of(12).fail(0..12).standing(), Standing::Void);
 }
 
 #[test]
-fn a_doubt_ends_when_half_of_the_hosts_answer() {
+fn suspicion_ends_when_half_the_hosts_respond() {
     let story = a_probe_of(6).fail(0..6).after(SECOND).answer(0..2);
     assert_eq!(story.standing(), Standing::Void);
     let story = story.answer(2..3);
@@ -165,9 +165,9 @@ fn a_doubt_ends_when_half_of_the_hosts_answer() {
     assert_eq!(story.standing(), Standing::SoundSince(START + SECOND));
 }
 
-// A real outage of most hosts is not hidden for ever.
+// A real outage of most hosts must not be hidden forever.
 #[test]
-fn a_doubt_ends_by_itself() {
+fn suspicion_ends_after_its_time_limit() {
     let story = a_probe_of(5).fail(0..5);
     assert_eq!(story.doubts.wake_at(), Some(START + limits::SELF_DOUBT_DECIDED_WITHIN));
     let story = story.after(limits::SELF_DOUBT_DECIDED_WITHIN).fail(0..5);
@@ -181,13 +181,13 @@ fn a_doubt_ends_by_itself() {
 }
 
 #[test]
-fn hosts_that_are_gone_for_hours_are_no_hosts_of_the_probe() {
+fn hosts_without_reports_for_hours_are_removed() {
     let story = a_probe_of(20).after(FORGOTTEN_AFTER + SECOND).answer(0..5).fail(0..3);
     assert_eq!(story.standing(), Standing::Void);
 }
 
 #[test]
-fn a_clock_that_is_set_back_leaves_no_doubt_and_no_deafness_behind() {
+fn clock_set_back_keeps_suspicion_working() {
     let back = |mut story: Story| {
         story.now = story.now - 60 * 60 * SECOND;
         story.report(0..1, false)
@@ -195,7 +195,7 @@ fn a_clock_that_is_set_back_leaves_no_doubt_and_no_deafness_behind() {
     let sound = back(a_probe_of(5).fail(0..5).after(2 * SECOND).answer(0..3));
     assert_eq!(sound.standing(), Standing::SoundSince(sound.now), "later failures count");
     let turned = back(a_probe_of(5).after(SECOND).answer(0..5)).fail(0..3);
-    assert_eq!(turned.standing(), Standing::Void, "what hosts say now is heard");
+    assert_eq!(turned.standing(), Standing::Void, "current reports are recorded");
     let void = back(a_probe_of(5).fail(0..5));
     let ended = void.after(limits::SELF_DOUBT_UNCONFIRMED_MAX);
     assert_eq!(ended.relief(), Some(Relief::Time));

@@ -1,16 +1,16 @@
-//! What follows from a result beside the status: second opinions, what is written down, what a
-//! region alone is, and the words for it all.
+//! Effects other than the status: confirmation checks, persistence, the status of a single region,
+//! and texts.
 
 use super::*;
 use MonitorStatus::{Active, Degraded, Error, Unknown};
 
 // design: §5 "Second opinion"
 #[test]
-fn other_probes_are_asked_once_a_period_when_a_region_turns() {
+fn failing_region_requests_confirmation_once_a_period() {
     let story = a_monitor().served_by(&[0, 0, 1, 2]).settled().fails("fly-ams");
     assert_eq!(story.effects.ask, [Region::FlyBom, Region::FlyCdg]);
     let again = story.clone().fails("fly-ams");
-    assert_eq!(again.effects.ask, [], "it did not turn");
+    assert_eq!(again.effects.ask, [], "it failed before");
     let other = story.clone().fails("fly-bom");
     assert_eq!(other.effects.ask, [], "one round in a period");
     let later = story.after(PERIOD).fails("fly-bom");
@@ -18,7 +18,7 @@ fn other_probes_are_asked_once_a_period_when_a_region_turns() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_does_not_keep_others_from_being_asked() {
+fn clock_set_back_still_requests_confirmation() {
     let mut story = a_settled_monitor_in(2).fails("fly-ams").succeeds("fly-ams");
     story.now = story.now - PERIOD;
     let mut result = result_of(1, Region::FlyAms, story.now, Outcome::Failure);
@@ -28,7 +28,7 @@ fn a_clock_that_is_set_back_does_not_keep_others_from_being_asked() {
 }
 
 #[test]
-fn results_after_a_clock_was_set_back_are_judged() {
+fn results_after_clock_set_back_count() {
     let mut story = a_settled_monitor_in(1).after(Duration::from_secs(1));
     story.now = story.now - Duration::from_hours(1);
     story.history.set_back(story.now);
@@ -40,17 +40,17 @@ fn results_after_a_clock_was_set_back_are_judged() {
 }
 
 #[test]
-fn a_hold_that_began_before_the_clock_was_set_back_ends_in_time() {
+fn grace_period_ends_in_time_after_clock_set_back() {
     let mut story = a_settled_monitor_in(1).edited(|_| {});
     story.now = story.now - Duration::from_hours(1);
     story.history.set_back(story.now);
-    let hold = story.history.hold.expect("an edit holds the status");
+    let hold = story.history.hold.expect("an edit starts a grace period");
     assert_eq!((hold.since, hold.until), (story.now, story.now + Duration::from_secs(30)));
     assert_eq!(story.fails("fly-ams").status(), Error);
 }
 
 #[test]
-fn a_clock_that_goes_on_takes_nothing_back() {
+fn set_back_without_clock_change_changes_nothing() {
     let story = a_settled_monitor_in(3).fails("fly-ams").edited(|_| {});
     let mut history = story.history.clone();
     history.set_back(story.now);
@@ -58,13 +58,13 @@ fn a_clock_that_goes_on_takes_nothing_back() {
 }
 
 #[test]
-fn alone_a_probe_has_nobody_to_ask() {
+fn single_probe_requests_no_confirmation() {
     let story = a_monitor().in_regions_of_one_probe(3).settled().fails("fly-ams");
     assert_eq!((story.effects.ask, story.history.asked_at), (Vec::new(), None));
 }
 
 #[test]
-fn opinions_and_manual_checks_vote_like_scheduled_ones() {
+fn all_triggers_vote_alike() {
     for trigger in [Trigger::Opinion, Trigger::Manual] {
         let mut story = a_settled_monitor_in(1).after(Duration::from_secs(1));
         let mut result = result_of(1, Region::FlyAms, story.now, Outcome::Failure);
@@ -75,7 +75,7 @@ fn opinions_and_manual_checks_vote_like_scheduled_ones() {
 }
 
 #[test]
-fn an_unremarkable_success_is_nothing_to_write_down_and_votes_alone_can_wait() {
+fn plain_success_is_not_stored_and_votes_wait() {
     let mut story = a_settled_monitor_in(3).settled();
     let mut changes = Vec::new();
     for outcome in [Outcome::Success, Outcome::Failure, Outcome::Failure, Outcome::Failure] {
@@ -86,12 +86,12 @@ fn an_unremarkable_success_is_nothing_to_write_down_and_votes_alone_can_wait() {
     assert_eq!(
         changes,
         [nothing, Changed::Memory, Changed::Status, votes],
-        "others were asked once"
+        "confirmation was requested once"
     );
 }
 
 #[test]
-fn a_success_that_comes_late_is_written_down_as_it_is_not_recalled_for_long() {
+fn late_success_is_stored() {
     let story = a_settled_monitor_in(1).settled().after(Duration::from_mins(2));
     let changed_by_a_success_of = |age| {
         let mut story = story.clone();
@@ -105,9 +105,9 @@ fn a_success_that_comes_late_is_written_down_as_it_is_not_recalled_for_long() {
     assert_eq!(changed, Changed::Votes(slot));
 }
 
-// Its last two results may be older than what a process that starts recalls.
+// Its last two results may be older than the results that a starting process recalls.
 #[test]
-fn of_a_monitor_that_is_rarely_checked_each_result_is_written_down() {
+fn every_result_of_rare_monitor_is_stored() {
     let changed_with_a_period_of = |minutes| {
         let story = a_settled_monitor_in(1).edited(|policy| policy.period = minutes);
         let story = story.settled().settled().settled();
@@ -120,7 +120,7 @@ fn of_a_monitor_that_is_rarely_checked_each_result_is_written_down() {
 }
 
 #[test]
-fn a_region_alone_is_what_its_last_result_says_while_that_has_a_vote() {
+fn region_status_follows_its_valid_vote() {
     let story = a_settled_monitor_in(4).dawdles("fly-arn").fails("fly-bom");
     let status_at = |now| {
         let status = |region: &Region| {
@@ -133,7 +133,7 @@ fn a_region_alone_is_what_its_last_result_says_while_that_has_a_vote() {
 }
 
 #[test]
-fn reasons_are_said_in_words() {
+fn reasons_read_as_text() {
     let share =
         |votes, of_votes, regions, of_regions| Share { votes, of_votes, regions, of_regions };
     let reasons = [
@@ -168,9 +168,9 @@ fn reasons_are_said_in_words() {
     "#);
 }
 
-// The store keeps histories as JSON; what an older version wrote must be readable.
+// The store keeps states as JSON; those of older versions must stay readable.
 #[test]
-fn a_history_reads_back_from_its_json() {
+fn state_json_round_trips() {
     let story = a_settled_monitor_in(1).fails("fly-ams").restarted();
     let json = serde_json::to_value(&story.history).unwrap();
     assert_eq!(serde_json::from_value::<History>(json.clone()).unwrap(), story.history);

@@ -1,4 +1,4 @@
-//! What holds whatever happens, in whatever order.
+//! Properties of the judge for any sequence of events.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::judge::votes::Tally;
 
 const REGIONS: usize = 5;
 
-/// A result as one of a set: the outcome is a function of the identity.
+/// A result in a set: its outcome is a function of its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Report {
     region: usize,
@@ -16,12 +16,12 @@ struct Report {
     trigger: Trigger,
 }
 
-/// Something that happens to a monitor.
+/// An event in the life of a monitor.
 #[derive(Clone, Debug)]
 enum Happening {
     Report(usize, Outcome),
     Pass(u64),
-    /// An edit: from now on these of the first regions are served, by the probes of these numbers.
+    /// An edit: the first regions are served by the probes of these numbers.
     Edit(Vec<u16>),
     Pause,
     Resume,
@@ -49,7 +49,7 @@ fn reports() -> impl Strategy<Value = Vec<Report>> {
     prop::collection::btree_set(report, 1..20).prop_map(|set| set.into_iter().collect())
 }
 
-/// A set of results in one order and in another.
+/// A set of results in two orders.
 fn reports_in_two_orders() -> impl Strategy<Value = (Vec<Report>, Vec<Report>)> {
     reports().prop_flat_map(|reports| (Just(reports.clone()), Just(reports).prop_shuffle()))
 }
@@ -68,7 +68,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     prop::collection::vec(happening, 1..80)
 }
 
-/// The result of a report, whose outcome depends on `seed` and its identity alone.
+/// The result of a report; the outcome depends only on `seed` and identity.
 fn result(report: Report, seed: u64) -> CheckResult {
     let slot = START + Duration::from_secs(20 * report.slot as u64);
     let mixed = (seed
@@ -86,7 +86,7 @@ fn result(report: Report, seed: u64) -> CheckResult {
     result
 }
 
-/// The story of a monitor to which the reports come in this order, all within a period.
+/// The story of a monitor that receives the reports in this order, all within a period.
 fn told_in_order(probes: &[u16], reports: &[Report], seed: u64) -> Story {
     let mut story = a_monitor().served_by(probes);
     story.now = START + PERIOD;
@@ -98,7 +98,7 @@ fn told_in_order(probes: &[u16], reports: &[Report], seed: u64) -> Story {
     story
 }
 
-/// Every status that the votes of this history could be, whatever was before.
+/// Every status that the votes of this state allow, for any previous status.
 fn possible(story: &Story) -> Vec<MonitorStatus> {
     let mut statuses = Vec::new();
     for slow in [false, true] {
@@ -133,7 +133,7 @@ fn happen(story: Story, happening: &Happening) -> Story {
 
 proptest! {
     #[test]
-    fn the_same_results_in_any_order_are_remembered_the_same(
+    fn result_order_does_not_change_state(
         (one, other) in reports_in_two_orders(), probes in probes(), seed: u64,
     ) {
         let one = told_in_order(&probes, &one, seed);
@@ -141,10 +141,10 @@ proptest! {
         prop_assert_eq!(&one.history.regions, &other.history.regions);
     }
 
-    // Where the table does not ask what the status was (ties, slowness, few voices), the order in
-    // which the results came is of no matter to it either.
+    // The order may matter only where the table of verdicts uses the previous status: ties,
+    // degraded votes, few votes.
     #[test]
-    fn the_same_results_in_any_order_are_the_same_status(
+    fn result_order_does_not_change_status(
         (one, other) in reports_in_two_orders(), probes in probes(), seed: u64,
     ) {
         let one = told_in_order(&probes, &one, seed);
@@ -156,14 +156,14 @@ proptest! {
         }
     }
 
-    // While a hold lasts nothing is decided, so that order cannot matter to what follows at all.
+    // No verdict is reached within a grace period, so the order cannot matter for what follows.
     #[test]
-    fn what_comes_within_a_hold_is_judged_together(
+    fn results_within_grace_period_are_judged_together(
         (one, other) in reports_in_two_orders(), probes in probes(), seed: u64,
     ) {
         let tell = |reports: &[Report]| {
             let mut story = a_monitor().served_by(&probes).settled().restarted();
-            // It began later than all of these, so that no region has reported as it wants it.
+            // The grace period begins after all results, so that no region counts as reported.
             let end = START + 2 * PERIOD;
             story.history.hold = Some(Hold { since: end, until: end });
             for report in reports {
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn a_result_that_comes_again_changes_nothing(
+    fn repeated_result_changes_nothing(
         reports in reports(), probes in probes(), seed: u64, again in any::<prop::sample::Index>(),
     ) {
         let mut story = a_monitor().served_by(&probes);
@@ -194,9 +194,9 @@ proptest! {
         }
     }
 
-    // A process that starts has a history of some time ago, and all results.
+    // A starting process has an older state and all results.
     #[test]
-    fn what_is_recalled_is_what_was_remembered(
+    fn recalled_results_restore_the_state(
         (told, recalled) in reports_in_two_orders(), probes in probes(), seed: u64, kept in 0_usize..20,
     ) {
         let story = told_in_order(&probes, &told, seed);
@@ -210,7 +210,7 @@ proptest! {
 
     // design: §5 "results of an older revision are stored but not judged"
     #[test]
-    fn results_of_older_revisions_change_nothing(
+    fn results_of_older_revisions_are_ignored(
         happenings in happenings(), region in 0..REGIONS, outcome in outcomes(), age in 1_u32..3,
     ) {
         let mut story = a_monitor().in_regions(3).edited(|_| ()).edited(|_| ());
@@ -224,7 +224,7 @@ proptest! {
     }
 
     #[test]
-    fn every_incident_that_opens_is_closed_once_before_the_next_opens(
+    fn incident_closes_once_before_the_next_opens(
         probes in probes(), happenings in happenings(),
     ) {
         let mut story = a_monitor().served_by(&probes);
@@ -256,7 +256,7 @@ proptest! {
 
     // design: §5 "2f = n": a strict majority is needed for an error
     #[test]
-    fn no_tie_ever_turns_the_status_to_error(probes in probes(), happenings in happenings()) {
+    fn tie_never_causes_an_error(probes in probes(), happenings in happenings()) {
         let mut story = a_monitor().served_by(&probes);
         for happening in &happenings {
             let before = story.transitions.len();
@@ -274,7 +274,7 @@ proptest! {
     }
 
     #[test]
-    fn without_votes_nothing_is_known(probes in probes(), happenings in happenings()) {
+    fn status_is_unknown_without_votes(probes in probes(), happenings in happenings()) {
         let mut story = a_monitor().served_by(&probes);
         for happening in &happenings {
             story = happen(story, happening);
@@ -288,7 +288,7 @@ proptest! {
     }
 
     #[test]
-    fn one_more_failing_region_never_turns_an_error_into_active(
+    fn another_failing_region_never_ends_an_error(
         probes in probes(), reports in reports(), seed: u64, probe in 0_u16..5,
         was in prop::sample::select(MonitorStatus::ALL), slow: bool, old: bool,
     ) {

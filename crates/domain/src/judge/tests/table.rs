@@ -1,16 +1,16 @@
-//! The rows of the table of verdicts, what counts as a vote, and what both leave to us.
+//! The rows of the table of verdicts, the rules for votes, and details that are our choice.
 
 use super::*;
 use MonitorStatus::{Active, Degraded, Error, Unknown};
 
-/// Two regions out of two failed, then one recovers: a tie that began in `error`.
+/// Two of two regions failed, then one recovers: a tie that began in `error`.
 fn a_tie() -> Story {
     a_settled_monitor_in(2).fails("fly-ams").fails("fly-arn").succeeds("fly-arn")
 }
 
 // design: §5 the table of verdicts, row by row
 #[test]
-fn every_row_of_the_table_of_verdicts_holds() {
+fn verdict_table_holds_in_every_row() {
     let window = 2 * PERIOD;
     let rows: Vec<(&str, Story, MonitorStatus)> = vec![
         ("nobody has reported", a_monitor().after(PERIOD), Unknown),
@@ -56,7 +56,7 @@ fn every_row_of_the_table_of_verdicts_holds() {
 
 // design: §5 "stays error for at most two periods, then degraded"
 #[test]
-fn a_tie_after_an_error_becomes_degraded_after_two_periods_and_stays_so() {
+fn old_tie_after_error_becomes_degraded() {
     let mut story = a_tie();
     for _ in 0..2 {
         story = story.after(Duration::from_millis(59_990));
@@ -76,7 +76,7 @@ fn a_tie_after_an_error_becomes_degraded_after_two_periods_and_stays_so() {
 }
 
 #[test]
-fn a_tie_that_became_degraded_is_no_error_again_when_the_clock_is_set_back() {
+fn degraded_tie_survives_clock_set_back() {
     let mut story = a_tie().after(Duration::from_secs(119));
     story = story.fails("fly-ams").succeeds("fly-arn").after(Duration::from_secs(2));
     assert_eq!(story.status(), Degraded);
@@ -87,7 +87,7 @@ fn a_tie_that_became_degraded_is_no_error_again_when_the_clock_is_set_back() {
 
 // design: §5 "two results to enter, two to leave"
 #[test]
-fn slowness_takes_two_results_to_enter_and_two_to_leave() {
+fn degraded_takes_two_results_each_way() {
     let mut story = a_settled_monitor_in(1);
     let steps = [
         (Outcome::Degraded, Active),
@@ -108,24 +108,24 @@ fn slowness_takes_two_results_to_enter_and_two_to_leave() {
 // design: §5 "while half of the monitor's regions or more are without a vote, only after two slots
 // in a row"
 #[test]
-fn few_voices_are_believed_only_when_they_repeat_it() {
+fn few_votes_need_two_failures_in_a_row() {
     for regions in [2, 3] {
-        // The hold of a new monitor ends by time: the other regions never report.
+        // The grace period of the new monitor ends by time: the other regions never report.
         let story = a_monitor().in_regions(regions).fails("fly-ams").after(PERIOD / 2);
-        assert_eq!(story.status(), Unknown, "a first failure makes nothing `active` either");
+        assert_eq!(story.status(), Unknown, "a first failure does not cause `active` either");
         let story = story.fails("fly-ams");
         assert_eq!(story.told(), ["unknown → error, opened: the check fails"]);
     }
 }
 
 #[test]
-fn most_voices_are_believed_at_once() {
+fn majority_of_regions_decides_at_once() {
     let story = a_monitor().in_regions(3).fails("fly-ams").fails("fly-arn").after(PERIOD / 2);
     assert_eq!(story.told(), ["unknown → error, opened: fails in 2 of 2 regions"]);
 }
 
 #[test]
-fn an_error_that_few_voices_go_on_with_needs_no_repetition() {
+fn few_votes_can_continue_an_error() {
     let story = a_settled_monitor_in(3).fails("fly-ams").fails("fly-arn");
     let story = story.after(Duration::from_secs(110)).fails("fly-bom");
     let story = story.after(Duration::from_secs(15));
@@ -133,7 +133,7 @@ fn an_error_that_few_voices_go_on_with_needs_no_repetition() {
 }
 
 #[test]
-fn slots_with_a_long_time_between_them_are_not_in_a_row() {
+fn distant_slots_do_not_count_as_consecutive() {
     let story = a_settled_monitor_in(3).fails("fly-ams").after(5 * PERIOD).succeeds("fly-arn");
     let story = story.succeeds("fly-bom").fails("fly-ams");
     assert_eq!(story.status(), Active, "{:#?}", story.told());
@@ -142,7 +142,7 @@ fn slots_with_a_long_time_between_them_are_not_in_a_row() {
 // design: §5 "Regions served by one probe are together one vote, failing when more than half of
 // theirs fail"
 #[test]
-fn regions_of_one_probe_are_one_vote() {
+fn regions_of_one_probe_share_a_vote() {
     let story = a_monitor().in_regions_of_one_probe(4).settled();
     let half = story.fails("fly-ams").fails("fly-arn");
     assert_eq!(half.status(), Active);
@@ -156,14 +156,14 @@ fn regions_of_one_probe_are_one_vote() {
 }
 
 #[test]
-fn one_probe_with_many_failing_regions_does_not_outvote_two_others() {
+fn single_probe_cannot_outvote_two_others() {
     let story = a_monitor().served_by(&[0, 0, 0, 0, 1, 2]).settled();
     let story = story.fails("fly-ams").fails("fly-arn").fails("fly-bom").fails("fly-cdg");
     assert_eq!(story.status(), Active, "1 of 3 votes: {:#?}", story.told());
 }
 
 #[test]
-fn a_vote_lives_two_periods_or_a_period_and_the_longest_check() {
+fn vote_expires_after_its_window() {
     for (longest, window) in [(10, 120), (100, 160)] {
         let mut policy = policy_of(&[0]);
         policy.longest = Duration::from_secs(longest);

@@ -1,12 +1,12 @@
-//! Changes of status: incidents, holds, edits, pauses and starts.
+//! Changes of status: incidents, grace periods, edits, pauses and starts.
 
 use super::*;
 use MonitorStatus::{Active, Error, Unknown};
 
-// design: §5 "Transitions"
-// issue 16, point 11: outages are timed by what was observed, not by when that was judged or stored
+// design: §5 "Transitions"; issue 16, point 11: outages are timed by observation, not by judging or
+// storing
 #[test]
-fn late_judging_keeps_the_time_of_the_observation() {
+fn late_judging_keeps_the_observation_time() {
     let mut story = a_settled_monitor_in(3).after(PERIOD / 2);
     let (first, second) = (story.now, story.now + Duration::from_secs(1));
     story.now = story.now + Duration::from_secs(20);
@@ -14,14 +14,14 @@ fn late_judging_keeps_the_time_of_the_observation() {
         story.receive(&result_of(1, region, ended, Outcome::Failure));
     }
     let opened = *story.transitions.last().expect("two of three fail");
-    assert_eq!((opened.to, opened.at), (Error, second), "the last of the checks that it rests on");
+    assert_eq!((opened.to, opened.at), (Error, second), "the end of the last check behind the verdict");
     let IncidentChange::Opened(incident) = opened.incident else { panic!("{opened:?}") };
     assert_eq!(incident, IncidentId::at(second, 1));
     assert_eq!(story.history.since, second);
 }
 
 #[test]
-fn a_status_never_changes_before_the_one_that_it_follows() {
+fn status_never_starts_before_its_predecessor() {
     let mut story = a_settled_monitor_in(1).after(PERIOD).fails("fly-ams");
     let since = story.history.since;
     let mut late = result_of(1, Region::FlyAms, story.now, Outcome::Success);
@@ -32,7 +32,7 @@ fn a_status_never_changes_before_the_one_that_it_follows() {
 }
 
 #[test]
-fn every_line_of_the_transitions_holds() {
+fn transition_table_holds_in_every_row() {
     let down = || a_settled_monitor_in(1).fails("fly-ams");
     let forgotten = || down().after(3 * PERIOD);
     let slow = |story: Story| story.dawdles("fly-ams").dawdles("fly-ams");
@@ -105,7 +105,7 @@ fn every_line_of_the_transitions_holds() {
 }
 
 #[test]
-fn an_incident_that_goes_on_is_the_same() {
+fn resumed_incident_keeps_its_id() {
     let story = a_settled_monitor_in(1).fails("fly-ams").after(3 * PERIOD).fails("fly-ams");
     let opened = story.transitions[1].incident;
     let IncidentChange::Opened(id) = opened else { panic!("{opened:?}") };
@@ -116,7 +116,7 @@ fn an_incident_that_goes_on_is_the_same() {
 
 // design: §5 "the status holds until all live regions reported or min(period, 30 s) passed"
 #[test]
-fn the_status_holds_after_a_start_a_resume_and_an_edit() {
+fn status_waits_after_start_resume_and_edit() {
     let stories: [(&str, Story, MonitorStatus); 4] = [
         ("created", a_monitor().in_regions(2), Unknown),
         ("started", a_settled_monitor_in(2).restarted(), Active),
@@ -135,7 +135,7 @@ fn the_status_holds_after_a_start_a_resume_and_an_edit() {
 }
 
 #[test]
-fn the_hold_of_a_short_period_ends_with_it() {
+fn grace_period_is_at_most_one_period() {
     let mut policy = policy_of(&[0, 1]);
     policy.period = Duration::from_secs(10);
     let story = Story::of(policy);
@@ -144,12 +144,12 @@ fn the_hold_of_a_short_period_ends_with_it() {
 
 // design: §5 "regions taken away leave the vote at once; recovery needs a new result"
 #[test]
-fn an_edit_keeps_the_incident_until_a_new_result_says_otherwise() {
+fn edit_keeps_incident_until_a_new_result() {
     let story = a_settled_monitor_in(3).fails("fly-ams").fails("fly-arn");
     let only_bom = |policy: &mut Policy| policy.regions = policy.regions[2..].into();
     let edited = story.edited(only_bom).after(Duration::from_secs(40));
     assert_eq!(edited.history.hold, None);
-    assert_eq!(edited.status(), Error, "the region that is left was fine before the edit");
+    assert_eq!(edited.status(), Error, "the remaining region succeeded before the edit");
     let recovered = edited.succeeds("fly-bom");
     assert_eq!(
         recovered.told().last().unwrap(),
@@ -158,7 +158,7 @@ fn an_edit_keeps_the_incident_until_a_new_result_says_otherwise() {
 }
 
 #[test]
-fn a_region_that_an_edit_adds_has_no_vote_yet_and_the_others_keep_theirs() {
+fn added_region_has_no_vote_yet() {
     let story = a_settled_monitor_in(1)
         .edited(|policy| *policy = Policy { revision: policy.revision, ..policy_of(&[0, 1]) });
     let now = story.now;
@@ -167,26 +167,26 @@ fn a_region_that_an_edit_adds_has_no_vote_yet_and_the_others_keep_theirs() {
 }
 
 #[test]
-fn failures_of_two_revisions_are_not_in_a_row() {
+fn failures_of_two_revisions_are_not_consecutive() {
     let story = a_settled_monitor_in(3).fails("fly-ams").edited(|_| ());
     let story = story.succeeds("fly-arn").succeeds("fly-bom").fails("fly-ams");
     assert_eq!(story.status(), Active);
 }
 
 #[test]
-fn a_pause_forgets_what_was_heard() {
+fn pause_clears_results() {
     let story = a_settled_monitor_in(1).fails("fly-ams").paused().resumed();
     assert_eq!(story.history.region(Region::FlyAms).unwrap().latest, None);
 }
 
 // issue 6: "acknowledged and resolved by people"
 #[test]
-fn who_resolves_an_incident_changes_no_status_and_hears_no_more_of_its_outage() {
+fn resolved_incident_keeps_status_and_stays_silent() {
     let resolved = a_settled_monitor_in(1).fails("fly-ams").resolved();
     assert_eq!(resolved.status(), Error);
     assert_eq!(resolved.history.incident, None);
     let told = |story: &Story| story.told().split_off(2);
-    let closed = "error → error, closed as resolved: somebody resolved the incident";
+    let closed = "error → error, closed as resolved: a user resolved the incident";
     assert_eq!(told(&resolved), [closed]);
     let failing = resolved.clone().fails("fly-ams").restarted().fails("fly-ams").edited(|_| ());
     assert_eq!(told(&failing.fails("fly-ams")), [closed]);
@@ -198,7 +198,7 @@ fn who_resolves_an_incident_changes_no_status_and_hears_no_more_of_its_outage() 
 }
 
 #[test]
-fn what_fails_again_after_nothing_was_known_of_a_resolved_outage_is_news() {
+fn failure_after_unknown_opens_new_incident() {
     let story = a_settled_monitor_in(1).fails("fly-ams").resolved().after(3 * PERIOD);
     assert_eq!(
         story.fails("fly-ams").told()[3..],
@@ -210,7 +210,7 @@ fn what_fails_again_after_nothing_was_known_of_a_resolved_outage_is_news() {
 }
 
 #[test]
-fn an_incident_that_is_not_open_is_not_resolved() {
+fn resolving_a_closed_incident_changes_nothing() {
     let down = a_settled_monitor_in(1).fails("fly-ams");
     for story in
         [down.clone().resolved(), down.clone().succeeds("fly-ams"), a_settled_monitor_in(1)]
@@ -229,16 +229,16 @@ fn an_incident_that_is_not_open_is_not_resolved() {
 }
 
 #[test]
-fn a_resolve_forgets_nothing_that_was_to_be_decided_later() {
+fn resolving_keeps_the_next_wake_up() {
     let down = a_settled_monitor_in(1).fails("fly-ams");
     assert_eq!(down.clone().resolved().effects.wake_at, down.effects.wake_at);
 }
 
 #[test]
-fn a_region_that_begins_to_fail_joins_the_incident_that_is_open() {
+fn newly_failing_region_joins_open_incident() {
     let opened = a_settled_monitor_in(5).fails("fly-ams").fails("fly-arn").fails("fly-bom");
     assert_eq!(opened.status(), Error);
-    assert_eq!(opened.effects.joined, None, "it opened with this one");
+    assert_eq!(opened.effects.joined, None, "the incident opened with this result");
     let joined = opened.clone().fails(policy_of(&[0; 4]).regions[3].region.as_str());
     assert_eq!(joined.effects.joined, opened.history.incident);
     let known = opened.clone().fails("fly-ams");

@@ -1,4 +1,4 @@
-//! The examples of RFC 5545 §3.8.5.3, as it gives them.
+//! The examples of RFC 5545 §3.8.5.3.
 
 use jiff::civil::{DateTime, Time};
 use rules::TimeZone;
@@ -7,11 +7,11 @@ use rules::maintenance::Recurrence;
 use crate::maintenance::occurrences::Occurrences;
 use crate::maintenance::{instant, is_past, local};
 
-/// Most occurrences that are shown of a rule.
+/// Maximum number of occurrences shown of a rule.
 const SHOWN: usize = 100;
 
-/// The first occurrences as the clock of New York shows them, with the year where it changes and the
-/// time where it is not 9:00.
+/// Formats the first occurrences in New York time, with the year when it changes and the time if it
+/// is not 9:00.
 fn shown(start: &str, rule: &str, most: usize) -> String {
     let zone = TimeZone::parse("America/New_York").unwrap();
     let rule = Recurrence::parse(rule).unwrap();
@@ -35,7 +35,7 @@ fn shown(start: &str, rule: &str, most: usize) -> String {
 }
 
 fn assert_all(start: &str, rules: &[&str], expected: &str) {
-    // One more is asked for where the rule ends by itself, so that it shows.
+    // Requests one more occurrence than expected if the rule ends, to prove the end.
     let ends = rules[0].contains("COUNT") || rules[0].contains("UNTIL");
     let most =
         if ends { SHOWN } else { expected.split(' ').filter(|at| !at.ends_with(':')).count() };
@@ -245,7 +245,7 @@ fn years() {
 
 #[test]
 fn hours_and_minutes() {
-    // With the end that the erratum 3883 gives.
+    // With the end of erratum 3883.
     assert_all(
         "1997-09-02T09:00",
         &["FREQ=HOURLY;INTERVAL=3;UNTIL=19970902T210000Z"],

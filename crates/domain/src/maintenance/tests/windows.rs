@@ -1,4 +1,4 @@
-//! Windows in their zone, changed and extended, and what holds of any rule.
+//! Windows in their time zone, changed and extended, and properties of any rule.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn schedule(starts_at: &str, duration: &str, zone: &str, rule: &str) -> Schedule
     }
 }
 
-/// The windows that are written down at this time.
+/// The windows stored at this time.
 fn ahead(schedule: &Schedule, now: Timestamp) -> Ahead {
     crate::maintenance::ahead(schedule, written(now))
 }
@@ -37,7 +37,7 @@ const fn span(from: i64, to: i64) -> Span {
 }
 
 #[test]
-fn once_is_one_window_until_it_is_over() {
+fn single_maintenance_has_one_window_until_its_end() {
     let schedule = schedule("2026-12-01T22:00:00Z", "90m", "Europe/Berlin", "");
     let Ahead { windows, until } = ahead(&schedule, at("2026-12-01T23:29:59Z"));
     assert_eq!(shown(&windows), ["2026-12-01T22:00:00.000Z 2026-12-01T23:30:00.000Z"]);
@@ -46,7 +46,7 @@ fn once_is_one_window_until_it_is_over() {
 }
 
 #[test]
-fn the_clock_of_the_zone_is_what_recurs() {
+fn recurrence_follows_local_time() {
     let schedule = schedule("2026-10-23T20:00:00Z", "1h", "Europe/Berlin", "FREQ=DAILY;COUNT=4");
     assert_eq!(
         shown(&ahead(&schedule, schedule.starts_at).windows),
@@ -60,8 +60,8 @@ fn the_clock_of_the_zone_is_what_recurs() {
 }
 
 #[test]
-fn a_time_that_does_not_exist_moves_on_and_one_that_exists_twice_is_the_first() {
-    // RFC 5545 §3.3.5: 2:30 was not on 28 March 2027 in Berlin, and twice on 31 October.
+fn skipped_time_moves_later_and_repeated_time_is_first() {
+    // RFC 5545 §3.3.5: 2:30 was skipped on 28 March 2027 in Berlin, and repeated on 31 October.
     let spring = schedule("2027-03-27T01:30:00Z", "10m", "Europe/Berlin", "FREQ=DAILY;COUNT=3");
     let begins = |schedule: &Schedule| -> Vec<String> {
         let windows = ahead(schedule, schedule.starts_at).windows;
@@ -79,7 +79,7 @@ fn a_time_that_does_not_exist_moves_on_and_one_that_exists_twice_is_the_first() 
 }
 
 #[test]
-fn windows_that_overlap_or_touch_are_one() {
+fn overlapping_or_adjacent_windows_merge() {
     let always = schedule("2026-11-01T00:00:00Z", "24h", "UTC", "FREQ=DAILY;COUNT=5");
     assert_eq!(
         shown(&ahead(&always, always.starts_at).windows),
@@ -88,7 +88,7 @@ fn windows_that_overlap_or_touch_are_one() {
 }
 
 #[test]
-fn what_is_far_ahead_is_written_down_later_but_for_the_next_window() {
+fn only_next_window_is_stored_beyond_the_horizon() {
     let daily = schedule("2020-01-01T03:00:00Z", "1h", "UTC", "FREQ=DAILY");
     let now = at("2026-11-21T12:00:00Z");
     let first = ahead(&daily, now);
@@ -101,7 +101,7 @@ fn what_is_far_ahead_is_written_down_later_but_for_the_next_window() {
 }
 
 #[test]
-fn no_rule_takes_longer_than_its_bounds() {
+fn any_rule_stops_at_its_bounds() {
     let now = at("2026-11-21T12:00:00Z");
     let start = "2026-11-21T12:00:00Z";
     for never in [
@@ -124,16 +124,16 @@ fn no_rule_takes_longer_than_its_bounds() {
 }
 
 #[test]
-fn a_change_leaves_what_has_passed_and_begins_now() {
+fn change_keeps_past_windows_and_begins_now() {
     let now = Timestamp::from_millis(100);
     for (current, ahead, expected) in [
-        // It goes on: one window, since it began.
+        // It continues: one window since its start.
         (Some(50), vec![span(60, 200)], vec![span(50, 200)]),
         (Some(50), vec![span(100, 200)], vec![span(50, 200)]),
-        // It is moved away: what was on ends now.
+        // It moves away: the active window ends now.
         (Some(50), vec![span(150, 200)], vec![span(50, 100), span(150, 200)]),
         (Some(50), vec![], vec![span(50, 100)]),
-        // It was not on: what lies before now does not count.
+        // It was not active: time before now does not count.
         (None, vec![span(50, 200)], vec![span(100, 200)]),
         (None, vec![span(150, 200)], vec![span(150, 200)]),
         (Some(100), vec![], vec![]),
@@ -144,7 +144,7 @@ fn a_change_leaves_what_has_passed_and_begins_now() {
 }
 
 #[test]
-fn an_extension_writes_what_is_new_and_goes_on_with_the_last() {
+fn extension_returns_new_windows_and_extends_last() {
     let until = Timestamp::from_millis(100);
     let more = [span(90, 120), span(100, 130), span(150, 160)];
     let expected = [span(80, 130), span(150, 160)];
@@ -153,14 +153,14 @@ fn an_extension_writes_what_is_new_and_goes_on_with_the_last() {
 }
 
 #[test]
-fn a_maintenance_is_over_when_nothing_is_to_come() {
+fn maintenance_is_over_without_upcoming_windows() {
     let courses = [(true, true), (true, false), (false, true), (false, false)]
         .map(|(is_current, has_next)| course(is_current, has_next));
     let (active, scheduled) = (Course::Active, Course::Scheduled);
     assert_eq!(courses, [active, active, scheduled, Course::Over]);
 }
 
-/// Rules in the grammar of RFC 5545, not all of which are allowed.
+/// Rules in the grammar of RFC 5545, including invalid ones.
 fn rule() -> impl Strategy<Value = String> {
     let frequency =
         prop::sample::select(vec!["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"]);
@@ -191,7 +191,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn of_any_rule_windows_are_apart_in_order_and_not_over(
+    fn windows_of_any_rule_are_ordered_and_current(
         rule in rule(),
         zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe"]),
         starts in 946_684_800_i64..4_102_444_800,
@@ -215,7 +215,7 @@ proptest! {
         prop_assert!(windows.len() <= WINDOWS_MAX);
         if let Some(until) = until {
             prop_assert!(windows.iter().all(|window| window.from < until));
-            // Written down in two steps or in one: the same windows.
+            // Storing in two steps gives the same windows as in one.
             let more = extended(windows.last().copied(), &ahead(&schedule, until).windows, until);
             let whole = ahead(&schedule, until - Duration::from_millis(1));
             let whole: Vec<_> = whole.windows.iter().filter(|window| window.from >= until).collect();
@@ -229,14 +229,14 @@ proptest! {
     }
 
     #[test]
-    fn no_text_crashes_the_parser_and_what_it_takes_is_kept_as_written(text in "\\PC{0,60}") {
+    fn any_accepted_rule_is_kept_as_written(text in "\\PC{0,60}") {
         if let Ok(rule) = Recurrence::parse(&text) {
             prop_assert_eq!(rule.to_string(), text);
         }
     }
 
     #[test]
-    fn a_draft_reads_back_from_its_settings(rule in rule()) {
+    fn draft_round_trips_through_settings(rule in rule()) {
         let draft = MaintenanceDraft {
             title: Some("Moving".to_owned()),
             starts_at: Some(Timestamp::from_millis(1_800_000_000_000)),
