@@ -1,6 +1,6 @@
-//! Discord: an embed through a webhook. Reminders and recoveries are messages of their own, because a
-//! webhook opens no thread in a text channel.
-//! Format: <https://docs.discord.com/developers/resources/webhook#execute-webhook>
+//! Discord: sends an embed through a webhook. Reminders and recoveries are separate messages,
+//! because a webhook cannot open a thread in a text channel. Format:
+//! <https://docs.discord.com/developers/resources/webhook#execute-webhook>
 
 use rules::notification::Hook;
 use serde_json::{Value, json};
@@ -11,16 +11,17 @@ use super::fit::{List, Unit, fit};
 use super::message::{Answer, Delivered, HttpMessage};
 use super::story::{Story, written_time};
 
-/// Longest title, <https://docs.discord.com/developers/resources/message#embed-object-embed-limits>.
+/// Maximum length of a title,
+/// <https://docs.discord.com/developers/resources/message#embed-object-embed-limits>.
 pub(super) const TITLE_MAX: usize = 256;
-/// Longest value of a field, of the same limits.
+/// Maximum length of a field value, same page.
 pub(super) const FIELD_MAX: usize = 1_024;
-/// Longest description: the limit is 4,096, but all texts together may have 6,000, and the title
-/// and two fields at their longest take 2,304 of them.
+/// Maximum length of a description. The documented limit is 4,096, but all texts together may have
+/// 6,000, and the longest title and two longest fields take 2,304.
 pub(super) const DESCRIPTION_MAX: usize = 3_000;
-/// Regions or events in the description, which leave room for why.
+/// Regions or events in the description; leaves room for the reason.
 const LINES: List = List { escape, unit: Unit::Utf16, around: ("\n• ", ""), max: 2_000 };
-/// All texts together, of the same limits.
+/// Maximum length of all texts together, same page.
 #[cfg(test)]
 pub(super) const TOTAL_MAX: usize = 6_000;
 
@@ -44,8 +45,8 @@ pub(super) fn compose(hook: &Hook, story: &Story) -> HttpMessage {
     HttpMessage::json(&waiting(hook.webhook_url.expose()), &body)
 }
 
-/// Too many messages are counted per webhook; the header says it in seconds, the body of old
-/// versions of the API in milliseconds, so the header goes first.
+/// Rate limits apply per webhook. The header gives seconds, but the body of old API versions gives
+/// milliseconds, so the header takes precedence.
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let said = text_at(&body, "/message");
@@ -64,7 +65,7 @@ pub(super) fn read(answer: &Answer) -> Delivered {
     by_status(answer, said, way_out)
 }
 
-/// Discord's Markdown, and mentions, which `allowed_mentions` keeps from ringing as well.
+/// Escapes Discord's Markdown and mentions. `allowed_mentions` disables mentions, too.
 fn escape(character: char, out: &mut String) {
     if r"\*_~`|>#[]<@".contains(character) {
         out.push('\\');
@@ -72,7 +73,7 @@ fn escape(character: char, out: &mut String) {
     out.push(character);
 }
 
-/// The inside of a code span, which nothing can be escaped in.
+/// Escapes the content of a code span, which has no escape syntax.
 fn code(character: char, out: &mut String) {
     out.push(if character == '`' { '\'' } else { character });
 }
@@ -97,7 +98,7 @@ fn fields(story: &Story) -> Vec<Value> {
     target.chain(facts).collect()
 }
 
-/// The webhook's URL, asking for an answer that tells whether the message was kept.
+/// Returns the webhook's URL with `wait`, so that the response confirms delivery.
 fn waiting(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
     parsed.query_pairs_mut().append_pair("wait", "true");

@@ -1,6 +1,6 @@
-//! Email: text and HTML that say the same. All of one incident are answers to one message, so that
-//! they stand together. Encoding and SMTP belong to the sender.
-//! Format: <https://www.rfc-editor.org/rfc/rfc5322>
+//! Email: text and HTML with the same content. All emails of one incident reply to the same
+//! message, so that they form a thread. The sender encodes them and speaks SMTP. Format:
+//! <https://www.rfc-editor.org/rfc/rfc5322>
 
 mod html;
 pub mod style;
@@ -12,13 +12,14 @@ use super::fit::{List, Unit, fit, plain};
 use super::message::{Answer, Delivered, Envelope, ListLinks, Mail};
 use super::story::{LINK_WORDS, Story, shown_time};
 
-/// Longest subject (ours): a line of a header may have 998 octets (RFC 5322 §2.1.1), of which
-/// mailboxes show a tenth.
+/// Maximum length of a subject (our choice): a header line may have 998 octets (RFC 5322 §2.1.1),
+/// of which mail programs show a tenth.
 pub(super) const SUBJECT_MAX: usize = 200;
-/// Regions or events: what mailboxes show without asking (Gmail: 102 KB), with both texts.
+/// Regions or events: as many as mail programs show without asking (Gmail: 102 KB), counting both
+/// texts.
 const LINES: List =
     List { escape: plain, unit: Unit::Bytes, around: ("\n• ", ""), max: html::LINES.max };
-/// Longest left part of a message id (ours).
+/// Maximum length of the left part of a message ID (our choice).
 const ID_MAX: usize = 200;
 
 pub(super) fn compose(email: &Email, story: &Story, envelope: &Envelope<'_>) -> Mail {
@@ -33,8 +34,8 @@ pub(super) fn compose(email: &Email, story: &Story, envelope: &Envelope<'_>) -> 
     }
 }
 
-/// Replies of SMTP: 4yz are tried again, 5yz never, unless they are about the server's own account,
-/// which its operator mends. <https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1>
+/// Classifies SMTP replies: 4yz is retried, 5yz is not, except errors about the server's own
+/// account, which the operator can fix. <https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1>
 pub(super) fn read(answer: &Answer) -> Delivered {
     match answer.status {
         200..=399 => Delivered::Accepted,
@@ -49,7 +50,7 @@ pub(super) fn read(answer: &Answer) -> Delivered {
     }
 }
 
-/// The lines are bounded as those of the HTML are.
+/// Renders the plain text. Its lines have the same bound as in the HTML.
 fn text(story: &Story) -> String {
     let told = Story { lines: Vec::new(), ..story.clone() }.text();
     let lines = LINES.of(&story.lines);
@@ -60,8 +61,7 @@ fn text(story: &Story) -> String {
     text
 }
 
-/// What begins like an encoded word would be read as one (RFC 2047 §2), whatever stands in it: a
-/// joiner that nobody sees keeps a name what it is.
+/// Prevents a name from starting an encoded word (RFC 2047 §2) by inserting an invisible joiner.
 pub(super) fn subject(character: char, out: &mut String) {
     if character == '?' && out.ends_with('=') {
         out.push('\u{2060}');
@@ -69,7 +69,7 @@ pub(super) fn subject(character: char, out: &mut String) {
     out.push(character);
 }
 
-/// What may stand on the left of a message id, without quotes.
+/// Replaces characters that need quotes in the left part of a message ID.
 pub(super) fn id(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let id = text.chars().map(|c| if is_plain(c) { c } else { '-' });

@@ -1,4 +1,4 @@
-//! What happened and somebody may want to hear of: the facts, without any vendor's form.
+//! Events of monitors that channels may be notified of, independent of vendors.
 
 use std::time::Duration;
 
@@ -9,54 +9,49 @@ use serde::{Deserialize, Serialize};
 use super::message::without_credentials;
 use crate::judge::ClosedAs;
 
-/// What people are told of.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
-    /// A monitor is down: its incident opened.
+    /// The monitor is down: its incident opened.
     Error,
-    /// A monitor is slow or partly failing, and has been for two periods.
+    /// The monitor has been degraded for two periods.
     Degraded,
     /// A monitor that was down is no longer down, and has been degraded for two periods. Follows
     /// [`EventKind::Error`] of the same incident; one `recovered` ends both.
     StillDegraded,
-    /// What was told before is over.
+    /// The earlier event is over.
     Recovered,
-    /// Somebody tries whether a channel works.
+    /// A user tests a channel.
     Test,
 }
 
-/// Something that happened to one monitor. Its JSON is what the outbox keeps, sealed.
+/// An event of one monitor. The outbox stores it as sealed JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// What happened.
     pub kind: EventKind,
-    /// When the status changed (of a reminder: when it is due).
+    /// Time of the change of status; for a reminder, the time at which it is due.
     pub at: Timestamp,
-    /// Name of the workspace, as people know it.
+    /// Name of the workspace.
     pub workspace: String,
-    /// What it happened to.
     pub monitor: Subject,
-    /// The incident it belongs to; `None` for `degraded` outside an incident and for tests.
+    /// The incident of the event; `None` for `degraded` outside an incident and for tests.
     pub incident: Option<IncidentId>,
     /// Start. The time until `at` is the total duration, with a degradation after the incident.
     pub began_at: Timestamp,
-    /// What ended the incident; only with [`EventKind::Recovered`].
+    /// Reason for the end of the incident; only with [`EventKind::Recovered`].
     pub closed: Option<Ended>,
-    /// Why, with what each region saw.
+    /// Cause, with the last result of each region.
     pub grounds: Grounds,
-    /// 0 when it is told the first time, then the number of the reminder.
+    /// 0 for the first message, then the number of the reminder.
     pub reminder: u32,
 }
 
-/// The monitor that an event happened to, as it was then: it may be edited or deleted since.
+/// Snapshot of the monitor at the time of the event: it may have been edited or deleted since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
-    /// Its identifier.
     pub id: MonitorId,
-    /// Its name.
     pub name: String,
-    /// What kind of check.
     pub kind: MonitorKind,
     /// Its URL, `host:port` or domain, without credentials.
     pub target: String,
@@ -64,71 +59,67 @@ pub struct Subject {
     pub method: Option<String>,
 }
 
-/// Why the status changed.
+/// Cause of a change of status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grounds {
-    /// One sentence that says the most: of the first region that failed.
+    /// The most informative sentence: that of the first failing region.
     pub why: String,
-    /// What each region saw last, failing ones first.
+    /// Last result of each region, failing ones first.
     pub regions: Vec<RegionSeen>,
 }
 
-/// What one region saw last.
+/// Last result of one region.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegionSeen {
-    /// The region.
     pub region: Region,
-    /// Public name of the probe, if it is the server's own or serves several regions: regions of one
-    /// probe are one place.
+    /// Public name of the probe, if it is the server's own or serves several regions: regions of
+    /// one probe are one place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// Whether its check failed.
     pub failing: bool,
-    /// Why it was no success.
+    /// Reason why the check is not a success.
     pub reason: Option<String>,
-    /// Status of the answer; only HTTP.
+    /// Status of the response; only HTTP.
     pub status: Option<u16>,
-    /// Whole exchange, in milliseconds.
+    /// Duration of the whole exchange, in milliseconds.
     pub latency_ms: Option<u32>,
 }
 
-/// The words of [`ClosedAs`] in an event that is kept.
+/// The variants of [`ClosedAs`] as stored in events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// The monitor is `active` again.
     Recovered,
-    /// The monitor is `degraded`: no longer down, not yet fine.
+    /// The monitor is `degraded`: no longer down, but not healthy.
     Degraded,
-    /// The monitor was paused.
     Paused,
-    /// The monitor was deleted.
     Deleted,
-    /// Somebody resolved the incident by hand.
+    /// A user resolved the incident.
     Resolved,
 }
 
-/// What one message tells: one event, or those of a storm together.
+/// Content of one message: a single event, or a digest.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice<'e> {
-    /// One event.
     One(&'e Event),
-    /// Several of one minute on one channel, oldest first; never empty.
+    /// Several events of a minute on one channel, oldest first; never empty.
     Storm(&'e [Event]),
 }
 
 impl EventKind {
-    /// All of them.
+    /// All variants.
     pub const ALL: &[Self] =
         &[Self::Error, Self::Degraded, Self::StillDegraded, Self::Recovered, Self::Test];
 
-    /// The kind of this word.
+    /// Parses the name of a kind.
     pub fn parse(word: &str) -> Result<Self, String> {
         let known = Self::ALL.iter().find(|kind| kind.as_str() == word);
         known.copied().ok_or_else(|| format!("unknown event `{word}`"))
     }
 
-    /// The word that is stored, sent and shown.
+    /// Returns the name used in storage and the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -141,8 +132,8 @@ impl EventKind {
 }
 
 impl Grounds {
-    /// Returns the last observation of each place, failing ones first. A probe with several regions has one:
-    /// the worst.
+    /// Returns the last result of each place, failing ones first. A probe with several regions has
+    /// one: the worst.
     pub fn places(&self) -> impl Iterator<Item = &RegionSeen> {
         self.regions.iter().enumerate().filter_map(|(at, seen)| {
             let before = &self.regions[..at];
@@ -153,7 +144,7 @@ impl Grounds {
 }
 
 impl Subject {
-    /// The monitor of this name that checks so.
+    /// Creates the snapshot of the monitor with this name and check.
     pub fn of(id: MonitorId, name: String, check: &Check) -> Self {
         let (target, method) = match check {
             Check::Http(http) => {
@@ -167,7 +158,8 @@ impl Subject {
 }
 
 impl Event {
-    /// How long it lasted, of a recovery; how long it lasts, of a reminder.
+    /// Returns the total duration at the time of a recovery, or the duration so far at the time of
+    /// a reminder.
     pub fn lasted(&self) -> Duration {
         let millis = self.at.as_millis().saturating_sub(self.began_at.as_millis());
         Duration::from_millis(u64::try_from(millis).unwrap_or(0))

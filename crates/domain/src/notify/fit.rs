@@ -1,29 +1,28 @@
-//! Texts as vendors take them: on one line, escaped, and no longer than they may be. How a vendor
-//! escapes and what it counts is said by its own file.
+//! Makes texts acceptable to vendors: one line, escaped, and within the length limit. The file of
+//! each vendor defines escaping and units.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Ends a text that was cut.
+/// End of a text that was cut.
 const ELLIPSIS: &str = "…";
 
-/// Writes one character as a vendor's format has it. What it makes of a text is what it makes of
-/// each character, one after the other.
+/// Escapes one character for a vendor's format. A text is escaped character by character.
 pub(super) type Escape = fn(char, &mut String);
 
-/// What a vendor counts. Where its documents only say "characters", that is UTF-16, of which a text
-/// never has fewer units than characters.
+/// Unit of a vendor's length limit. If its documentation only says "characters", we count UTF-16
+/// units, which are never fewer than characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// Units of UTF-16.
+    /// UTF-16 units.
     Utf16,
-    /// Bytes of UTF-8.
+    /// UTF-8 bytes.
     Bytes,
-    /// Bytes of UTF-8 as they stand in a JSON text.
+    /// UTF-8 bytes within a JSON string.
     Json,
 }
 
 impl Unit {
-    /// How long `text` is.
+    /// Returns the length of `text`.
     pub(super) fn length(self, text: &str) -> usize {
         match self {
             Self::Utf16 => text.encode_utf16().count(),
@@ -33,24 +32,25 @@ impl Unit {
     }
 }
 
-/// Longest line of a list, in units (ours): the reason of one region leaves room for the others'.
+/// Maximum length of a list line, in units (our choice): the reason of one region must leave room
+/// for others.
 const LINE_MAX: usize = 300;
-/// Room for the words that say how many lines a list leaves out.
+/// Room for the note about omitted lines.
 const MORE_MAX: usize = 40;
 
-/// How a vendor writes lines one below the other.
+/// Format of a list for one vendor.
 #[derive(Clone, Copy)]
 pub(super) struct List {
     pub(super) escape: Escape,
     pub(super) unit: Unit,
-    /// What stands before each line, and what behind it.
+    /// Text before and after each line.
     pub(super) around: (&'static str, &'static str),
-    /// Longest list.
+    /// Maximum length of the list.
     pub(super) max: usize,
 }
 
 impl List {
-    /// As many of `lines` as fit, and how many more there are.
+    /// Formats as many of `lines` as fit, and the number of omitted ones.
     pub(super) fn of(&self, lines: &[String]) -> String {
         let (before, after) = self.around;
         let around = self.unit.length(before) + self.unit.length(after);
@@ -69,12 +69,12 @@ impl List {
     }
 }
 
-/// Leaves every character as it is.
+/// Escapes nothing.
 pub(super) fn plain(character: char, out: &mut String) {
     out.push(character);
 }
 
-/// What of HTML must not come out of a text, in content and in quoted attributes.
+/// Escapes HTML, for content and quoted attributes.
 pub(super) fn html(character: char, out: &mut String) {
     match character {
         '&' => out.push_str("&amp;"),
@@ -86,8 +86,8 @@ pub(super) fn html(character: char, out: &mut String) {
     }
 }
 
-/// `text` as one line, without what turns the direction of what follows it: names and reasons are
-/// other people's, and must not change how the rest of a message looks.
+/// Returns `text` on one line, without characters that change the direction of the text after it.
+/// Names and reasons of third parties must not distort the rest of a message.
 pub(super) fn one_line(text: &str) -> String {
     let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
@@ -96,12 +96,12 @@ pub(super) fn one_line(text: &str) -> String {
     text.trim().to_owned()
 }
 
-/// `text`, escaped and cut to `max` units with an ellipsis, between what people see as characters.
+/// Escapes `text` and cuts it to `max` units with an ellipsis, between grapheme clusters.
 pub(super) fn fit(text: &str, escape: Escape, unit: Unit, max: usize) -> String {
     fit_with(text, escape, unit, max, ELLIPSIS)
 }
 
-/// As [`fit`], where a text that was cut ends in `ellipsis`.
+/// Works like [`fit`], with another `ellipsis`.
 pub(super) fn fit_with(
     text: &str,
     escape: Escape,
@@ -110,7 +110,7 @@ pub(super) fn fit_with(
     ellipsis: &str,
 ) -> String {
     match cut(text.graphemes(true), escape, unit, max, ellipsis) {
-        // One character can carry accents without end; then it comes apart after all.
+        // A grapheme cluster can have any number of combining marks; then it is split after all.
         Some(whole) if whole.is_empty() && !text.is_empty() => {
             let characters = text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()]);
             cut(characters, escape, unit, max, ellipsis).unwrap_or_default() + ellipsis
@@ -120,14 +120,15 @@ pub(super) fn fit_with(
     }
 }
 
-/// `text`, escaped.
+/// Returns the escaped `text`.
 pub(super) fn escaped(text: &str, escape: Escape) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars().for_each(|character| escape(character, &mut out));
     out
 }
 
-/// The beginning of the escaped `parts` that leaves room for an ellipsis; `None` where all fit.
+/// Returns the longest beginning of the escaped `parts` that leaves room for an ellipsis, or `None`
+/// if all parts fit.
 fn cut<'t>(
     parts: impl Iterator<Item = &'t str>,
     escape: Escape,
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_cut_between_what_people_see_as_characters() {
+    fn texts_are_cut_between_grapheme_clusters() {
         for (text, unit, max, expected) in [
             ("", Unit::Utf16, 0, ""),
             ("abc", Unit::Utf16, 3, "abc"),
@@ -183,25 +184,25 @@ mod tests {
     }
 
     #[test]
-    fn a_character_with_accents_without_end_is_cut_inside() {
+    fn overlong_grapheme_cluster_is_split() {
         let text = format!("e{}", "\u{301}".repeat(100));
         assert_eq!(fit(&text, plain, Unit::Utf16, 3), "e\u{301}…");
     }
 
     #[test]
-    fn escapes_stay_whole_and_count() {
+    fn escapes_are_counted_and_never_split() {
         assert_eq!(fit("a<b>c", html, Unit::Utf16, 7), "a&lt;b…");
         assert_eq!(fit("<<<<", html, Unit::Utf16, 8), "&lt;…");
     }
 
     #[test]
-    fn a_line_has_no_breaks_and_does_not_turn_what_follows() {
+    fn one_line_removes_breaks_and_direction_marks() {
         assert_eq!(one_line(" a\r\nb\u{2028}c\u{202e}d\0"), "a  b cd");
         assert_eq!(one_line("שלום العالم"), "שלום العالم");
     }
 
     #[test]
-    fn a_list_says_how_many_lines_it_leaves_out() {
+    fn list_shows_number_of_omitted_lines() {
         let list = List { escape: html, unit: Unit::Utf16, around: ("<li>", "</li>"), max: 70 };
         let lines = |count| vec!["a<b".to_owned(); count];
         assert_eq!(list.of(&lines(1)), "<li>a&lt;b</li>");
@@ -210,7 +211,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_longer_than_it_may_be(text in any::<String>(), max in 3_usize..200) {
+        fn fitted_text_never_exceeds_the_limit(text in any::<String>(), max in 3_usize..200) {
             for unit in [Unit::Utf16, Unit::Bytes, Unit::Json] {
                 for escape in [plain as Escape, html] {
                     let fitted = fit(&text, escape, unit, max);

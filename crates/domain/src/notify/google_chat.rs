@@ -1,5 +1,5 @@
-//! Google Chat: a card through a webhook of a space; all of one incident stand in one thread.
-//! Format: <https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create>
+//! Google Chat: sends a card through a webhook of a space, with one thread per incident. Format:
+//! <https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create>
 
 use rules::notification::Hook;
 use serde_json::{Value, json};
@@ -10,18 +10,21 @@ use super::fit::{List, Unit, fit, html, plain};
 use super::message::{Answer, Delivered, Envelope, HttpMessage};
 use super::story::{LINK_WORDS, Story, shown_time};
 
-/// Longest message in bytes, with all that is in it, of the page above.
+/// Maximum size of a message in bytes, same page.
 #[cfg(test)]
 pub(super) const MESSAGE_BYTES_MAX: usize = 32_000;
-/// Longest thread key, <https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages#thread>.
+/// Maximum length of a thread key,
+/// <https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages#thread>.
 pub(super) const THREAD_KEY_MAX: usize = 4_000;
-/// Parts of the message (ours), in bytes as JSON: together well below what it may have.
+/// Maximum sizes of the parts (our choice), in bytes as JSON: together well below the limit of a
+/// message.
 const TITLE_MAX: usize = 500;
 const WHY_MAX: usize = 3_000;
 const VALUE_MAX: usize = 3_000;
 const LINES: List = List { escape: html, unit: Unit::Json, around: ("• ", "<br>"), max: 6_000 };
 
-/// `requestId` makes Google answer the first message again where one arrives twice.
+/// Composes the message. `requestId` makes Google return the first message again if it is sent
+/// twice.
 pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> HttpMessage {
     let title = fit(&story.signed_title(), plain, Unit::Json, TITLE_MAX);
     let subtitle = fit(&subtitle(story), plain, Unit::Json, TITLE_MAX);
@@ -37,7 +40,7 @@ pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> Ht
     HttpMessage::json(&in_thread(hook.webhook_url.expose(), envelope.key), &body)
 }
 
-/// Errors of Google APIs: <https://cloud.google.com/apis/design/errors>.
+/// Classifies errors of Google APIs: <https://cloud.google.com/apis/design/errors>.
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let way_out = matches!(answer.status, 400 | 401 | 403 | 404)
@@ -50,7 +53,7 @@ fn subtitle(story: &Story) -> String {
     if story.workspace.is_empty() { time } else { format!("{} · {time}", story.workspace) }
 }
 
-/// Texts of widgets are a small HTML; labels and titles are plain.
+/// Builds the widgets. Their texts are a subset of HTML; labels and titles are plain.
 fn widgets(story: &Story) -> Vec<Value> {
     let mut widgets = Vec::new();
     if let Some(why) = &story.why {
@@ -70,7 +73,7 @@ fn widgets(story: &Story) -> Vec<Value> {
         widgets.push(json!({ "buttonList": { "buttons": [button] } }));
     }
     if widgets.is_empty() {
-        // A section without a widget is refused.
+        // Google rejects a section without a widget.
         widgets.push(paragraph(&fit(&story.title, html, Unit::Json, TITLE_MAX)));
     }
     widgets
@@ -80,7 +83,7 @@ fn paragraph(text: &str) -> Value {
     json!({ "textParagraph": { "text": text } })
 }
 
-/// The webhook's URL, asking for the thread of the message, or a new one where there is none yet.
+/// Returns the webhook's URL with parameters that reply in the thread of the message, or start it.
 fn in_thread(url: &str, key: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
     parsed

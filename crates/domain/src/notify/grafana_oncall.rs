@@ -1,6 +1,6 @@
-//! Grafana OnCall: a formatted webhook, which groups by itself: what has one `alert_uid` is one alert
-//! group, and `ok` resolves what `alerting` opened.
-//! Format: <https://grafana.com/docs/oncall/latest/configure/integrations/references/webhook/>
+//! Grafana OnCall: sends to a formatted webhook, which groups alerts: messages with the same
+//! `alert_uid` form one alert group, and `ok` resolves what `alerting` opened. Format:
+//! <https://grafana.com/docs/oncall/latest/configure/integrations/references/webhook/>
 
 use rules::notification::Hook;
 use serde_json::json;
@@ -10,10 +10,10 @@ use super::fit::{Unit, fit, plain};
 use super::message::{Answer, Delivered, Envelope, HttpMessage};
 use super::story::{Phase, Story};
 
-/// Longest title and message (ours): no limit is documented, and what comes in is shown in chats.
+/// Maximum length of title and message (our choice): no limit is documented, and chats show them.
 pub(super) const TITLE_MAX: usize = 256;
 pub(super) const MESSAGE_MAX: usize = 4_096;
-/// Longest identity (ours).
+/// Maximum length of the group's ID (our choice).
 const UID_MAX: usize = 255;
 
 pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> HttpMessage {
@@ -32,7 +32,7 @@ pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> Ht
     HttpMessage::json(hook.webhook_url.expose(), &body)
 }
 
-/// The status alone decides; bodies are words for people.
+/// Classifies a response by its status; the body is only text for humans.
 pub(super) fn read(answer: &Answer) -> Delivered {
     let way_out = matches!(answer.status, 403 | 404).then_some(
         "the integration was deleted: enter the URL of a formatted webhook in the channel",
@@ -40,7 +40,7 @@ pub(super) fn read(answer: &Answer) -> Delivered {
     by_status(answer, None, way_out)
 }
 
-/// JSON escapes by itself. Chats that OnCall writes to read Markdown, by templates of its own.
+/// Shortens a text without escaping: JSON needs none, and OnCall's templates handle Markdown.
 fn text(text: &str, max: usize) -> String {
     fit(text, plain, Unit::Utf16, max)
 }

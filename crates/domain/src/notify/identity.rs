@@ -1,18 +1,17 @@
-//! Identities of what is told: the same in every try, so that a receiver can drop the second of what
-//! arrives twice (design §5 "Alerts"), and the same from opening to end, so that a vendor can group
-//! and close.
+//! Keys of alerts: the same in every attempt, so that a receiver can drop duplicates (design §5
+//! "Alerts"), and the same from opening to end, so that a vendor can group and close alerts.
 
 use rules::ChannelId;
 
 use super::event::{Event, EventKind};
 
-/// Identity of `event` on `channel`: incident, channel, event and number of the reminder. It is made
-/// of letters, digits, `_` and `-`, so that it may stand in headers, URLs and message ids.
+/// Returns the key of `event` on `channel`: incident, channel, event and number of the reminder. It
+/// consists of letters, digits, `_` and `-`, so it is safe in headers, URLs and message IDs.
 pub fn event_key(channel: ChannelId, event: &Event) -> String {
     format!("{}-{channel}-{}", of(event), which(event))
 }
 
-/// Identity of `event` among all events, whoever hears of it.
+/// Returns the key of `event` among all events, independent of the channel.
 pub fn event_name(event: &Event) -> String {
     format!("{}-{}", of(event), which(event))
 }
@@ -21,7 +20,7 @@ fn of(event: &Event) -> String {
     match (event.incident, event.kind) {
         (_, EventKind::Test) => format!("{}-{}", event.monitor.id, event.at.as_millis()),
         (Some(incident), _) => incident.to_string(),
-        // Without an incident, what began at another time is another matter.
+        // Without an incident, degradations that began at different times are different alerts.
         (None, _) => format!("{}-{}", event.monitor.id, event.began_at.as_millis()),
     }
 }
@@ -35,19 +34,19 @@ fn which(event: &Event) -> String {
     }
 }
 
-/// Identity of several events that are told together, oldest first.
+/// Returns the key of a digest of events, oldest first.
 pub fn storm_key(channel: ChannelId, events: &[Event]) -> String {
     let first = events.first().map(|event| event_key(channel, event)).unwrap_or_default();
     storm_of(&first, events.len())
 }
 
-/// Identity of so many deliveries that are told together, of which the oldest has this key.
+/// Returns the key of a digest of `count` deliveries, the oldest of which has the key `first`.
 pub fn storm_of(first: &str, count: usize) -> String {
     format!("storm-{count}-{first}")
 }
 
-/// What a vendor groups by and closes: the incident, or the monitor where there is none; a test
-/// stands alone.
+/// Returns the key by which a vendor groups and closes alerts: the incident, else the monitor. A
+/// test has its own.
 pub fn thread(event: &Event) -> String {
     match (event.incident, event.kind) {
         (_, EventKind::Test) => format!("test-{}", event.at.as_millis()),
@@ -66,7 +65,7 @@ mod tests {
 
     // design: §5 "with an idempotency key (incident, channel, event)"
     #[test]
-    fn a_key_names_incident_channel_event_and_reminder() {
+    fn key_contains_incident_channel_event_and_reminder() {
         let error = an_event(EventKind::Error);
         let reminder = Event { reminder: 2, ..error.clone() };
         let test = an_event(EventKind::Test);
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_has_the_thread_of_what_began() {
+    fn recovery_shares_thread_with_its_opening() {
         let error = an_event(EventKind::Error);
         assert_eq!(thread(&error), thread(&an_event(EventKind::Recovered)));
         let degraded = an_event(EventKind::Degraded);
@@ -97,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_stand_in_no_thread_of_the_monitor() {
+    fn tests_never_share_a_thread() {
         let test = an_event(EventKind::Test);
         let later = Event { at: Timestamp::from_millis(1), ..test.clone() };
         assert_ne!(thread(&test), thread(&later));
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_that_grew_is_another() {
+    fn larger_digest_has_another_key() {
         let events = [an_event(EventKind::Error), an_event(EventKind::Degraded)];
         let key = storm_key(CHANNEL, &events);
         assert_eq!(key, "storm-2-inc_0000000000005-chn_0000000000007-error");

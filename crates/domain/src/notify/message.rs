@@ -1,4 +1,4 @@
-//! What goes over the wire for one channel, and what came back of it. Neither is sent here.
+//! Messages to a channel and the responses to them. The pipeline sends them.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,106 +11,101 @@ use percent_encoding::percent_decode_str;
 use rules::{ChannelId, Secret, Timestamp};
 use serde_json::Value;
 
-/// What belongs to one delivery, whatever the vendor.
+/// Data of one delivery that is independent of the vendor.
 #[derive(Clone, Debug)]
 pub struct Envelope<'e> {
-    /// The channel.
     pub channel: ChannelId,
-    /// Identity of what is told (incident, channel, event): the same in every try of it, so that a
-    /// receiver can drop the second of what arrives twice (design §5 "Alerts").
+    /// Key of the delivery (incident, channel, event): the same in every attempt, so that a
+    /// receiver can drop duplicates (design §5 "Alerts").
     pub key: &'e str,
-    /// Identity of what the vendor shall group and close: of the incident, or of the monitor where
-    /// there is none. The same in `error` and its `recovered`.
+    /// Key by which the vendor groups and closes alerts: the incident, else the monitor. The same
+    /// in `error` and its `recovered`.
     pub thread: &'e str,
-    /// When it is sent; signatures hold for minutes around it.
+    /// Time of sending; signatures are valid for minutes around it.
     pub now: Timestamp,
-    /// Secrets of the workspace that webhooks are signed with, newest first; two while one is
-    /// being replaced. Without any, webhooks go out unsigned.
+    /// Secrets of the workspace for signing webhooks, newest first; two while one is being
+    /// replaced. Without any, webhooks are not signed.
     pub signing: &'e [Secret<Vec<u8>>],
-    /// Where people see the incident; `None` on a server without a public address.
+    /// URL of the incident; `None` on a server without a public address.
     pub link: Option<String>,
 }
 
-/// What is sent.
+/// A message to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// An HTTP request.
     Http(HttpMessage),
-    /// An email.
     Mail(Mail),
 }
 
-/// An HTTP request to a vendor or to an endpoint of the user's. URL, header values and body may have
-/// secrets, so `Debug` shows none of them.
+/// An HTTP request to a vendor or to a user's endpoint. URL, header values and body may contain
+/// secrets, so `Debug` does not print them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpMessage {
-    /// POST.
     pub method: Method,
     /// Absolute URL.
     pub url: Secret<String>,
-    /// Headers in order, the content type among them; Host and Content-Length are the sender's.
+    /// Headers in order, including the content type; the sender adds Host and Content-Length.
     pub headers: Vec<(HeaderName, Secret<String>)>,
-    /// The body.
     pub body: Vec<u8>,
 }
 
-/// An email; who sends it is the server's.
+/// An email. The server's configuration defines the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// Address of the one it goes to.
+    /// Address of the recipient.
     pub to: String,
     /// One line.
     pub subject: String,
-    /// Plain text.
     pub text: String,
-    /// The same as HTML, complete in itself.
+    /// The same content as HTML.
     pub html: String,
-    /// Left part of its message id.
+    /// Left part of its message ID.
     pub id: String,
-    /// Left part of the id that all of one incident refer to (`References`, `In-Reply-To`), so that
-    /// they stand together. No message has it: which is first differs from mailbox to mailbox.
+    /// Left part of the ID that all emails of one incident refer to (`References`, `In-Reply-To`),
+    /// so that they form a thread. No message has this ID, because the first message differs
+    /// between mailboxes.
     pub thread: String,
-    /// How whoever gets it ends getting more.
+    /// How the recipient can unsubscribe.
     pub list: ListLinks,
 }
 
-/// What the header of an email says to programs about getting no more of its kind.
+/// The unsubscribe header of an email.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListLinks {
-    /// Nothing: it was asked for, or a channel is changed by its owner.
+    /// None: the email was requested, or the owner of the channel can change it.
     None,
-    /// A POST to this URL ends it, without a question (RFC 8058).
+    /// A POST to this URL unsubscribes without confirmation (RFC 8058).
     OneClick(String),
 }
 
-/// What a receiver answered, or why it did not.
+/// Response of a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status, or the three digits of an SMTP reply.
     pub status: u16,
-    /// Header `retry-after` in time from now, where there was one.
+    /// Time to wait from now, from the `retry-after` header.
     pub retry_after: Option<Duration>,
-    /// The beginning of the body, as text.
+    /// Beginning of the body, as text.
     pub body: String,
 }
 
-/// What an answer means.
+/// Classification of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delivered {
-    /// The receiver has it.
+    /// The receiver accepted the message.
     Accepted,
-    /// Not now; not before this much time where the receiver said so.
+    /// Retry later, not before the time that the receiver requested.
     Again {
-        /// Least time until the next try.
+        /// Minimum time until the next attempt.
         after: Option<Duration>,
-        /// Why, for people.
+        /// Human-readable reason.
         why: String,
     },
-    /// Never: trying again would be answered alike.
+    /// Permanent failure: a retry would fail alike.
     Refused(Refusal),
 }
 
-/// Why a receiver takes nothing, for people.
+/// Human-readable reason for a permanent failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// One sentence with the way out.
@@ -128,31 +123,32 @@ impl fmt::Debug for HttpMessage {
 }
 
 impl HttpMessage {
-    /// A POST of JSON.
+    /// Creates a POST request with a JSON body.
     pub(super) fn json(url: &str, body: &Value) -> Self {
         Self::post(url, "application/json", body.to_string())
     }
 
-    /// A POST of a form.
+    /// Creates a POST request with a form.
     pub(super) fn form(url: &str, fields: &[(&str, &str)]) -> Self {
         let body =
             url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         Self::post(url, "application/x-www-form-urlencoded", body)
     }
 
-    /// With this header, in the place of one of the same name.
+    /// Sets a header, replacing one of the same name.
     pub(super) fn with(mut self, name: HeaderName, value: String) -> Self {
         self.headers.retain(|(other, _)| *other != name);
         self.headers.push((name, Secret::new(value)));
         self
     }
 
-    /// With the header that shows a name and a password.
+    /// Sets Basic authorization.
     pub(super) fn with_basic(self, name: &str, password: &str) -> Self {
         self.with(AUTHORIZATION, basic(name.as_bytes(), password.as_bytes()))
     }
 
-    /// Name and password in the URL become a header, as browsers do it (design §5 "HTTP").
+    /// Creates a POST request. Moves credentials from the URL to a header, as browsers do (design
+    /// §5 "HTTP").
     fn post(url: &str, content_type: &str, body: String) -> Self {
         let (url, authorization) = without_credentials(url);
         let message = Self {
@@ -169,7 +165,7 @@ impl HttpMessage {
     }
 }
 
-/// `text` without name and password where it is a URL that has them, and these as a header's value.
+/// Removes credentials from `text` if it is a URL, and returns them as a header value.
 pub(super) fn without_credentials(text: &str) -> (String, Option<String>) {
     let Ok(mut url) = url::Url::parse(text) else { return (text.to_owned(), None) };
     if url.username().is_empty() && url.password().is_none() {
@@ -177,7 +173,7 @@ pub(super) fn without_credentials(text: &str) -> (String, Option<String>) {
     }
     let name: Vec<u8> = percent_decode_str(url.username()).collect();
     let password: Vec<u8> = percent_decode_str(url.password().unwrap_or_default()).collect();
-    // Both fail only for URLs without a host, which have no credentials either.
+    // Both fail only for URLs without a host, which have no credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     (url.into(), Some(basic(&name, &password)))
@@ -192,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_in_a_url_become_a_header() {
+    fn url_credentials_become_a_header() {
         // design: §5 "HTTP"
         let message = HttpMessage::json("https://us%40er:p%3Ass@example.com/a?b", &Value::Null);
         assert_eq!(message.url.expose(), "https://example.com/a?b");
@@ -201,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_secret_of_a_request_is_shown() {
+    fn debug_of_request_shows_no_secret() {
         let body = serde_json::json!({ "routing_key": "hunter2" });
         let message = HttpMessage::json("https://hunter2@example.com/hunter2", &body);
         let shown = format!("{message:?}");
@@ -209,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_without_credentials_goes_out_as_written() {
+    fn url_without_credentials_is_unchanged() {
         let written = "https://Example.com/a b?c=ä";
         let message = HttpMessage::json(written, &Value::Null);
         assert_eq!(message.url.expose(), written);

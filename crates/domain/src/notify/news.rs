@@ -1,6 +1,5 @@
-//! News of a status page: what those who subscribed to it are told, its identities, and who of them
-//! hears it. What it says in which words stands in `mail`, what programs are told in `hook`; who tells
-//! it, and when, belongs to the outbox.
+//! Events of a status page for its subscribers: their keys and topics. `mail` formats them as
+//! emails, `hook` as webhooks. The outbox selects the recipients and sends.
 
 mod hook;
 mod mail;
@@ -19,139 +18,124 @@ use serde::{Deserialize, Serialize};
 use super::message::Message;
 use super::servers::{Servers, Unconfigured, setting};
 
-/// Something that is told of a page. Its JSON is what the outbox keeps, sealed.
+/// An event of a status page. The outbox stores it as sealed JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct News {
-    /// Of which page.
     pub page: PageNamed,
-    /// When it happened.
     pub at: Timestamp,
-    /// What happened.
     pub about: About,
-    /// The components it is about, as they were called then; none stand for the whole page.
+    /// Affected components with their names at that time; empty means the whole page.
     pub components: Vec<ComponentNamed>,
 }
 
-/// A page, as it was called then.
+/// A page with its title at the time of the event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageNamed {
-    /// Its identifier.
     pub id: PageId,
-    /// Its title.
     pub title: String,
 }
 
-/// A component, as it was called then.
+/// A component with its name at the time of the event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComponentNamed {
-    /// Its identifier.
     pub id: ComponentId,
-    /// Its name, or its monitor's.
+    /// Its name, or that of its monitor.
     pub name: String,
 }
 
-/// What happened.
+/// Kind of a page event, with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
-    /// People wrote something.
+    /// An update of a status report.
     Report(ReportNews),
-    /// Planned maintenance was announced, began or is over.
+    /// Planned maintenance was scheduled, started or completed.
     Maintenance(MaintenanceNews),
-    /// A monitor that a component shows is down, or no longer.
+    /// The monitor of a component went down or recovered.
     Incident(IncidentNews),
-    /// Somebody asked for emails to this address: whoever has it is asked.
+    /// A confirmation was requested from a new subscriber.
     Asked(SubscriberId),
-    /// The same, where the address has them already.
+    /// The same, but the address is already subscribed.
     Known(SubscriberId),
 }
 
-/// An update of a report.
+/// An update of a status report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportNews {
-    /// The report.
     pub report: ReportId,
-    /// Which of its updates.
     pub update: UpdateId,
-    /// What the report is called.
+    /// Title of the report.
     pub title: String,
-    /// How far people have come.
+    /// Status of the report after the update.
     pub status: ReportStatus,
-    /// Whether it is the report's first.
+    /// Whether it is the report's first update.
     pub is_first: bool,
-    /// What they say, as they wrote it: Markdown.
+    /// Text of the update, in Markdown.
     pub text: String,
-    /// All components that the report has ever spoken of: whoever heard of one hears the rest.
+    /// All components that the report has ever affected: subscribers to one of them receive all
+    /// updates.
     pub concerns: Vec<ComponentId>,
 }
 
-/// Where a planned maintenance stands.
+/// A phase of a planned maintenance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaintenanceNews {
-    /// The maintenance.
     pub maintenance: MaintenanceId,
-    /// What it is called.
     pub title: String,
-    /// What is done.
     pub description: Option<String>,
-    /// Beginning of its window.
+    /// Start of its window.
     pub from: Timestamp,
     /// End of its window.
     pub until: Timestamp,
-    /// How far it has come.
     pub stage: Stage,
 }
 
-/// How far a window of maintenance has come.
+/// Phase of a maintenance window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// It is to come.
     Announced,
-    /// It is on.
     Begun,
-    /// It is over.
     Over,
 }
 
-/// An incident of a monitor, as visitors of a page are told of it: without what it checks.
+/// An incident as shown to visitors of a page: without the target of the monitor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IncidentNews {
-    /// The incident.
     pub incident: IncidentId,
-    /// When it began.
     pub began_at: Timestamp,
-    /// Whether it is over.
+    /// Whether it has ended.
     pub is_over: bool,
 }
 
-/// What belongs to one letter to a subscriber, whatever it tells.
+/// Data of one message to a subscriber that is independent of its content.
 #[derive(Clone, Debug)]
 pub struct Cover<'c> {
-    /// Identity of what is told: the same in every try of it.
+    /// Key of the message: the same in every attempt.
     pub key: &'c str,
-    /// When it is sent; signatures hold for minutes around it.
+    /// Time of sending; signatures are valid for minutes around it.
     pub now: Timestamp,
-    /// Secrets of the workspace that webhooks are signed with, newest first.
+    /// Secrets of the workspace for signing webhooks, newest first.
     pub signing: &'c [Secret<Vec<u8>>],
-    /// Where the page is; `None` on a server without a public address.
+    /// `None` on a server without a public address.
     pub links: Option<Links>,
 }
 
-/// Where a subscriber can go. All but the page are for this subscriber alone.
+/// URLs for a subscriber. All except `page` are personal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
-    /// The page.
+    /// The status page.
     pub page: String,
-    /// Where the address is confirmed.
+    /// Confirms the address.
     pub confirm: String,
-    /// Where the subscription is changed.
+    /// Changes the subscription.
     pub manage: String,
-    /// Where it is ended, also by programs (RFC 8058).
+    /// Unsubscribes, also automatically (RFC 8058).
     pub unsubscribe: String,
 }
 
-/// A message to a subscriber that tells `news`, oldest first and never empty: one, or those of a storm.
+/// Composes the message about `news` to a subscriber: one event or a digest, oldest first and never
+/// empty.
 pub fn compose_news(
     subscriber: &Subscriber,
     news: &[News],
@@ -171,7 +155,7 @@ pub fn compose_news(
 }
 
 impl News {
-    /// What a subscriber must want to hear of to be told; `None` for what concerns one alone.
+    /// Returns the topic of the event, or `None` if it concerns one subscriber only.
     pub const fn topic(&self) -> Option<Topic> {
         match &self.about {
             About::Report(_) => Some(Topic::Reports),
@@ -181,7 +165,7 @@ impl News {
         }
     }
 
-    /// The components of which a subscriber must want to hear one; none stand for all.
+    /// Returns the affected components, for matching subscriptions; empty means all.
     pub fn concerns(&self) -> Vec<ComponentId> {
         match &self.about {
             About::Report(report) => report.concerns.clone(),
@@ -191,23 +175,23 @@ impl News {
         }
     }
 
-    /// Whether only those are told who heard of its beginning.
+    /// Returns whether only recipients of the opening are notified.
     pub const fn is_end(&self) -> bool {
         match &self.about {
             About::Incident(incident) => incident.is_over,
-            // Whoever comes in the middle understands an update, and that maintenance is over.
+            // An update and the end of a maintenance are useful without earlier messages.
             About::Report(_) | About::Maintenance(_) | About::Asked(_) | About::Known(_) => false,
         }
     }
 
-    /// Identity among all news, whoever hears of it: letters, digits, `_` and `-`.
+    /// Returns the key of the event among all page events: letters, digits, `_` and `-`.
     pub fn name(&self) -> String {
         let page = self.page.id;
         match &self.about {
             About::Report(report) => format!("{page}-{}-{}", report.report, report.update),
             About::Maintenance(it) => {
                 let (stage, from) = (it.stage.as_str(), it.from.as_millis());
-                // Only an announcement is told again when the end moves.
+                // Only an announcement is sent again if the end moves.
                 let until = match it.stage {
                     Stage::Announced => format!("-{}", it.until.as_millis()),
                     Stage::Begun | Stage::Over => String::new(),
@@ -224,7 +208,7 @@ impl News {
         }
     }
 
-    /// What stands together, and is told in order: the report, the window, the incident.
+    /// Returns the key of the thread that keeps its order: the report, the window or the incident.
     pub fn thread(&self) -> String {
         match &self.about {
             About::Report(report) => report.report.to_string(),
@@ -234,7 +218,7 @@ impl News {
         }
     }
 
-    /// The word by which it is stored, and by which programs choose.
+    /// Returns the name used in storage and webhooks.
     pub const fn word(&self) -> &'static str {
         match &self.about {
             About::Report(ReportNews { status: ReportStatus::Resolved, .. }) => {
@@ -254,7 +238,7 @@ impl News {
         }
     }
 
-    /// When what it tells of began.
+    /// Returns the start of the reported occurrence.
     pub const fn began_at(&self) -> Timestamp {
         match &self.about {
             About::Maintenance(it) => it.from,
@@ -265,7 +249,7 @@ impl News {
 }
 
 impl Stage {
-    /// Its word.
+    /// Returns the name used in storage and the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Announced => "announced",
@@ -281,7 +265,7 @@ impl IncidentNews {
     }
 }
 
-/// Identity of `news` for one subscriber: the same in every try.
+/// Returns the key of `news` for one subscriber: the same in every attempt.
 pub fn news_key(subscriber: SubscriberId, news: &News) -> String {
     format!("{}-{subscriber}", news.name())
 }

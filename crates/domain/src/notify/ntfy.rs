@@ -1,5 +1,5 @@
-//! ntfy: publishes to a topic as JSON, so that titles may be in every script.
-//! Format: <https://docs.ntfy.sh/publish/#publish-as-json>
+//! ntfy: publishes to a topic as JSON, so that titles may use any script. Format:
+//! <https://docs.ntfy.sh/publish/#publish-as-json>
 
 use http::header::AUTHORIZATION;
 use rules::notification::Ntfy;
@@ -11,13 +11,13 @@ use super::fit::{Unit, fit, plain};
 use super::message::{Answer, Delivered, HttpMessage};
 use super::story::{Story, Tone};
 
-/// Longest message in bytes, above which it becomes an attachment:
-/// <https://docs.ntfy.sh/publish/#limitations>. Counted as JSON, because a server reads twice as many
-/// bytes of a request at most, whatever is in it.
+/// Maximum size of a message in bytes; a larger one becomes an attachment:
+/// <https://docs.ntfy.sh/publish/#limitations>. Counted as JSON, because a server reads at most
+/// twice as many bytes of a request.
 pub(super) const MESSAGE_MAX: usize = 4_096;
-/// Longest title (ours), in bytes as JSON.
+/// Maximum length of a title (our choice), in bytes as JSON.
 pub(super) const TITLE_MAX: usize = 512;
-/// Longest request that a server reads: twice the longest message.
+/// Maximum size of a request that a server reads: twice the maximum message.
 #[cfg(test)]
 pub(super) const REQUEST_MAX: usize = 2 * MESSAGE_MAX;
 
@@ -39,7 +39,7 @@ pub(super) fn compose(ntfy: &Ntfy, public: &str, story: &Story) -> HttpMessage {
     }
 }
 
-/// What is wrong stands in `error`; 429 and 507 pass.
+/// Classifies a response; `error` describes the problem. 429 and 507 are temporary.
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let way_out = match answer.status {
@@ -50,14 +50,14 @@ pub(super) fn read(answer: &Answer) -> Delivered {
     by_status(answer, text_at(&body, "/error"), way_out)
 }
 
-/// An empty message would read "triggered".
+/// Returns the text, or the title instead of an empty text, which would show as "triggered".
 fn message(story: &Story) -> String {
     let text = story.text();
     let text = if text.is_empty() { story.title.clone() } else { text };
     fit(&text, plain, Unit::Json, MESSAGE_MAX)
 }
 
-/// JSON is published to the root of a server, and the topic stands in it.
+/// Returns the root URL of a server, to which JSON is published; the body contains the topic.
 fn server(written: &str) -> String {
     let Ok(mut url) = Url::parse(written) else { return written.to_owned() };
     url.set_query(None);
@@ -77,7 +77,7 @@ const fn priority(tone: Tone) -> u8 {
     }
 }
 
-/// Tags that the apps show as signs: <https://docs.ntfy.sh/emojis/>
+/// Returns the tag that the apps show as an emoji: <https://docs.ntfy.sh/emojis/>
 const fn tag(tone: Tone) -> &'static str {
     match tone {
         Tone::Down => "rotating_light",

@@ -1,5 +1,5 @@
-//! Opsgenie: alerts by alias, which it groups by itself: a recovery closes what its opening created.
-//! Format: <https://docs.opsgenie.com/docs/alert-api>
+//! Opsgenie: sends alerts by alias. Opsgenie groups by alias, so a recovery closes the alert that
+//! its opening created. Format: <https://docs.opsgenie.com/docs/alert-api>
 
 use http::header::AUTHORIZATION;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -13,19 +13,21 @@ use super::message::{Answer, Delivered, Envelope, HttpMessage};
 use super::servers::Servers;
 use super::story::{Phase, SENDER, Story, Tone};
 
-/// Longest message, alias, description and entity: <https://docs.opsgenie.com/docs/alert-api#create-alert>.
+/// Maximum length of message, alias, description and entity:
+/// <https://docs.opsgenie.com/docs/alert-api#create-alert>.
 pub(super) const MESSAGE_MAX: usize = 130;
 pub(super) const ALIAS_MAX: usize = 512;
 pub(super) const DESCRIPTION_MAX: usize = 15_000;
 pub(super) const ENTITY_MAX: usize = 512;
-/// All details together, of the same page.
+/// Maximum length of all details together, same page.
 #[cfg(test)]
 pub(super) const DETAILS_MAX: usize = 8_000;
-/// Longest detail (ours): target and workspace at their longest stay below what all may have.
+/// Maximum length of one detail (our choice): the longest target and workspace stay below the limit
+/// of all details.
 const DETAIL_MAX: usize = 2_048;
-/// What is encoded in the path of a URL.
+/// Characters to encode in a URL path.
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
-/// Longest note of a closed alert, of the same page.
+/// Maximum length of the note of a closed alert, same page.
 const NOTE_MAX: usize = 25_000;
 
 pub(super) fn compose(
@@ -42,7 +44,7 @@ pub(super) fn compose(
     let message = match story.phase {
         Phase::Open => HttpMessage::json(&format!("{host}/v2/alerts"), &alert(&alias, story)),
         Phase::Over => {
-            // Without `identifierType` the alias would be taken for the id of an alert.
+            // Without `identifierType`, Opsgenie would take the alias for an alert ID.
             let alias = utf8_percent_encode(&alias, IN_PATH);
             let url = format!("{host}/v2/alerts/{alias}/close?identifierType=alias");
             let note = text(&format!("{}\n\n{}", story.title, story.text()), NOTE_MAX);
@@ -53,7 +55,7 @@ pub(super) fn compose(
     message.with(AUTHORIZATION, format!("GenieKey {}", opsgenie.api_key.expose()))
 }
 
-/// 202 is taken; what is wrong stands in `message`.
+/// Classifies a response: 202 is success; `message` describes a problem.
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let way_out = matches!(answer.status, 401 | 403 | 422)
@@ -99,7 +101,7 @@ const fn priority(tone: Tone) -> &'static str {
     }
 }
 
-/// JSON escapes by itself; nothing here is markup.
+/// Shortens a text without escaping: JSON needs none, and the texts are not markup.
 fn text(text: &str, max: usize) -> String {
     fit(text, plain, Unit::Utf16, max)
 }

@@ -1,6 +1,6 @@
-//! PagerDuty: Events API v2, which groups by itself: what has one `dedup_key` is one alert, so a
-//! recovery resolves what its opening triggered, and a reminder repeats it.
-//! Format: <https://developer.pagerduty.com/docs/events-api-v2/trigger-events/>
+//! PagerDuty: sends to Events API v2. PagerDuty groups by `dedup_key`, so a recovery resolves the
+//! alert that its opening triggered, and a reminder repeats it. Format:
+//! <https://developer.pagerduty.com/docs/events-api-v2/trigger-events/>
 
 use rules::notification::Pagerduty;
 use serde_json::{Value, json};
@@ -11,18 +11,18 @@ use super::message::{Answer, Delivered, Envelope, HttpMessage};
 use super::servers::Servers;
 use super::story::{LINK_WORDS, Phase, SENDER, Story, Tone, written_time};
 
-/// Longest summary,
+/// Maximum length of a summary,
 /// <https://developer.pagerduty.com/docs/events-api-v2/trigger-events/#parameters>.
 pub(super) const SUMMARY_MAX: usize = 1_024;
-/// Longest dedup key, of the same page.
+/// Maximum length of a dedup key, same page.
 pub(super) const DEDUP_KEY_MAX: usize = 255;
-/// Longest of the texts without a limit of their own (ours).
+/// Maximum length of texts without a documented limit (our choice).
 const TEXT_MAX: usize = 2_048;
-/// Most lines of details, and the longest of them (ours): far from the 512 KB of a payload,
+/// Maximum number and length of detail lines (our choice): far below the 512 KB of a payload,
 /// <https://developer.pagerduty.com/docs/events-api-v2/overview/#size-limits>.
 const LINES_MAX: usize = 100;
 const LINE_MAX: usize = 300;
-/// The limit itself.
+/// Documented maximum size of a payload.
 #[cfg(test)]
 pub(super) const PAYLOAD_BYTES_MAX: usize = 512 * 1_024;
 
@@ -59,7 +59,8 @@ pub(super) fn compose(
     HttpMessage::json(&url, &body)
 }
 
-/// 202 is taken; 400 says in `errors` what is wrong, nearly always the key.
+/// Classifies a response: 202 is success; 400 describes the problem in `errors`, usually a wrong
+/// key.
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let said = text_at(&body, "/errors/0").or_else(|| text_at(&body, "/message"));
@@ -83,7 +84,7 @@ fn payload(story: &Story) -> Value {
     }
     let mut payload = json!({
         "summary": text(&story.title, SUMMARY_MAX),
-        // Required, and never empty.
+        // Required and never empty.
         "source": text(if source.is_empty() { SENDER } else { source }, TEXT_MAX),
         "severity": severity(story.tone),
         "group": text(&story.workspace, TEXT_MAX),
@@ -103,7 +104,7 @@ const fn severity(tone: Tone) -> &'static str {
     }
 }
 
-/// JSON escapes by itself; nothing here is markup.
+/// Shortens a text without escaping: JSON needs none, and the texts are not markup.
 fn text(text: &str, max: usize) -> String {
     fit(text, plain, Unit::Utf16, max)
 }

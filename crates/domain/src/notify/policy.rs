@@ -1,5 +1,5 @@
-//! Whom is told what, and when: decisions with `now` as a value. Maintenance mutes before anything is
-//! asked here; queues and clocks belong to `pipeline::notify`.
+//! Decides who is notified, of what and when; `now` is a parameter. Queues and clocks belong to
+//! `pipeline::notify`.
 
 mod grouping;
 mod hearing;

@@ -1,42 +1,39 @@
-//! What belongs to the server and not to a channel: accounts that messages are sent through, and
-//! addresses of the vendors.
+//! Server-side configuration of channels: accounts to send through, and base URLs of vendors.
 
 use rules::{ProviderType, Secret};
 
-/// Settings that channels take, as the configuration file names them.
+/// Settings used by channels, as named in the configuration file.
 pub mod setting {
-    /// The server for emails.
+    /// SMTP server for emails.
     pub const SMTP: &str = "smtp_url";
-    /// Where people reach the server.
+    /// Public URL of the server.
     pub const PUBLIC_URL: &str = "public_url";
     /// Token of the bot.
     pub const TELEGRAM: &str = "telegram_token";
-    /// The account for text messages.
+    /// Account for text messages.
     pub const TELEPHONE: &str = "telephone_account";
-    /// Number that text messages come from.
+    /// Sender number of text messages.
     pub const SMS_FROM: &str = "sms_from";
     /// Sender number of WhatsApp messages.
     pub const WHATSAPP_FROM: &str = "whatsapp_from";
     /// Approved template that opens a conversation in WhatsApp.
     pub const WHATSAPP_TEMPLATE: &str = "whatsapp_template";
-    /// What its variables are.
+    /// Parameters of the template.
     pub const WHATSAPP_PARAMETERS: &str = "whatsapp_parameters";
 
-    /// The variable of the environment that a setting of this name is taken from: the one place where each
-    /// of them can be set, also those that are secrets.
+    /// Returns the environment variable of a setting: the one place where any of them can be set,
+    /// including secrets.
     pub fn variable(name: &str) -> String {
         format!("ALOFT_{}", name.to_uppercase())
     }
 }
 
-/// The server's side of all kinds of channels. Base addresses end without a slash.
+/// Server-side configuration of all kinds of channels. Base URLs have no trailing slash.
 #[derive(Clone, Debug)]
 pub struct Servers {
-    /// Whether emails can be sent; the account itself is the sender's.
+    /// Whether emails can be sent; the sender knows the account.
     pub has_mail: bool,
-    /// The bot that speaks in Telegram.
     pub telegram: Option<BotAccount>,
-    /// The account that text messages go through.
     pub telephone: Option<TelephoneAccount>,
     /// PagerDuty's Events API, by default `https://events.pagerduty.com`.
     pub pagerduty: String,
@@ -44,66 +41,63 @@ pub struct Servers {
     pub opsgenie_us: String,
     /// Opsgenie in the European Union, by default `https://api.eu.opsgenie.com`.
     pub opsgenie_eu: String,
-    /// The ntfy server of channels that name none, by default `https://ntfy.sh`.
+    /// Default ntfy server of channels, by default `https://ntfy.sh`.
     pub ntfy: String,
 }
 
-/// A bot of Telegram.
+/// A Telegram bot.
 #[derive(Clone, Debug)]
 pub struct BotAccount {
     /// Bot API, by default `https://api.telegram.org`.
     pub base: String,
-    /// The bot's token.
     pub token: Secret<String>,
 }
 
 /// An account for text messages with an API like Twilio's.
 #[derive(Clone, Debug)]
 pub struct TelephoneAccount {
-    /// The API, by default `https://api.twilio.com`.
+    /// API, by default `https://api.twilio.com`.
     pub base: String,
-    /// Identifier of the account.
+    /// ID of the account.
     pub account: String,
-    /// Its token.
     pub token: Secret<String>,
-    /// Number that text messages come from, or the id of a messaging service (`MG…`); `None` where it sends none.
+    /// Sender number of text messages, or the ID of a messaging service (`MG…`).
     pub sms_from: Option<String>,
-    /// Number that WhatsApp messages come from; `None` where it sends none.
+    /// Sender number of WhatsApp messages.
     pub whatsapp_from: Option<String>,
-    /// What WhatsApp messages are written in; `None` sends text, which is delivered only where the person
+    /// Template for WhatsApp messages; `None` sends text, which is delivered only if the recipient
     /// wrote within a day.
     pub whatsapp_template: Option<WhatsappTemplate>,
 }
 
-/// A template that WhatsApp approved, in one language.
+/// A template approved by WhatsApp, in one language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WhatsappTemplate {
-    /// Its id at the account: `HX…`.
+    /// Its ID in the account: `HX…`.
     pub id: String,
-    /// What its variables `{{1}}`, `{{2}}` and so on are.
+    /// Values of its variables `{{1}}`, `{{2}}` and so on.
     pub parameters: Vec<TemplateParameter>,
 }
 
-/// What a variable of a template is.
+/// Value of a template variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateParameter {
-    /// What happened and to what.
+    /// What happened, and to which monitor.
     Title,
-    /// All the rest but the link.
+    /// Everything else except the link.
     Text,
-    /// Why.
     Reason,
-    /// What is checked.
+    /// Target of the monitor.
     Target,
-    /// Where to read on.
+    /// Link to the incident.
     Link,
 }
 
 impl TemplateParameter {
-    /// All of them.
+    /// All variants.
     pub const ALL: &[Self] = &[Self::Title, Self::Text, Self::Reason, Self::Target, Self::Link];
 
-    /// Its name in the settings.
+    /// Returns the name used in the settings.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Title => "title",
@@ -115,20 +109,19 @@ impl TemplateParameter {
     }
 }
 
-/// A kind of channel whose server side is missing.
+/// Error for a kind of channel without server-side configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "channels of the kind `{kind}` cannot send on this server: set `{}`", setting::variable(.setting)
 )]
 pub struct Unconfigured {
-    /// The kind.
     pub kind: ProviderType,
-    /// The setting that it takes, as docs/reference/settings names it.
+    /// The missing setting, as named in docs/reference/settings.
     pub setting: &'static str,
 }
 
-/// The setting with the account of this server that channels of this kind send through; `None` where a
-/// channel has what it takes itself.
+/// Returns the setting with the server's account for channels of this kind, or `None` if channels
+/// have their own.
 pub const fn account(kind: ProviderType) -> Option<&'static str> {
     match kind {
         ProviderType::Email => Some(setting::SMTP),
@@ -146,15 +139,15 @@ pub const fn account(kind: ProviderType) -> Option<&'static str> {
 }
 
 impl Servers {
-    /// Whether WhatsApp messages are sent as text, for want of a template: they reach only people who wrote
-    /// to the sender within the last 24 hours.
+    /// Returns whether WhatsApp messages are sent as text, because no template is configured. They
+    /// only reach people who wrote to the sender within the last 24 hours.
     pub fn is_without_template(&self) -> bool {
         let account = self.telephone.as_ref();
         account.is_some_and(|it| it.whatsapp_from.is_some() && it.whatsapp_template.is_none())
     }
 
-    /// What a channel of this kind lacks on this server, as [`super::compose`] would refuse it;
-    /// `None` where it can send.
+    /// Returns the missing setting for channels of this kind, with which [`super::compose`] would
+    /// fail; `None` if they can send.
     pub fn lacking(&self, kind: ProviderType) -> Option<Unconfigured> {
         let missing = |setting| Some(Unconfigured { kind, setting });
         let telephone = self.telephone.as_ref();
@@ -205,7 +198,7 @@ mod tests {
     use crate::notify::{Envelope, EventKind, Notice, compose};
 
     #[test]
-    fn what_a_kind_lacks_is_what_composing_is_refused_with() {
+    fn missing_setting_equals_compose_error() {
         let full = servers();
         let without = |change: fn(&mut TelephoneAccount)| {
             let mut servers = full.clone();

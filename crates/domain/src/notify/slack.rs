@@ -1,5 +1,5 @@
-//! Slack: blocks in a coloured attachment through an incoming webhook.
-//! Format: <https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>, text:
+//! Slack: sends blocks in a coloured attachment through an incoming webhook. Format:
+//! <https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>, text:
 //! <https://docs.slack.dev/messaging/formatting-message-text>
 
 use rules::notification::Hook;
@@ -10,17 +10,18 @@ use super::fit::{List, Unit, escaped, fit};
 use super::message::{Answer, Delivered, HttpMessage};
 use super::story::{LINK_WORDS, Story, shown_time};
 
-/// Longest text of a section, <https://docs.slack.dev/reference/block-kit/blocks/section-block>.
+/// Maximum length of a section's text,
+/// <https://docs.slack.dev/reference/block-kit/blocks/section-block>.
 pub(super) const SECTION_MAX: usize = 3_000;
-/// Longest field of a section, and most of them, of the same page.
+/// Maximum length and number of a section's fields, same page.
 pub(super) const FIELD_MAX: usize = 2_000;
 pub(super) const FIELDS_MAX: usize = 10;
-/// Longest title: as long as a header may be, so that it is read at a glance,
+/// Maximum length of a title: that of a header, to be read at a glance,
 /// <https://docs.slack.dev/reference/block-kit/blocks/header-block>.
 pub(super) const TITLE_MAX: usize = 150;
-/// Longest link (ours): what time and workspace leave of the text that they stand in.
+/// Maximum length of a link (our choice): leaves room for time and workspace in the same text.
 const LINK_MAX: usize = 2_700;
-/// Most blocks of a message, <https://docs.slack.dev/reference/block-kit/blocks>.
+/// Maximum number of blocks in a message, <https://docs.slack.dev/reference/block-kit/blocks>.
 #[cfg(test)]
 pub(super) const BLOCKS_MAX: usize = 50;
 /// Regions or events in one section.
@@ -41,7 +42,7 @@ pub(super) fn compose(hook: &Hook, story: &Story) -> HttpMessage {
     HttpMessage::json(hook.webhook_url.expose(), &body)
 }
 
-/// Slack says in one word what is wrong:
+/// Classifies a response; Slack describes a problem in one word:
 /// <https://docs.slack.dev/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks>
 pub(super) fn read(answer: &Answer) -> Delivered {
     let word = answer.body.trim();
@@ -62,8 +63,8 @@ pub(super) fn read(answer: &Answer) -> Delivered {
     }
 }
 
-/// Three characters are control characters of Slack's text; back-ticks would end a code span, and
-/// nothing can be escaped in one.
+/// Escapes the three control characters of Slack's markup. Replaces back-ticks, because they would
+/// end a code span, which has no escape syntax.
 fn escape(character: char, out: &mut String) {
     match character {
         '&' => out.push_str("&amp;"),
@@ -89,7 +90,7 @@ fn fields(story: &Story) -> Option<Value> {
     (!fields.is_empty()).then(|| json!({ "type": "section", "fields": fields }))
 }
 
-/// The time as the reader's clock has it, the workspace, and the way to more.
+/// Returns the time in the reader's time zone, the workspace, and the link.
 fn context(story: &Story) -> String {
     let seconds = story.at.as_millis().div_euclid(1_000);
     let shown = shown_time(story.at);
@@ -100,7 +101,7 @@ fn context(story: &Story) -> String {
     }
     match &story.link {
         Some(link) => {
-            // A link is whole or is none; escapes can make a long one longer than there is room.
+            // A cut link would not work; escaping can make a long one exceed the limit.
             let link = escaped(link, escape);
             let fits = Unit::Utf16.length(&link) <= LINK_MAX;
             if fits { format!("{context} · <{link}|{LINK_WORDS}>") } else { context }
@@ -113,7 +114,7 @@ fn section(content: &str) -> Option<Value> {
     (!content.is_empty()).then(|| json!({ "type": "section", "text": text(content) }))
 }
 
-/// Text in Slack's markup, in which nothing but what is marked becomes a link or a mention.
+/// Creates text in Slack's markup without automatic links and mentions.
 fn text(content: &str) -> Value {
     json!({ "type": "mrkdwn", "text": content, "verbatim": true })
 }

@@ -1,5 +1,5 @@
-//! What a message tells, in words and before any vendor's form: every kind of channel says the same
-//! in its own way. Texts are on one line here, neither escaped nor cut.
+//! The text of a message, independent of vendors: every kind of channel shows the same content in
+//! its own format. Texts are on one line here, neither escaped nor cut.
 
 mod words;
 
@@ -13,57 +13,57 @@ use super::event::{Ended, Event, EventKind, Notice};
 use super::fit::one_line;
 use super::message::Envelope;
 
-/// Who speaks, where a vendor asks for that.
+/// Sender name, for vendors that require one.
 pub(super) const SENDER: &str = "Aloft";
-/// Words of the link to the incident.
+/// Text of the link to the incident.
 pub(super) const LINK_WORDS: &str = "Open in Aloft";
 
-/// What the message means for those who read it.
+/// Severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tone {
-    /// Somebody tries whether it arrives.
+    /// A test of the channel.
     Test,
-    /// It is over.
+    /// The problem is over.
     Fine,
-    /// Something is slow or partly failing.
+    /// The monitor is degraded.
     Degraded,
-    /// Something is down.
+    /// The monitor is down.
     Down,
 }
 
-/// Whether what is told goes on.
+/// State of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It began, or still lasts.
+    /// The problem began or continues.
     Open,
-    /// It is over: what was opened for it can be closed.
+    /// The problem is over: its alert can be closed.
     Over,
 }
 
-/// What a message tells.
+/// The text of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Story {
     pub(super) tone: Tone,
     pub(super) phase: Phase,
-    /// What happened and to what: `Down: API`. Says the most first, because it may be cut.
+    /// What happened, and to which monitor: `Down: API`. The most important part first, because it
+    /// may be cut.
     pub(super) title: String,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub(super) why: Option<String>,
-    /// What the monitor asks; never of several events.
+    /// Target of the monitor; never for digests.
     pub(super) target: Option<String>,
-    /// More that is known, none of it empty.
+    /// Further facts, none of them empty.
     pub(super) facts: Vec<Fact>,
-    /// What each region saw, or what happened in a storm.
+    /// Results of the regions, or events of a digest.
     pub(super) lines: Vec<String>,
     /// Name of the workspace.
     pub(super) workspace: String,
-    /// When it happened.
     pub(super) at: Timestamp,
-    /// Where people see more, an `http` or `https` URL of at most 2,048 characters.
+    /// Link to details, an `http` or `https` URL of at most 2,048 characters.
     pub(super) link: Option<String>,
 }
 
-/// One thing that is known.
+/// A labelled value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fact {
     pub(super) label: &'static str,
@@ -71,7 +71,7 @@ pub(super) struct Fact {
 }
 
 impl Tone {
-    /// A sign that is read before the words.
+    /// Returns the emoji shown before the title.
     pub(super) const fn sign(self) -> &'static str {
         match self {
             Self::Test => "🔵",
@@ -81,7 +81,8 @@ impl Tone {
         }
     }
 
-    /// Its colour as RGB, of the palette of status pages (design §7); the words say it too.
+    /// Returns its colour as RGB, from the palette of status pages (design §7). The text also
+    /// states the severity.
     pub(super) const fn colour(self) -> u32 {
         match self {
             Self::Test => 0x28_66_c6,
@@ -103,7 +104,7 @@ impl Tone {
 }
 
 impl Story {
-    /// What `notice` tells on the channel called `channel`.
+    /// Creates the text of `notice` for the channel named `channel`.
     pub(super) fn of(channel: Option<&str>, notice: Notice<'_>, envelope: &Envelope<'_>) -> Self {
         let mut story = match notice {
             Notice::One(event) if event.kind == EventKind::Test => test(channel, event),
@@ -115,12 +116,12 @@ impl Story {
         story
     }
 
-    /// The title behind its sign.
+    /// Returns the title with its emoji.
     pub(super) fn signed_title(&self) -> String {
         format!("{} {}", self.tone.sign(), self.title)
     }
 
-    /// Target, facts and workspace, in the order in which they are shown.
+    /// Returns target, facts and workspace, in display order.
     pub(super) fn all_facts(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let target = self.target.iter().map(|target| ("Target", target.as_str()));
         let facts = self.facts.iter().map(|fact| (fact.label, fact.value.as_str()));
@@ -128,7 +129,7 @@ impl Story {
         target.chain(facts).chain(workspace.filter(|(_, name)| !name.is_empty()))
     }
 
-    /// All of it as plain text in several lines, without title and link.
+    /// Returns everything except title and link as plain text in several lines.
     pub(super) fn text(&self) -> String {
         let mut text = self.why.clone().unwrap_or_default();
         for (label, value) in self.all_facts() {
@@ -219,7 +220,7 @@ mod tests {
     use crate::notify::tests::an_event;
 
     #[test]
-    fn a_storm_is_over_when_all_of_it_is() {
+    fn digest_is_closed_when_all_events_are() {
         let events = [an_event(EventKind::Recovered), an_event(EventKind::Recovered)];
         let story = storm(&events, Timestamp::from_millis(0));
         assert_eq!((story.tone, story.phase), (Tone::Fine, Phase::Over));

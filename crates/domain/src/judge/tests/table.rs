@@ -70,7 +70,7 @@ fn old_tie_after_error_becomes_degraded() {
     [
         "unknown → active, silently: the checks of all 2 regions succeed",
         "active → error, opened: fails in 2 of 2 regions",
-        "error → degraded, closed as degraded: still fails in 1 of 2 regions, after it did in more",
+        "error → degraded, closed as degraded: still fails in 1 of 2 regions, fewer than before",
     ]
     "#);
 }

@@ -1,5 +1,5 @@
-//! The HTML of an email: one column that reads on telephones, styles inline because mail programs
-//! drop others, nothing loaded from anywhere, and every word also in the plain text.
+//! The HTML of an email: one column that is readable on phones, inline styles because mail programs
+//! drop others, no external resources, and no text that the plain version lacks.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
-//! What programs are told: JSON in a version of its own, signed as the webhooks of channels are. Fields
-//! are added to a version, and never taken away from it or given another meaning;
-//! `docs/reference/page-webhook.md` says the same.
+//! Webhooks for subscribers: versioned JSON, signed like the webhooks of channels. Within a
+//! version, fields may be added but never removed or redefined; see
+//! `docs/reference/page-webhook.md`.
 
 use rules::Secret;
 use rules::status_page::Subscriber;
@@ -14,9 +14,9 @@ use super::{About, ComponentNamed, Cover, News};
 
 /// Version of the body.
 const VERSION: u32 = 1;
-/// Longest line that people wrote (ours).
+/// Maximum length of a user's one-line text (our choice).
 const LINE_MAX: usize = 2_048;
-/// Longest text that people wrote (ours): as long as an update may be.
+/// Maximum length of a user's text (our choice): that of an update.
 const TEXT_MAX: usize = 16_384;
 
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ struct Body {
 struct Data {
     subscriber: String,
     page: Page,
-    /// Oldest first; one, or those of a storm.
+    /// Oldest first; one event or a digest.
     news: Vec<Told>,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn compose(
     cover: &Cover<'_>,
 ) -> HttpMessage {
     let body = serde_json::to_value(body(subscriber, news, cover));
-    let body = body.expect("texts and numbers are always JSON");
+    let body = body.expect("texts and numbers always serialize");
     let message = HttpMessage::json(url.expose(), &body);
     signed(message, cover.key, cover.now, cover.signing)
 }

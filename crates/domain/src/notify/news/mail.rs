@@ -1,5 +1,5 @@
-//! Emails to subscribers: text and HTML that say the same, in the subscriber's language. All of one
-//! report stand together. What people wrote is shown as they wrote it, as text.
+//! Emails to subscribers: text and HTML with the same content, in the subscriber's language. All
+//! emails of one report form a thread. Texts of users are shown verbatim, not as markup.
 
 use std::fmt::Write as _;
 
@@ -13,21 +13,21 @@ use super::super::story::shown_time;
 use super::words::{self, Words};
 use super::{About, Cover, Links, News, Stage};
 
-/// Longest text of one piece of news (ours): as long as an update may be.
+/// Maximum length of one event's text (our choice): that of an update.
 const TEXT_MAX: usize = 16_384;
-/// Longest list of components (ours).
+/// Maximum length of the list of components (our choice).
 const NAMES_MAX: usize = 1_000;
-/// All news of one email (ours): Gmail shows the first 102 KB of a message.
+/// Maximum size of all events of one email (our choice): Gmail shows the first 102 KB of a message.
 const NEWS_BYTES_MAX: usize = 40_000;
 
-/// One piece of news in words, nothing escaped yet.
+/// The unescaped texts of one event.
 struct Told {
     title: String,
     /// Paragraphs, which may have several lines.
     parts: Vec<String>,
 }
 
-/// What the button of an email says, and where it leads.
+/// The button of an email.
 struct Button<'b> {
     words: &'static str,
     link: &'b str,
@@ -52,7 +52,7 @@ pub(super) fn compose(
     } else {
         Button { words: words.open_page, link: &links.page }
     };
-    // Whoever only was asked has nothing to end.
+    // A recipient without a confirmed subscription has nothing to unsubscribe from.
     let ways = (!is_asked).then_some(links);
     let head = if is_asked { title.clone() } else { format!("{page}: {title}") };
     let thread = news.first().map(News::thread).unwrap_or_default();
@@ -74,7 +74,7 @@ fn page_id(news: &[News]) -> String {
     news.first().map(|news| news.page.id.to_string()).unwrap_or_default()
 }
 
-/// As many as an email holds; there are more only in a storm without end.
+/// Returns the texts of as many events as fit; a very long digest may be cut.
 fn told(words: &Words, news: &[News]) -> Vec<Told> {
     let mut room = NEWS_BYTES_MAX;
     let told = news.iter().map(|news| one(words, news));
@@ -125,13 +125,13 @@ fn one(words: &Words, news: &News) -> Told {
     Told { title, parts }
 }
 
-/// What people wrote, in its lines.
+/// Returns a user's text with its line breaks.
 fn prose(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(one_line).collect();
     fit(lines.join("\n").trim(), plain, Unit::Utf16, TEXT_MAX)
 }
 
-/// The first place of a template filled.
+/// Replaces the first placeholder of a template.
 fn fill(template: &str, value: &str) -> String {
     template.replacen("{}", value, 1)
 }

@@ -1,4 +1,4 @@
-//! What subscribers are told, in its forms; and what makes two pieces of news one.
+//! Page events as emails and webhooks, and their keys.
 
 use rules::status_page::{Components, Language, SubscriberSettings};
 use rules::{Timestamp, WorkspaceId};
@@ -87,13 +87,13 @@ fn mail(language: Language, news: &[News]) -> Mail {
     let key = news_key(SubscriberId::from_bits(9), &news[0]);
     match compose_news(&by_mail(language), news, &servers(), &cover(&key)).unwrap() {
         Message::Mail(mail) => mail,
-        Message::Http(_) => panic!("an email was asked for"),
+        Message::Http(_) => panic!("expected an email"),
     }
 }
 
 // issue 7: "email with double opt-in and one-click unsubscribe headers"
 #[test]
-fn an_email_says_what_happened_why_it_came_and_how_it_ends() {
+fn email_shows_event_reason_and_unsubscribe_link() {
     let mail = mail(Language::En, &[report(ReportStatus::Identified, 2)]);
     assert_eq!(mail.subject, "Acme: Identified: Log-in is slow");
     assert_eq!(
@@ -122,7 +122,7 @@ fn an_email_says_what_happened_why_it_came_and_how_it_ends() {
 }
 
 #[test]
-fn updates_of_a_report_stand_together_and_another_report_does_not() {
+fn updates_of_one_report_share_a_thread() {
     let first = mail(Language::En, &[report(ReportStatus::Investigating, 1)]);
     let second = mail(Language::En, &[report(ReportStatus::Resolved, 2)]);
     assert_eq!(first.thread, second.thread);
@@ -131,7 +131,7 @@ fn updates_of_a_report_stand_together_and_another_report_does_not() {
 }
 
 #[test]
-fn who_is_asked_gets_one_link_and_nothing_to_end() {
+fn confirmation_email_has_no_unsubscribe_link() {
     let asked = mail(Language::De, &[news(About::Asked(SubscriberId::from_bits(9)))]);
     assert_eq!(asked.subject, "Bestätige dein Abonnement von „Acme“");
     assert_eq!(asked.list, ListLinks::None);
@@ -141,7 +141,7 @@ fn who_is_asked_gets_one_link_and_nothing_to_end() {
 
 // issue 7: "seven languages"
 #[test]
-fn every_language_has_its_own_words() {
+fn every_language_has_its_own_texts() {
     let all = [maintenance(Stage::Announced), incident(false), incident(true)];
     let subjects: Vec<String> = Language::ALL
         .iter()
@@ -157,7 +157,7 @@ fn every_language_has_its_own_words() {
 }
 
 #[test]
-fn a_storm_is_one_email_that_tells_all_of_it() {
+fn digest_email_contains_all_events() {
     let mail = mail(Language::En, &[incident(false), incident(true)]);
     assert_eq!(mail.subject, "Acme: 2 messages");
     assert!(mail.text.contains("• API, Shop <b> are down"), "{}", mail.text);
@@ -165,7 +165,7 @@ fn a_storm_is_one_email_that_tells_all_of_it() {
 }
 
 #[test]
-fn without_a_mail_server_or_an_address_of_its_own_nothing_is_written() {
+fn missing_mail_server_or_address_is_an_error() {
     let (subscriber, news) = (by_mail(Language::En), [incident(false)]);
     let none = compose_news(&subscriber, &news, &Servers::default(), &cover("k")).unwrap_err();
     assert_eq!(none.setting, setting::SMTP);
@@ -175,7 +175,7 @@ fn without_a_mail_server_or_an_address_of_its_own_nothing_is_written() {
 }
 
 #[test]
-fn programs_are_told_by_a_signed_webhook_with_version_and_type() {
+fn webhook_is_signed_with_version_and_type() {
     let url = Secret::new("https://hooks.example/x".to_owned());
     let subscriber = a_subscriber(Destination::Webhook(url), Language::En);
     let secret = [Secret::new(vec![7; 32])];
@@ -183,7 +183,7 @@ fn programs_are_told_by_a_signed_webhook_with_version_and_type() {
     let news = [report(ReportStatus::Investigating, 1)];
     let Message::Http(message) = compose_news(&subscriber, &news, &servers(), &cover).unwrap()
     else {
-        panic!("a webhook was asked for")
+        panic!("expected a webhook")
     };
     let header = |name: &str| {
         let found = message.headers.iter().find(|(known, _)| known == name);
@@ -226,7 +226,7 @@ fn programs_are_told_by_a_signed_webhook_with_version_and_type() {
 
 // issue 8, point 3: "webhook payloads with their JSON Schema"
 #[test]
-fn every_webhook_fits_its_schema_which_has_no_field_that_is_not_sent() {
+fn webhooks_match_their_schema_exactly() {
     let subscriber = a_subscriber(
         Destination::Webhook(Secret::new("https://a.example".to_owned())),
         Language::En,
@@ -248,7 +248,7 @@ fn every_webhook_fits_its_schema_which_has_no_field_that_is_not_sent() {
     ];
     for news in told {
         let message = compose_news(&subscriber, &news, &servers(), &cover("key-1")).unwrap();
-        let Message::Http(message) = message else { panic!("a webhook was asked for") };
+        let Message::Http(message) = message else { panic!("expected a webhook") };
         let mut body: serde_json::Value = serde_json::from_slice(&message.body).unwrap();
         let wrong: Vec<_> = schema.iter_errors(&body).map(|it| it.to_string()).collect();
         assert!(wrong.is_empty(), "{body}: {wrong:#?}");
@@ -257,7 +257,7 @@ fn every_webhook_fits_its_schema_which_has_no_field_that_is_not_sent() {
     }
 }
 
-/// Makes objects of a schema refuse what they do not name, as no receiver should.
+/// Makes the objects of a schema reject unknown fields, which receivers should not do.
 fn close(schema: &mut serde_json::Value) {
     match schema {
         serde_json::Value::Object(fields) => {
@@ -275,7 +275,7 @@ fn close(schema: &mut serde_json::Value) {
 }
 
 #[test]
-fn what_is_told_twice_has_one_name_and_what_is_new_has_another() {
+fn distinct_events_have_distinct_names() {
     let all = [
         report(ReportStatus::Investigating, 1),
         report(ReportStatus::Investigating, 2),

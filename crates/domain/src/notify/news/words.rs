@@ -1,20 +1,20 @@
-//! The words of emails to subscribers, in the seven languages. Titles, names and texts are the owner's
-//! and stay as they are. A `{}` is where a value comes in.
+//! The texts of emails to subscribers, in seven languages. Titles, names and user texts are not
+//! translated. `{}` is a placeholder.
 
 use rules::report::ReportStatus;
 use rules::status_page::Language;
 
-/// The words of one language.
+/// The texts of one language.
 pub(super) struct Words {
-    /// Of the four statuses of a report, in their order.
+    /// The four statuses of a report, in order.
     pub(super) statuses: [&'static str; 4],
     pub(super) announced: &'static str,
     pub(super) begun: &'static str,
     pub(super) over: &'static str,
-    /// Of one component, and of several.
+    /// For one component, and for several.
     pub(super) down: [&'static str; 2],
     pub(super) up: [&'static str; 2],
-    /// Between the beginning and the end of a time.
+    /// Range of two times.
     pub(super) from_to: &'static str,
     pub(super) components: &'static str,
     pub(super) open_page: &'static str,
@@ -29,7 +29,7 @@ pub(super) struct Words {
     pub(super) known_text: &'static str,
 }
 
-/// The words of a language.
+/// Returns the texts of a language.
 pub(super) const fn of(language: Language) -> &'static Words {
     match language {
         Language::En => &EN,

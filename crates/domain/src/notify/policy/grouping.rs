@@ -1,5 +1,5 @@
-//! Storms: when much breaks at once, people get a few messages and then one that tells the rest
-//! (issue "Alerts": the first three of a minute on one channel go at once).
+//! Digests: if many events occur at once, a channel gets a few messages and then one digest of the
+//! rest (issue "Alerts": the first three of a minute on one channel are sent at once).
 
 use std::time::Duration;
 
@@ -8,35 +8,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::notify::keeps_alerts;
 
-/// Most events of one message; what is more goes into the next (ours: a webhook tells all of them,
-/// at about a kilobyte each).
+/// Maximum number of events in a message; the next one contains the rest (our choice: a webhook
+/// lists all of them, at about a kilobyte each).
 pub const STORM_EVENTS_MAX: usize = 500;
-/// Events of a minute that are told at once.
+/// Number of events per minute that are sent at once.
 const AT_ONCE: u32 = 3;
-/// The minute.
+/// Length of the group window.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// The minute that a channel is in, since the first event of it. Kept per channel; a restart may
-/// forget it, which tells some events one by one.
+/// The group window of a channel, which begins with its first event. A restart may lose it, which
+/// only sends some events separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// When its first event came.
+    /// Time of its first event.
     pub began: Timestamp,
-    /// Events that were told at once.
+    /// Number of events sent at once.
     pub told: u32,
 }
 
-/// When an event is told.
+/// When to send an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// Now, by itself.
+    /// At once, as a single message.
     AtOnce,
-    /// With all others that wait, then: one of them alone is told as one, several as a storm.
+    /// At this time, together with all waiting events: a single message for one, a digest for
+    /// several.
     With(Timestamp),
 }
 
-/// Whether an event that comes `now` on a channel of `kind` is told at once, and the window
-/// afterwards. Tests are told without asking.
+/// Decides when to send an event that occurs `now` on a channel of `kind`, and returns the updated
+/// window. Do not call it for tests, which are always sent.
 pub fn group(kind: ProviderType, window: Option<Window>, now: Timestamp) -> (Window, Turn) {
     let fresh = Window { began: now, told: 0 };
     let is_running = |window: &Window| window.began <= now && now < window.began + WINDOW;
@@ -54,7 +55,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
-    /// Turns of events that come so many seconds after [`NOW`].
+    /// Returns the decisions for events these seconds after [`NOW`].
     fn turns(kind: ProviderType, seconds: &[u64]) -> Vec<Turn> {
         let mut window = None;
         let turn = |second: &u64| {
@@ -66,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_three_of_a_minute_go_at_once_and_the_rest_together_at_its_end() {
+    fn events_after_three_a_minute_are_grouped() {
         let with = Turn::With(NOW + Duration::from_mins(1));
         assert_eq!(
             turns(ProviderType::Slack, &[0, 1, 2, 3, 59, 60, 61]),
@@ -75,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_group_by_themselves_get_every_event_at_once() {
+    fn grouping_vendors_get_every_event_at_once() {
         for kind in [ProviderType::Pagerduty, ProviderType::Opsgenie, ProviderType::GrafanaOncall] {
             assert_eq!(turns(kind, &[0; 20]), [Turn::AtOnce; 20], "{kind}");
         }
     }
 
     #[test]
-    fn a_clock_that_is_set_back_begins_a_new_minute() {
+    fn clock_set_back_begins_a_new_window() {
         let window = Window { began: NOW, told: 3 };
         let (_, turn) = group(ProviderType::Email, Some(window), NOW - Duration::from_secs(5));
         assert_eq!(turn, Turn::AtOnce);

@@ -1,4 +1,4 @@
-//! Which events a channel hears (design §5 "Transitions").
+//! Decides which events are sent to a channel (design §5 "Transitions").
 
 use std::time::Duration;
 
@@ -7,39 +7,37 @@ use rules::{ProviderType, Timestamp};
 
 use crate::notify::{Event, EventKind, Grounds, keeps_alerts};
 
-/// Periods that a monitor is degraded before it is told.
+/// Number of periods that a monitor must be degraded before an alert.
 const DEGRADED_PERIODS: u32 = 2;
 
-/// Whether the channel heard before of what the event belongs to.
+/// Whether the channel was notified of the beginning of what the event belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// It did; a message that is on its way counts.
+    /// It was notified, or a message is on its way.
     Heard,
-    /// It did not.
+    /// It was not notified.
     NotHeard,
 }
 
-/// Whether a channel hears of an event.
+/// Whether an event is sent to a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hears {
-    /// It does.
     Yes,
-    /// It does not.
     Not(Deaf),
 }
 
-/// Why a channel does not hear of an event.
+/// Reason an event is not sent to a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deaf {
-    /// It does not want to.
+    /// The channel's preferences exclude it.
     NotWished,
-    /// It never heard that this began.
+    /// The channel was not notified of the beginning.
     OpeningNotHeard,
     /// It was notified of this degradation before.
     Known,
 }
 
-/// Whether a channel with these wishes hears of `event`.
+/// Decides whether `event` is sent to a channel with these preferences.
 pub fn hears(wishes: &Wishes, event: &Event, opening: Opening) -> Hears {
     let when = |wish: bool| if wish { Hears::Yes } else { Hears::Not(Deaf::NotWished) };
     let wished = |event| when(wishes.want(event));
@@ -61,14 +59,14 @@ pub fn hears(wishes: &Wishes, event: &Event, opening: Opening) -> Hears {
     }
 }
 
-/// When a monitor with this period that is degraded since `since` is told to be so, if it still is.
+/// Returns when to notify of a monitor that is degraded since `since`, if it still is then.
 pub fn degraded_due(since: Timestamp, period: Duration) -> Timestamp {
     since + period * DEGRADED_PERIODS
 }
 
-/// The event that closes what `degraded_since` opened outside an incident, where a channel that
-/// heard of it and keeps alerts now hears of `error`: there the error is an alert of its own, more
-/// urgent than the one before, which nothing else would close. Everybody else only hears the error.
+/// Returns the event that closes a degradation outside an incident when `error` follows, for a
+/// channel that keeps alerts. There, the error is a separate, more urgent alert, and nothing else
+/// would close the earlier one. Other channels only get the error.
 pub fn superseded(kind: ProviderType, error: &Event, degraded_since: Timestamp) -> Option<Event> {
     keeps_alerts(kind).then(|| Event {
         kind: EventKind::Recovered,
@@ -91,7 +89,7 @@ mod tests {
 
     // design: §5 "Channels hear by default of error, recovery, and `degraded` that lasts two periods"
     #[test]
-    fn by_default_all_is_heard_but_recoveries_of_what_was_not_and_reminders() {
+    fn default_preferences_exclude_reminders_and_unopened_recoveries() {
         let wishes = Wishes::default();
         for (kind, reminder, opening, expected) in [
             (EventKind::Error, 0, Opening::NotHeard, YES),
@@ -109,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_hears_what_it_wishes_and_tests() {
+    fn channel_gets_preferred_events_and_tests() {
         let wishes = Wishes { events: vec![WishedEvent::Degraded], ..Wishes::default() };
         for (kind, opening, expected) in [
             (EventKind::Error, Opening::NotHeard, NOT_WISHED),
@@ -122,13 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn degraded_is_told_after_two_periods() {
+    fn degraded_alert_is_due_after_two_periods() {
         let since = Timestamp::from_millis(5);
         assert_eq!(degraded_due(since, Duration::from_secs(30)), Timestamp::from_millis(60_005));
     }
 
     #[test]
-    fn an_error_closes_the_alert_of_the_degradation_before_it() {
+    fn error_closes_the_earlier_degradation_alert() {
         use crate::notify::thread;
         let (degraded, error) = (an_event(EventKind::Degraded), an_event(EventKind::Error));
         let closing = superseded(ProviderType::Pagerduty, &error, degraded.began_at).unwrap();

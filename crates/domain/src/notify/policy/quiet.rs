@@ -1,5 +1,5 @@
-//! Quiet hours: a part of every day in which a channel is told nothing, or only that something is
-//! down. What waits is told when they end.
+//! Quiet hours: a daily time in which a channel gets no messages, or only errors. Held messages are
+//! sent at its end.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use rules::notification::{Held, QuietHours};
 use crate::notify::EventKind;
 
 const DAY: i64 = 24 * 60 * MINUTE;
-/// In milliseconds, as a timestamp counts.
+/// A minute in milliseconds, the unit of a timestamp.
 const MINUTE: i64 = 60_000;
 
-/// Until when an event of this kind waits; `None` where it is told now.
+/// Returns until when an event of this kind is held, or `None` to send it now.
 pub fn held_until(hours: &QuietHours, kind: EventKind, now: Timestamp) -> Option<Timestamp> {
     let waits = match (kind, hours.held) {
         (EventKind::Test, _) | (EventKind::Error | EventKind::Recovered, Held::AllButErrors) => {
@@ -29,7 +29,7 @@ pub fn held_until(hours: &QuietHours, kind: EventKind, now: Timestamp) -> Option
     let long = (until - from).rem_euclid(DAY);
     let left = u64::try_from(long - since_from).ok().filter(|left| waits && *left > 0)?;
     let end = now + Duration::from_millis(left);
-    // Clocks may change in between; where they show `until` twice or never, it is the later moment.
+    // Clocks may change in between; if `until` is repeated or skipped, the later instant applies.
     let corrected = end.as_millis().saturating_sub(offset(end) - offset(now));
     Some(Timestamp::from_millis(corrected))
 }
@@ -40,7 +40,7 @@ mod tests {
 
     use super::*;
 
-    /// From ten in the evening until seven in the morning.
+    /// 22:00 to 7:00.
     fn night(zone: &str) -> QuietHours {
         QuietHours {
             from: TimeOfDay::parse("22:00").unwrap(),
@@ -50,13 +50,13 @@ mod tests {
         }
     }
 
-    /// An instant on the first day, at this hour and minute of UTC.
+    /// This hour and minute of the first day, in UTC.
     fn at(hour: i64, minute: i64) -> Timestamp {
         Timestamp::from_millis((hour * 60 + minute) * MINUTE)
     }
 
     #[test]
-    fn what_comes_at_night_waits_for_the_morning() {
+    fn event_in_quiet_hours_waits_for_their_end() {
         for (now, expected) in [
             (at(21, 59), None),
             (at(22, 0), Some(at(31, 0))),
@@ -69,15 +69,15 @@ mod tests {
     }
 
     #[test]
-    fn hours_are_those_of_the_zone() {
+    fn quiet_hours_follow_the_time_zone() {
         let (east, west) = (night("Etc/GMT-2"), night("Etc/GMT+5"));
         assert_eq!(held_until(&east, EventKind::Error, at(21, 0)), Some(at(29, 0)));
         assert_eq!(held_until(&west, EventKind::Error, at(23, 0)), None);
     }
 
     #[test]
-    fn the_morning_is_the_zone_s_also_after_a_night_in_which_clocks_change() {
-        // 2026-03-28 22:00 UTC is 23:00 in Berlin; the next morning's 07:00 is 05:00 UTC.
+    fn quiet_hours_end_correctly_after_clock_change() {
+        // 2026-03-28 22:00 UTC is 23:00 in Berlin; 07:00 of the next morning is 05:00 UTC.
         let (evening, morning) = (1_774_735_200_000, 1_774_760_400_000);
         let held =
             held_until(&night("Europe/Berlin"), EventKind::Error, Timestamp::from_millis(evening));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_their_end_may_come_through_and_tests_always_do() {
+    fn quiet_hours_never_hold_tests() {
         let all = night("UTC");
         let but_errors = QuietHours { held: Held::AllButErrors, ..all.clone() };
         for (hours, kind, waits) in [

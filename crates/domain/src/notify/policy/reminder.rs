@@ -1,10 +1,10 @@
-//! Reminders of what lasts: off unless a channel wants them.
+//! Reminders of lasting problems: off unless a channel enables them.
 
 use rules::{Interval, Timestamp};
 
-/// When the reminder after `told` others is due, of what began at `began`, and its number. Counted
-/// from the beginning, so that none moves because another came late; those that a pause of the
-/// server left out are skipped.
+/// Returns when the reminder after `told` earlier ones is due, and its number. Counts from `began`,
+/// so that a late reminder does not delay the next. Skips reminders missed while the server was
+/// down.
 pub fn next_reminder(
     began: Timestamp,
     every: Interval,
@@ -14,7 +14,7 @@ pub fn next_reminder(
     let every = every.duration();
     let passed = now.since(began).as_millis() / every.as_millis();
     let passed = u32::try_from(passed).unwrap_or(u32::MAX);
-    // The one that is due now is told, the ones before it are not.
+    // Send the one that is due now, but not the earlier ones.
     let number = told.saturating_add(1).max(passed);
     (began + every.saturating_mul(number), number)
 }
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reminders_are_counted_from_the_beginning() {
+    fn reminders_count_from_the_start() {
         let began = Timestamp::from_millis(1_000);
         let hour = Interval::parse("1h").unwrap();
         let minutes = |minutes| began + Duration::from_mins(minutes);

@@ -1,33 +1,34 @@
-//! When a message that did not arrive is tried again, and when no more (design §5 "Alerts").
+//! Decides when a failed message is retried, and when it becomes a dead letter (design §5
+//! "Alerts").
 
 use std::time::Duration;
 
 use rules::Timestamp;
 use rules::limits::DELIVERY_RETRIED_FOR;
 
-/// Longest wait that a receiver can ask for (ours), so that an answer never puts an alert off for a
+/// Maximum wait that a receiver can request (our choice), so that no response delays an alert for a
 /// day.
 pub const ASKED_WAIT_MAX: Duration = Duration::from_hours(1);
-/// First pause (ours); each further one is twice as long.
+/// First pause (our choice); each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// Longest pause (ours).
+/// Maximum pause (our choice).
 const PAUSE_MAX: Duration = Duration::from_mins(30);
-/// Most that chance adds to a pause or takes from it (ours): what broke together does not come back
-/// together.
+/// Maximum random change of a pause, in both directions (our choice), so that failed messages are
+/// not retried all at once.
 const JITTER_PER_MILLE: u64 = 200;
 
-/// What becomes of a message that did not arrive.
+/// What happens to a failed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextTry {
-    /// It is tried again then.
+    /// It is retried then.
     At(Timestamp),
-    /// Its time is over: it stands in the dead-letter list.
+    /// Its time is over: it becomes a dead letter.
     Dead,
 }
 
-/// What follows the failure at `now` of the last of `tries` tries, the first of which was at `first`.
-/// The receiver may have `asked` for a wait. Any bits do for `chance`. The last try is when the time
-/// is over, and not before.
+/// Decides what happens after the last of `tries` attempts failed at `now`; the first was at
+/// `first`. The receiver may have `asked` for a wait; `chance` is any random number. The last
+/// attempt takes place exactly when the time is over.
 pub fn next_try(
     first: Timestamp,
     now: Timestamp,
@@ -63,12 +64,12 @@ mod tests {
     fn wait(tries: u32, asked: Option<Duration>, chance: u64) -> Duration {
         match next_try(FIRST, FIRST, tries, asked, chance) {
             NextTry::At(at) => at.since(FIRST),
-            NextTry::Dead => panic!("the first hour is no end"),
+            NextTry::Dead => panic!("retries go on after the first hour"),
         }
     }
 
     #[test]
-    fn pauses_double_from_a_second_to_half_an_hour_give_or_take_a_fifth() {
+    fn pauses_double_up_to_half_an_hour() {
         for (tries, seconds) in [(1, 1), (2, 2), (3, 4), (8, 128), (12, 1_800), (u32::MAX, 1_800)] {
             let plain = Duration::from_secs(seconds);
             assert_eq!(wait(tries, None, 0), plain * 8 / 10, "{tries}");
@@ -79,7 +80,7 @@ mod tests {
 
     // design: §5 "Delivery … honours Retry-After"
     #[test]
-    fn the_wait_that_was_asked_for_is_kept_up_to_an_hour() {
+    fn requested_wait_is_respected_up_to_an_hour() {
         for (asked, expected) in [(0, 1), (90, 90), (3_600, 3_600), (86_400, 3_600)] {
             let asked = Some(Duration::from_secs(asked));
             assert_eq!(wait(1, asked, 200), Duration::from_secs(expected));
@@ -88,7 +89,7 @@ mod tests {
 
     // design: §5 "retried with back-off for 24 hours"
     #[test]
-    fn the_last_try_is_after_a_day_and_then_the_message_is_dead() {
+    fn message_is_dead_after_a_day() {
         let last = FIRST + DELIVERY_RETRIED_FOR;
         let before = last - Duration::from_secs(1);
         assert_eq!(next_try(FIRST, before, 60, None, 0), NextTry::At(last));
@@ -97,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_message_is_tried_for_a_day_and_then_ends(chances in prop::collection::vec(any::<u64>(), 200)) {
+        fn message_is_retried_for_exactly_a_day(chances in prop::collection::vec(any::<u64>(), 200)) {
             let (mut now, mut tries) = (FIRST, 1);
             for chance in chances {
                 match next_try(FIRST, now, tries, None, chance) {

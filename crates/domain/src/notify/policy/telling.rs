@@ -1,6 +1,6 @@
-//! What a change of a monitor means for one channel: what is written for it, what waits for longer and
-//! why, what was held and is over before it was told. Pure: what the channel was told comes in as values.
-//! Each kind of change stands in `teller`, times to wait in `placing`.
+//! Plans the deliveries of one channel after a change of a monitor: new messages, messages to hold
+//! and why, and held messages that are obsolete. Pure: the channel's earlier deliveries are
+//! parameters. `teller` handles each kind of change, `placing` computes times.
 
 mod placing;
 mod teller;
@@ -20,90 +20,86 @@ use super::grouping::Window;
 use crate::judge::{IncidentChange, Transition};
 use crate::notify::{Ended, Event, EventKind, Grounds, Subject};
 
-/// Why something waits without having been tried.
+/// Reason a delivery waits before its first attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holds {
-    /// It is told only if it lasts until then: degradations and reminders.
+    /// Sent only if the problem lasts until then: degradations and reminders.
     Lasting,
-    /// It is told when the maintenance ends, if it lasts until then.
+    /// Sent when the maintenance ends, if the problem lasts until then.
     Maintenance,
-    /// It is told when the quiet hours end, whatever happened since.
+    /// Sent when the quiet hours end, whatever happened since.
     Quiet,
-    /// It is told with others of its minute.
+    /// Sent in a digest.
     Storm,
 }
 
-/// A change of a monitor that people may be told of.
+/// A change of a monitor that may cause alerts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occasion {
-    /// It is down: an incident opened.
+    /// An incident opened.
     Down(IncidentId),
-    /// What it was is over: an incident that was open, and a degradation unless it is one now.
+    /// The problem ended: an open incident, and a degradation unless the monitor is now degraded.
     Over {
         /// The incident that closed.
         incident: Option<IncidentId>,
-        /// What ended it.
+        /// Reason for the end.
         how: Ended,
     },
-    /// It is slow or partly failing, and was not down before.
+    /// The monitor is degraded and was not down before.
     Degraded,
-    /// Nothing is known of it any more.
+    /// The status is unknown.
     Unsure,
 }
 
-/// What is known of the change, the same for every channel.
+/// Data of the change, the same for every channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scene {
-    /// When it happened.
+    /// Time of the change.
     pub at: Timestamp,
-    /// When it is stored: messages are placed from then on. Later than `at` if storing was held up.
+    /// Time of storing it, from which deliveries are scheduled. Later than `at` if storing was
+    /// delayed.
     pub now: Timestamp,
     /// Name of the workspace.
     pub workspace: String,
-    /// What it happened to.
     pub monitor: Subject,
-    /// How often the monitor is checked.
+    /// Period of the monitor.
     pub period: Duration,
-    /// Why, with what each region saw.
+    /// Cause, with the last result of each region.
     pub grounds: Grounds,
-    /// When the maintenance ends that is on for the monitor.
+    /// End of the monitor's active maintenance.
     pub muted_until: Option<Timestamp>,
 }
 
-/// A channel, with what it was told of the monitor.
+/// State of a channel with regard to the monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hearer {
-    /// What kind of channel.
     pub kind: ProviderType,
-    /// What it wants to hear.
     pub wishes: Wishes,
-    /// Whether it tells of this monitor. One that did so before only hears the end of what it heard.
+    /// Whether it is linked to the monitor. A channel unlinked since only gets the end of earlier
+    /// alerts.
     pub is_linked: bool,
-    /// The minute it is in.
+    /// Its current group window.
     pub window: Option<Window>,
-    /// What it was told, or is about to be, and that is not over for it.
+    /// Sent and pending deliveries about problems that have not ended for it.
     pub told: Vec<Told>,
 }
 
-/// A delivery that tells of something which is not over for its channel.
+/// A delivery about a problem that has not ended for its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// The store's number of it.
+    /// ID of the delivery in the store.
     pub delivery: i64,
-    /// What it tells of.
     pub matter: Matter,
-    /// Since when that lasts.
+    /// Start of the problem.
     pub since: Timestamp,
-    /// The number of the reminder; 0 where it is none.
+    /// Number of the reminder; 0 if it is not a reminder.
     pub reminder: u32,
-    /// How far it came.
     pub stands: Stands,
 }
 
-/// What an alert is about.
+/// Subject of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matter {
-    /// An incident.
     Incident(IncidentId),
     /// Degradation after an incident that the channel was notified of. One message ends both.
     Tail(IncidentId),
@@ -111,55 +107,54 @@ pub enum Matter {
     Degradation,
 }
 
-/// How far a delivery came.
+/// Progress of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stands {
-    /// It arrived, or is being tried.
+    /// It was delivered or is being attempted.
     Sent,
-    /// It waits until then, untried.
+    /// It waits until then and was not attempted.
     Held(Holds, Timestamp),
     /// It is a dead letter.
     Lost,
 }
 
-/// What a change means for a channel.
+/// Plan of a channel's deliveries after a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Telling {
-    /// What is written for it, in this order.
+    /// New deliveries, in order.
     pub written: Vec<Written>,
-    /// Deliveries that are never told: what they tell of is over.
+    /// Deliveries that will not be sent, because their problem ended.
     pub cancelled: Vec<i64>,
-    /// Deliveries that told of something which is over now.
+    /// Deliveries about problems that ended now.
     pub over: Vec<i64>,
-    /// The minute the channel is in, where that changed.
+    /// The group window, if it changed.
     pub window: Option<Window>,
 }
 
-/// A delivery that is written.
+/// A new delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// What it tells.
     pub event: Event,
-    /// When, and why so late.
+    /// When to send it, and why so late.
     pub place: Placed,
-    /// Whether it tells of something that lasts, and whose end the channel is to hear.
+    /// Whether it reports a lasting problem, of whose end the channel is to be notified.
     pub opens: bool,
 }
 
-/// When something is told.
+/// Due time of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Not before.
+    /// Earliest time to send.
     pub due_at: Timestamp,
-    /// Why it waits until then; `None` where it is told at once.
+    /// Reason to wait until then; `None` to send at once.
     pub holds: Option<Holds>,
 }
 
 impl Holds {
-    /// All of them.
+    /// All variants.
     pub const ALL: &[Self] = &[Self::Lasting, Self::Maintenance, Self::Quiet, Self::Storm];
 
-    /// The word that is stored and shown.
+    /// Returns the name used in storage and the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Lasting => "lasting",
@@ -169,7 +164,7 @@ impl Holds {
         }
     }
 
-    /// The reason of this word.
+    /// Parses the name of a reason.
     pub fn parse(word: &str) -> Result<Self, String> {
         let known = Self::ALL.iter().find(|holds| holds.as_str() == word);
         known.copied().ok_or_else(|| format!("unknown reason to wait `{word}`"))
@@ -177,7 +172,7 @@ impl Holds {
 }
 
 impl Occasion {
-    /// What a transition is; `None` where people are told nothing, whatever they heard.
+    /// Converts a transition, or returns `None` if it never causes messages.
     pub fn of(transition: &Transition) -> Option<Self> {
         match (transition.incident, transition.to) {
             (IncidentChange::Opened(id), _) => Some(Self::Down(id)),
@@ -195,7 +190,7 @@ impl Occasion {
     }
 }
 
-/// The end of what `opening` told of.
+/// Returns the event for the end of what `opening` reported.
 pub fn end_of(opening: &Event, at: Timestamp, how: Ended) -> Event {
     Event {
         kind: EventKind::Recovered,
@@ -207,7 +202,7 @@ pub fn end_of(opening: &Event, at: Timestamp, how: Ended) -> Event {
     }
 }
 
-/// What a change means for a channel.
+/// Plans the deliveries of a channel after a change.
 pub fn tell(occasion: Occasion, scene: &Scene, hearer: &Hearer) -> Telling {
     let mut teller = Teller::new(scene, hearer);
     match occasion {
@@ -220,7 +215,7 @@ pub fn tell(occasion: Occasion, scene: &Scene, hearer: &Hearer) -> Telling {
 }
 
 impl Matter {
-    /// Returns the matter of an opening of this kind.
+    /// Returns the subject of an opening of this kind.
     pub fn of(kind: EventKind, incident: Option<IncidentId>) -> Self {
         match (kind, incident) {
             (EventKind::StillDegraded, Some(incident)) => Self::Tail(incident),
@@ -231,7 +226,7 @@ impl Matter {
 }
 
 impl Told {
-    /// Whether the channel counts as having heard it.
+    /// Returns whether the channel counts as notified by it.
     fn is_heard(&self) -> bool {
         let stands = match self.stands {
             Stands::Sent | Stands::Held(Holds::Quiet | Holds::Storm, _) => true,
@@ -240,12 +235,12 @@ impl Told {
         stands && self.reminder == 0
     }
 
-    /// Returns whether it waits and was never tried.
+    /// Returns whether it waits and was never attempted.
     const fn is_held(&self) -> bool {
         matches!(self.stands, Stands::Held(..))
     }
 
-    /// Whether it is never told when what it tells of is over.
+    /// Returns whether it is dropped when its problem ends.
     fn is_void_when_over(&self) -> bool {
         match self.stands {
             Stands::Held(Holds::Lasting | Holds::Maintenance, _) => true,

@@ -1,5 +1,5 @@
-//! When something is told, and why so late: now, once the maintenance or the quiet hours are over, or with
-//! the others of its minute. What waited for its time is placed anew when that has come.
+//! Computes when to send an event: now, after a maintenance or the quiet hours, or in a digest.
+//! Held events are scheduled again when their time has come.
 
 use rules::{Interval, Timestamp};
 
@@ -10,8 +10,8 @@ use crate::notify::policy::quiet::held_until;
 use crate::notify::policy::reminder::next_reminder;
 use crate::notify::{Event, EventKind};
 
-/// When an event of this kind is told that has come so far, and the minute afterwards. Ends are told
-/// during a maintenance too: an alert that is never closed is worse.
+/// Schedules an event of this kind, and returns the updated group window. The end of an alert is
+/// sent during a maintenance, too: an alert that is never closed would be worse.
 pub fn place(
     kind: EventKind,
     now: Timestamp,
@@ -35,8 +35,8 @@ pub fn place(
     (placed, Some(window))
 }
 
-/// What becomes of an event whose time to wait is over, and the minute afterwards: when it is told, or
-/// `None` where it is not any more. What it tells of still lasts.
+/// Schedules an event again whose waiting time is over while its problem lasts, and returns the
+/// updated group window. Returns no due time if the event is not to be sent any more.
 pub fn ripen(
     event: &Event,
     held: Holds,
@@ -51,18 +51,19 @@ pub fn ripen(
         }
         Holds::Quiet | Holds::Storm => true,
     };
-    // A channel that received the alert receives this too, so that its alert can end.
+    // A channel that received the alert must receive this too, so that its alert can end.
     let is_wished = is_wished || event.kind == EventKind::StillDegraded;
     if !is_wished {
         return (None, None);
     }
-    // What was told to be quiet is not muted by a maintenance that began since.
+    // An event held for quiet hours is not muted by a maintenance that began since.
     let muted_until = muted_until.filter(|_| held != Holds::Quiet);
     let (placed, window) = place(event.kind, now, muted_until, hearer);
     (Some(placed), window)
 }
 
-/// The reminder that follows when `accepted` arrived `now`, of a channel that is reminded so often.
+/// Returns the reminder that follows `accepted`, which was delivered `now`, at the channel's
+/// interval.
 pub fn remind(accepted: &Event, every: Interval, now: Timestamp) -> Option<Written> {
     if accepted.kind != EventKind::Error {
         return None;

@@ -1,5 +1,5 @@
-//! What each kind of change means for one channel. A channel that heard of an opening hears of its end
-//! once; one that was told nothing of it hears nothing.
+//! Plans deliveries for each kind of change. A channel that was notified of an opening is notified
+//! once of its end; other channels are not.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::notify::policy::grouping::Window;
 use crate::notify::policy::hearing::{Hears, Opening, degraded_due, hears, superseded};
 use crate::notify::{Ended, Event, EventKind, keeps_alerts};
 
-/// A channel that is told of a change.
+/// Builds the plan of one channel for one change.
 pub(super) struct Teller<'a> {
     scene: &'a Scene,
     hearer: &'a Hearer,
@@ -23,7 +23,7 @@ impl<'a> Teller<'a> {
         Self { scene, hearer, telling: Telling::default() }
     }
 
-    /// An incident opened.
+    /// Handles an opened incident.
     pub(super) fn down(&mut self, incident: IncidentId) {
         self.end_others(incident);
         let error = Event { incident: Some(incident), ..self.event(EventKind::Error) };
@@ -40,10 +40,10 @@ impl<'a> Teller<'a> {
         self.write(error, true);
     }
 
-    /// The error takes the place of what the channel was told of a degradation, or was to be.
+    /// Replaces earlier or pending messages about a degradation by the error.
     fn supersede(&mut self, error: &Event) {
         let degradations = self.degradations();
-        // It says more than what waits for the morning, and does not wait behind it.
+        // The error is more important than a held degradation and does not wait for it.
         let is_held = |told: &Told| {
             told.is_void_when_over() || matches!(told.stands, Stands::Held(Holds::Quiet, _))
         };
@@ -57,8 +57,8 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// An older incident that is still open when the next one opens ends with that, and so does the
-    /// degradation that one ended as.
+    /// Ends an older incident that is still open when the next one opens, and the degradation that
+    /// followed it.
     fn end_others(&mut self, incident: IncidentId) {
         let others = self.hearer.told.iter().filter_map(|told| match told.matter {
             Matter::Incident(id) if id != incident => Some(id),
@@ -73,7 +73,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// What it was is over.
+    /// Handles the end of a problem.
     pub(super) fn over(&mut self, incident: Option<IncidentId>, how: Ended) {
         if how == Ended::Degraded {
             return self.over_as_degraded(incident);
@@ -96,7 +96,7 @@ impl<'a> Teller<'a> {
                 Stands::Held(_, _) | Stands::Sent | Stands::Lost => false,
             };
             if heard.iter().all(|told| is_later(&told)) {
-                // It began and ended while nobody was to be disturbed by it.
+                // It began and ended while the channel was held.
                 self.telling.cancelled.extend(heard.iter().map(|told| told.delivery));
                 return;
             }
@@ -108,8 +108,9 @@ impl<'a> Teller<'a> {
         self.telling.over.extend(over);
     }
 
-    /// Handles an incident that ended as a degradation. A channel that wants degradations is notified if
-    /// this one lasts, and once of the end of both; other channels are notified of the end now.
+    /// Handles an incident that ended as a degradation. A channel that wants degradations is
+    /// notified if this one lasts, and once of the end of both; other channels are notified of the
+    /// end now.
     fn over_as_degraded(&mut self, incident: Option<IncidentId>) {
         let goes_on = self.hearer.is_linked && self.wants_degraded();
         match incident {
@@ -137,7 +138,7 @@ impl<'a> Teller<'a> {
         self.telling.written.push(Written { event, place, opens: true });
     }
 
-    /// Returns the degradations after incidents that are not over for the channel.
+    /// Returns the degradations after incidents that have not ended for the channel.
     fn tails(&self) -> Vec<Told> {
         let is_tail = |told: &&Told| matches!(told.matter, Matter::Tail(_));
         self.hearer.told.iter().filter(is_tail).copied().collect()
@@ -149,14 +150,15 @@ impl<'a> Teller<'a> {
         numbers.push(tail.delivery);
     }
 
-    /// Writes the end of an incident and of the degradation after it. Returns whether the channel wants it.
+    /// Adds the end of an incident and of the degradation after it. Returns whether the channel
+    /// wants it.
     fn end_tail(&mut self, tail: &Told, how: Ended) -> bool {
         let Matter::Tail(incident) = tail.matter else { return false };
         let end = Event { incident: Some(incident), ..self.end(tail.since, how) };
         self.tell_end(end)
     }
 
-    /// An incident is over; says whether the channel is told so.
+    /// Ends an incident; returns whether the channel is notified.
     fn incident_over(&mut self, incident: IncidentId, how: Ended) -> bool {
         let Some(since) = self.close_incident(incident) else { return false };
         let end = Event { incident: Some(incident), ..self.end(since, how) };
@@ -178,7 +180,7 @@ impl<'a> Teller<'a> {
         since
     }
 
-    /// It is degraded, and the channel may hear so if that lasts.
+    /// Handles a degradation: the channel may be notified if it lasts.
     pub(super) fn degraded(&mut self) {
         let event = self.event(EventKind::Degraded);
         let degradations = self.degradations();
@@ -196,7 +198,7 @@ impl<'a> Teller<'a> {
         self.telling.written.push(Written { event, place, opens: true });
     }
 
-    /// What was to be told of a degradation if it lasts is not told.
+    /// Cancels held messages about a degradation.
     pub(super) fn forget_held(&mut self) {
         let held = self.degradations().into_iter().filter(Told::is_void_when_over);
         self.telling.cancelled.extend(held.map(|told| told.delivery));

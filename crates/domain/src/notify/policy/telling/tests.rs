@@ -1,5 +1,5 @@
-//! One channel and one monitor, told of whatever happens: a model of what the store keeps and the sender
-//! does, so that what people hear in the end can be read as a list.
+//! One channel and one monitor under any sequence of events: a model of store and sender, which
+//! returns the delivered messages as a list.
 
 mod model;
 
@@ -16,7 +16,7 @@ use rules::MonitorStatus::{Active, Degraded, Error, Unknown};
 
 const ARRIVES: Step = Deliver(Fate::Arrives);
 
-/// What a Slack channel hears, in its order.
+/// Returns the messages that a Slack channel receives, in order.
 fn told(wishes: &Wishes, steps: &[Step]) -> Vec<String> {
     told_on(ProviderType::Slack, wishes, steps)
 }
@@ -35,7 +35,7 @@ fn only(events: &[WishedEvent]) -> Wishes {
     Wishes { events: events.to_vec(), ..Wishes::default() }
 }
 
-/// From ten in the evening to seven in the morning; a model begins at noon.
+/// 22:00 to 7:00; a model begins at noon.
 fn quiet(held: Held) -> Wishes {
     let time = |text| TimeOfDay::parse(text).unwrap();
     let (from, until) = (time("22:00"), time("07:00"));
@@ -45,7 +45,7 @@ fn quiet(held: Held) -> Wishes {
 
 // design: §5 "Channels hear by default of error, recovery, and `degraded` that lasts two periods"
 #[test]
-fn a_channel_hears_of_an_outage_once_and_of_its_end_once() {
+fn outage_and_its_end_are_sent_once() {
     let wishes = Wishes::default();
     for (steps, expected) in [
         (&[Turn(Active), Turn(Error), ARRIVES, minutes(3), Turn(Active)][..], "error, recovered"),
@@ -85,7 +85,7 @@ fn a_channel_hears_of_an_outage_once_and_of_its_end_once() {
 }
 
 #[test]
-fn a_degradation_is_told_if_it_lasts_two_periods_and_then_its_end() {
+fn degradation_is_sent_after_two_periods() {
     let wishes = Wishes::default();
     let seconds = |seconds| Pass(Duration::from_secs(seconds));
     for (steps, expected) in [
@@ -106,7 +106,7 @@ fn a_degradation_is_told_if_it_lasts_two_periods_and_then_its_end() {
 }
 
 #[test]
-fn a_channel_hears_only_what_it_wants() {
+fn channel_gets_only_preferred_events() {
     use WishedEvent as Wish;
     let steps = [
         Turn(Degraded),
@@ -129,9 +129,9 @@ fn a_channel_hears_only_what_it_wants() {
     }
 }
 
-// What one alert opened, another does not close.
+// An alert cannot be closed by the end of another one.
 #[test]
-fn where_alerts_are_kept_an_error_closes_the_degradation_before_it() {
+fn error_closes_earlier_degradation_for_stateful_vendors() {
     let steps = [Turn(Degraded), minutes(2), Turn(Error), minutes(1), Turn(Active)];
     let expected = "degraded, recovered, error, recovered";
     let told = told_on(ProviderType::Pagerduty, &Wishes::default(), &steps);
@@ -140,7 +140,7 @@ fn where_alerts_are_kept_an_error_closes_the_degradation_before_it() {
 
 // design: §5 "Still `error` when a maintenance ends: an alert then"
 #[test]
-fn maintenance_mutes_what_begins_and_not_what_ends() {
+fn maintenance_mutes_openings_but_not_ends() {
     let (wishes, hour) = (Wishes::default(), Mute(Duration::from_hours(1)));
     for (steps, expected) in [
         (&[hour, Turn(Error), minutes(59)][..], ""),
@@ -161,7 +161,7 @@ fn maintenance_mutes_what_begins_and_not_what_ends() {
 }
 
 #[test]
-fn what_comes_at_night_is_told_in_the_morning_whatever_happened_since() {
+fn events_in_quiet_hours_are_sent_afterwards() {
     let (all, but_errors) = (quiet(Held::All), quiet(Held::AllButErrors));
     let night = Pass(Duration::from_hours(12));
     let morning = Pass(Duration::from_hours(9));
@@ -180,7 +180,7 @@ fn what_comes_at_night_is_told_in_the_morning_whatever_happened_since() {
 }
 
 #[test]
-fn reminders_are_told_while_it_lasts() {
+fn reminders_are_sent_while_the_problem_lasts() {
     let every = Some(Interval::parse("1h").unwrap());
     let wishes = Wishes { remind_every: every, ..Wishes::default() };
     let hours = |hours| Pass(Duration::from_hours(hours));
@@ -188,17 +188,17 @@ fn reminders_are_told_while_it_lasts() {
     assert_eq!(told(&wishes, &steps), ["error", "still error (1)", "still error (2)", "recovered"]);
     let night = Wishes { quiet_hours: quiet(Held::All).quiet_hours, ..wishes };
     let steps = [hours(9), Turn(Error), hours(2), Turn(Active), hours(12)];
-    assert_eq!(told(&night, &steps), ["error", "recovered"], "the reminder of the night is late");
+    assert_eq!(told(&night, &steps), ["error", "recovered"], "the reminder in quiet hours is dropped");
 }
 
 #[test]
-fn nobody_hears_the_end_of_what_became_a_dead_letter() {
+fn end_of_dead_letter_is_not_sent() {
     let steps = [Turn(Error), Deliver(Fate::Dies), minutes(1), Turn(Active), Turn(Error)];
-    assert_eq!(told(&Wishes::default(), &steps), ["error", "error"], "the first of them is dead");
+    assert_eq!(told(&Wishes::default(), &steps), ["error", "error"], "the first message is a dead letter");
 }
 
 #[test]
-fn the_first_three_of_a_minute_go_at_once_and_the_rest_together_in_their_order() {
+fn events_after_three_a_minute_wait_in_order() {
     let steps = [Turn(Error), Turn(Active), Turn(Error), Turn(Active), Turn(Error)];
     let mut model = Model::new(ProviderType::Slack, Wishes::default());
     model.all(&steps);
@@ -210,11 +210,11 @@ fn the_first_three_of_a_minute_go_at_once_and_the_rest_together_in_their_order()
     assert_eq!(heard, ["error", "recovered", "error", "recovered", "error"]);
     let mut keeps = Model::new(ProviderType::Opsgenie, Wishes::default());
     keeps.all(&steps);
-    assert!(keeps.waiting().all(|row| row.holds.is_none()), "who groups gets each at once");
+    assert!(keeps.waiting().all(|row| row.holds.is_none()), "grouping vendors get each event at once");
 }
 
 #[test]
-fn a_channel_that_left_the_monitor_hears_the_end_and_nothing_new() {
+fn unlinked_channel_gets_only_the_end() {
     let mut model = Model::new(ProviderType::Slack, Wishes::default());
     model.step(Turn(Error));
     model.is_linked = false;
@@ -224,7 +224,7 @@ fn a_channel_that_left_the_monitor_hears_the_end_and_nothing_new() {
 }
 
 #[test]
-fn recovery_is_told_once_with_the_total_duration() {
+fn recovery_is_sent_once_with_total_duration() {
     for kind in [ProviderType::Slack, ProviderType::Pagerduty] {
         for degraded in [Duration::from_secs(30), Duration::from_mins(10)] {
             let mut model = Model::new(kind, Wishes::default());
@@ -238,7 +238,7 @@ fn recovery_is_told_once_with_the_total_duration() {
 }
 
 #[test]
-fn an_incident_that_was_left_open_ends_with_the_next() {
+fn next_incident_ends_one_left_open() {
     let mut model = Model::new(ProviderType::Slack, Wishes::default());
     model.step(Turn(Error));
     model.forget_incident();
@@ -283,7 +283,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn what_begins_for_a_channel_ends_for_it_once_and_in_order(
+    fn every_opening_has_one_end_in_order(
         kind in prop::sample::select(vec![ProviderType::Slack, ProviderType::Pagerduty]),
         wishes in any_wishes(),
         steps in prop::collection::vec(any_step(), 0..60),
@@ -291,19 +291,19 @@ proptest! {
         let mut model = Model::new(kind, wishes.clone());
         for step in steps {
             model.step(step);
-            prop_assert_eq!(model.twice(), None, "nothing is written twice");
+            prop_assert_eq!(model.twice(), None, "no delivery is planned twice");
         }
         model.step(Turn(Active));
         for _ in 0..50 {
             model.step(Pass(Duration::from_hours(1)));
         }
-        prop_assert_eq!(model.waiting().count(), 0, "all of it is told in the end");
-        prop_assert_eq!(model.open(), 0, "nothing is left open");
+        prop_assert_eq!(model.waiting().count(), 0, "no delivery waits at the end");
+        prop_assert_eq!(model.open(), 0, "no alert is left open");
         prop_assert_eq!(model.out_of_order(), None);
         for incident in model.incidents() {
             let (openings, ends) = (model.openings(incident), model.ends(incident));
             prop_assert!(openings <= 1 && ends <= 1);
-            prop_assert!(ends == 0 || model.was_written(incident), "the end of nothing");
+            prop_assert!(ends == 0 || model.was_written(incident), "an end without an opening");
             let arrived = model.arrived(incident);
             let wished = wishes.want(WishedEvent::Recovered);
             prop_assert!(!(arrived && wished) || ends == 1, "an opening without an end");
@@ -313,7 +313,7 @@ proptest! {
 }
 
 #[test]
-fn the_words_of_holds_read_back() {
+fn hold_reasons_round_trip() {
     for holds in Holds::ALL {
         assert_eq!(Holds::parse(holds.as_str()), Ok(*holds));
     }
@@ -321,7 +321,7 @@ fn the_words_of_holds_read_back() {
 }
 
 #[test]
-fn only_changes_that_people_may_hear_of_are_occasions() {
+fn transitions_map_to_alert_changes() {
     use crate::judge::{ClosedAs, Why};
     let id = IncidentId::from_bits(1);
     let closed = |how| IncidentChange::Closed { id, how };

@@ -1,4 +1,4 @@
-//! The model: what the store keeps of one channel, and a sender that delivers in order.
+//! A model of the store's deliveries for one channel, and of a sender that delivers in order.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,24 +15,24 @@ use crate::notify::{event_key, keeps_alerts};
 const NOON: Timestamp = Timestamp::from_millis(20_000 * 86_400_000 + 43_200_000);
 const PERIOD: Duration = Duration::from_secs(30);
 
-/// Something that happens.
+/// A step of a test.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// The monitor turns to this status.
+    /// The monitor changes to this status.
     Turn(MonitorStatus),
-    /// Somebody pauses it.
+    /// A user pauses it.
     Pause,
-    /// Somebody resolves its incident.
+    /// A user resolves its incident.
     Resolve,
-    /// A maintenance begins that lasts so long.
+    /// A maintenance of this length begins.
     Mute(Duration),
-    /// Time passes, and all that is due arrives.
+    /// Time passes, and all due messages are delivered.
     Pass(Duration),
-    /// The sender tries what is due now, with this fate.
+    /// The sender attempts due messages with this result.
     Deliver(Fate),
 }
 
-/// What becomes of a try.
+/// Result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Arrives,
@@ -49,7 +49,7 @@ pub(super) struct Row {
     tries: u32,
     open: bool,
     state: State,
-    /// In which order it came to its end.
+    /// Position in the order of completion.
     done: usize,
 }
 
@@ -61,7 +61,7 @@ enum State {
     Cancelled,
 }
 
-/// What people heard, with dead letters in their places.
+/// A delivered message or dead letter.
 pub(super) struct Heard(Event);
 
 pub(super) struct Model {
@@ -77,7 +77,7 @@ pub(super) struct Model {
 }
 
 impl Heard {
-    /// How long what is told to be over lasted.
+    /// Returns the duration in a recovery message.
     pub(super) fn recovered_after(&self) -> Option<Duration> {
         (self.0.kind == EventKind::Recovered).then(|| self.0.lasted())
     }
@@ -124,7 +124,7 @@ impl Model {
     }
 
     pub(super) fn step(&mut self, step: Step) {
-        // No two changes come at one instant.
+        // No two changes occur at the same instant.
         self.now = self.now + Duration::from_millis(1);
         match step {
             Step::Turn(to) => self.turn(to),
@@ -144,13 +144,13 @@ impl Model {
         }
     }
 
-    /// The judge forgets that an incident is open.
+    /// Makes the judge lose an open incident.
     pub(super) fn forget_incident(&mut self) {
         self.incident = None;
         self.status = MonitorStatus::Unknown;
     }
 
-    /// All that was told, and then what would be if all time passed.
+    /// Returns all delivered messages, then those that would be sent as time passes.
     pub(super) fn heard(&self) -> Vec<Heard> {
         let mut told: Vec<&Row> = self
             .rows
@@ -173,7 +173,7 @@ impl Model {
         self.rows.iter().filter(|row| row.open).count()
     }
 
-    /// A key that was given twice.
+    /// Returns a key that was used twice.
     pub(super) fn twice(&self) -> Option<String> {
         let mut keys = BTreeSet::new();
         let mut all = self.rows.iter().map(|row| event_key(CHANNEL, &row.event));
@@ -197,20 +197,20 @@ impl Model {
         self.openings(incident) == 1
     }
 
-    /// Whether an opening of the incident was told or tried.
+    /// Returns whether an opening of the incident was sent or attempted.
     pub(super) fn was_written(&self, incident: IncidentId) -> bool {
         let is_opening = |row: &Row| row.event.kind == EventKind::Error && row.event.reminder == 0;
         self.of(incident).any(|row| is_opening(row) && row.state != State::Cancelled)
     }
 
-    /// Something that arrived before what was written before it and was not held for later.
+    /// Returns a pair of messages delivered in the wrong order.
     pub(super) fn out_of_order(&self) -> Option<(i64, i64)> {
         let mut arrived: Vec<_> =
             self.rows.iter().filter(|it| it.state == State::Arrived).collect();
         arrived.sort_by_key(|row| row.done);
         let is_end = |row: &Row| row.event.kind == EventKind::Recovered;
         let mut pairs = arrived.windows(2);
-        // What was held may come after what began later, but an end never comes before its opening.
+        // A held message may follow a later one, but an end never precedes its opening.
         let wrong = pairs.find(|pair| {
             is_end(pair[0])
                 && pair[1].event.incident == pair[0].event.incident
@@ -219,7 +219,7 @@ impl Model {
         wrong.map(|pair| (pair[0].number, pair[1].number))
     }
 
-    /// Whether somebody was told of a degradation and not of its end.
+    /// Returns whether a degradation was sent, but not its end.
     pub(super) fn is_degradation_left(&self) -> bool {
         let mut arrived: Vec<_> =
             self.rows.iter().filter(|it| it.state == State::Arrived).collect();
@@ -230,7 +230,7 @@ impl Model {
         let ends = |row: &&Row| {
             row.event.kind == EventKind::Recovered && (row.event.incident.is_none() || !keeps)
         };
-        // A dead letter may be its end.
+        // Its end may be a dead letter.
         let after = self.rows.iter().filter(|row| row.number > arrived[last].number);
         !after.filter(|row| row.state != State::Cancelled).any(|row| ends(&row))
     }
@@ -288,7 +288,7 @@ impl Model {
                 row.open = false;
             }
             if telling.cancelled.contains(&row.number) {
-                assert_eq!((row.state, row.tries), (State::Waiting, 0), "it was tried");
+                assert_eq!((row.state, row.tries), (State::Waiting, 0), "only deliveries without attempts are cancelled");
                 (row.open, row.state) = (false, State::Cancelled);
             }
         }
@@ -330,7 +330,7 @@ impl Model {
         self.deliver(Fate::Arrives);
     }
 
-    /// Tries what is due, in order, until nothing is any more.
+    /// Attempts due messages in order until none is left.
     fn deliver(&mut self, fate: Fate) {
         loop {
             self.ripen();
