@@ -1,7 +1,6 @@
-//! page: what visitors of a status page are shown, made of what is stored, ahead of the visitor.
-//! Decides states, the one sentence on top, bars of days and what counts as old knowledge; words in
-//! the visitor's language, HTML and JSON belong to the server, and who may look to its gate; who
-//! hears of it is decided here.
+//! page: builds the view of a status page from stored facts, before visitors request it. Decides
+//! states, the summary, bars of days, stale data and the eligibility of subscribers. The server
+//! translates and renders the view as HTML and JSON, and controls access.
 
 mod course;
 mod day;
@@ -33,7 +32,7 @@ pub use view::{
     Section,
 };
 
-/// Days that bars show, today included.
+/// Number of days shown by bars, including today.
 pub const DAYS: usize = 90;
-/// Days that the history of the home page tells, today included.
+/// Number of days in the history on the home page, including today.
 pub const HISTORY_DAYS: usize = 14;

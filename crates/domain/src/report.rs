@@ -1,43 +1,38 @@
-//! Status reports as people are told of them: what there is to say of an update, whatever the form of
-//! the message. Who is told, and when, belongs to others; how a page shows reports, to `page`.
+//! Updates of status reports as announced to subscribers, independent of the message format. Others
+//! decide who is notified and when; `page` shows reports.
 
 use rules::report::{Impact, ReportStatus};
 use rules::{ComponentId, PageId, ReportId, Timestamp, UpdateId};
 use serde::{Deserialize, Serialize};
 
-/// An update that subscribers of a page are to be told of.
+/// An update to announce to the subscribers of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportNotice {
-    /// The page.
     pub page: PageId,
-    /// The report.
     pub report: ReportId,
-    /// The update: what makes two notices one.
+    /// The update, which identifies the announcement.
     pub update: UpdateId,
     /// Title of the report.
     pub title: String,
-    /// How far people have come.
+    /// Status of the report after the update.
     pub status: ReportStatus,
-    /// What is said, as Markdown (see [`crate::markdown`]).
+    /// In Markdown (see [`crate::markdown`]).
     pub text: String,
-    /// From when on it holds.
+    /// Time from which the update applies.
     pub at: Timestamp,
-    /// Whether the report begins with it.
+    /// Whether it is the first update of the report.
     pub is_first: bool,
-    /// Components that it speaks of, by their ids; of one that resolves: those it was about.
+    /// Affected components, ordered by ID; for a resolving update, those affected before.
     pub components: Vec<NoticedComponent>,
-    /// All components that the report has ever spoken of, by their ids: whoever heard of one of them
-    /// hears the rest.
+    /// All components that the report has ever affected, ordered by ID: subscribers to one of them
+    /// receive all updates.
     pub concerns: Vec<ComponentId>,
 }
 
-/// A component as a notice tells of it.
+/// An affected component.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoticedComponent {
-    /// Its identifier.
     pub id: ComponentId,
-    /// Its name on the page.
     pub name: String,
-    /// How it is.
     pub impact: Impact,
 }

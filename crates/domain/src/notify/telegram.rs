@@ -1,5 +1,5 @@
-//! Telegram: a message of the server's bot, in Telegram's HTML.
-//! Format: <https://core.telegram.org/bots/api#sendmessage>
+//! Telegram: sends a message from the server's bot, in Telegram's HTML. Format:
+//! <https://core.telegram.org/bots/api#sendmessage>
 
 use rules::notification::Telegram;
 use serde_json::{Value, json};
@@ -10,11 +10,11 @@ use super::message::{Answer, Delivered, HttpMessage};
 use super::servers::BotAccount;
 use super::story::{LINK_WORDS, Story};
 
-/// Longest text, <https://core.telegram.org/bots/api#sendmessage>. It counts what is left once the
-/// markup is read; counted with its markup a text never has less.
+/// Maximum length of a text, <https://core.telegram.org/bots/api#sendmessage>. Telegram does not
+/// count markup, but we do, so we never exceed it.
 pub(super) const TEXT_MAX: usize = 4_096;
-/// Parts of it (ours), each with its escapes; together with markup and a link, shorter than it may
-/// be. A link that does not fit in what is left stays out.
+/// Maximum lengths of the parts (our choice), including escapes; with markup and a link they stay
+/// below the limit. A link that does not fit is omitted.
 const TITLE_MAX: usize = 600;
 const WHY_MAX: usize = 600;
 const TARGET_MAX: usize = 600;
@@ -32,7 +32,7 @@ pub(super) fn compose(telegram: &Telegram, bot: &BotAccount, story: &Story) -> H
     HttpMessage::json(&url, &body)
 }
 
-/// Telegram says in the body when to come again, and where a chat went.
+/// Classifies a response; the body has the time to wait, and the new ID of a moved chat.
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let said = text_at(&body, "/description");
@@ -65,7 +65,7 @@ fn text(story: &Story) -> String {
     }
     for (label, value) in story.all_facts() {
         let value = if label == "Target" {
-            // In code, an @ in a URL is nobody's name.
+            // In code, an `@` in a URL does not become a mention.
             format!("<code>{}</code>", fit(value, html, Unit::Utf16, TARGET_MAX))
         } else {
             fit(value, html, Unit::Utf16, FACT_MAX)

@@ -1,7 +1,7 @@
-//! Text messages and WhatsApp through an account with an API like Twilio's. WhatsApp lets a business
-//! begin a conversation only with a template that it approved: without one, what is sent as text reaches only
-//! people who wrote within a day.
-//! Format: <https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource>
+//! SMS and WhatsApp messages through an account with an API like Twilio's. In WhatsApp, a business
+//! can begin a conversation only with an approved template: other texts reach only people who wrote
+//! within a day. Format:
+//! <https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource>
 
 use rules::ProviderType;
 use rules::notification::Phone;
@@ -14,22 +14,25 @@ use super::servers::{
 };
 use super::story::{Phase, Story};
 
-/// Longest body, <https://www.twilio.com/docs/api/errors/21617>.
+/// Maximum length of a body, <https://www.twilio.com/docs/api/errors/21617>.
 pub(super) const BODY_MAX: usize = 1_600;
-/// Longest text message (ours): three parts of the seven-bit alphabet, since each part is paid for.
+/// Maximum length of a text message (our choice): three parts of the seven-bit alphabet, because
+/// each part costs.
 pub(super) const SMS_MAX: usize = 459;
-/// Longest text message where a character is in no seven bits (ours): four parts, of 67 units each.
+/// Maximum length of a text message with other characters (our choice): four parts of 67 units
+/// each.
 const SMS_WIDE_MAX: usize = 268;
-/// What the seven-bit alphabet has besides ASCII, with what takes two places in it (3GPP TS 23.038
-/// §6.2.1). A back-tick and control characters but line feeds are not in it.
+/// Characters of the seven-bit alphabet besides ASCII, including those that take two positions
+/// (3GPP TS 23.038 §6.2.1). It has neither back-ticks nor control characters except line feeds.
 const SEVEN_BIT: &str = "£¥èéùìòÇØøÅåΔΦΓΛΩΠΨΣΘΞÆæßÉ¤¡ÄÖÑÜ§¿äöñüà€";
-/// Parts of a WhatsApp message (ours).
+/// Maximum lengths of the parts of a WhatsApp message (our choice).
 const TITLE_MAX: usize = 300;
 const TEXT_MAX: usize = 900;
-/// One variable of a template (ours): WhatsApp allows 1,024 characters for a whole body.
+/// Maximum length of one template variable (our choice): WhatsApp allows 1,024 characters for the
+/// whole body.
 const VARIABLE_MAX: usize = 600;
 
-/// How a message reaches a telephone.
+/// How a message is sent to a phone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Sms,
@@ -51,7 +54,7 @@ pub(super) fn compose(
     let sender = sender.as_deref().ok_or(missing(setting))?;
     let url = format!("{}/2010-04-01/Accounts/{}/Messages.json", account.base, account.account);
     let to = way.address(&phone.phone_number);
-    // Twilio's messaging services begin with MG; what they send from is theirs to choose.
+    // IDs of Twilio's messaging services begin with MG; the service chooses the sender.
     let (from_field, from) = if sender.starts_with("MG") {
         ("MessagingServiceSid", sender.to_owned())
     } else {
@@ -77,8 +80,9 @@ pub(super) fn compose(
     Ok(message.with_basic(&account.account, account.token.expose()))
 }
 
-/// Twilio says by a code what is wrong: <https://www.twilio.com/docs/api/errors>. It may add codes,
-/// so whether to try again is decided by the status, but for its own words of "too many" and "later".
+/// Classifies a response; Twilio describes problems by code:
+/// <https://www.twilio.com/docs/api/errors>. It may add codes, so the status decides about a retry,
+/// except for the known rate-limit and retry-later codes.
 pub(super) fn read(answer: &Answer) -> Delivered {
     let body = body_of(answer);
     let said = text_at(&body, "/message");
@@ -128,12 +132,12 @@ impl Way {
     }
 }
 
-/// As short as can be: title, reason, and the link where it fits. Without signs and with three dots,
-/// so that the text alone decides whether the seven-bit alphabet is enough.
+/// Composes a short text: title, reason, and the link if it fits. Uses no emoji and three dots as
+/// ellipsis, so that only the user's text decides whether the seven-bit alphabet is enough.
 fn sms(story: &Story) -> String {
     let why = match &story.why {
         Some(why) if story.phase == Phase::Open => why.clone(),
-        // Of a storm, what there is room for.
+        // For a digest, as many events as fit.
         None if story.target.is_none() => story.lines.join("\n"),
         Some(_) | None => String::new(),
     };
@@ -152,8 +156,8 @@ fn is_seven_bit(character: char) -> bool {
     matches!(character, '\n' | ' '..='~' if character != '`') || SEVEN_BIT.contains(character)
 }
 
-/// WhatsApp knows a little markup and no way to escape it; without any of our own, what is in names
-/// only changes how they look.
+/// Composes a WhatsApp text without markup of our own. WhatsApp has no escape syntax, so markup in
+/// names only affects their appearance.
 fn whatsapp(story: &Story) -> String {
     let title = fit(&story.signed_title(), plain, Unit::Utf16, TITLE_MAX);
     let text: Vec<String> = story
@@ -170,8 +174,8 @@ fn whatsapp(story: &Story) -> String {
     with_link(body.trim_end().to_owned(), story, BODY_MAX)
 }
 
-/// The variables of a template, as JSON. WhatsApp takes no line breaks in them, no runs of spaces, and none
-/// that is empty.
+/// Returns the variables of a template as JSON. WhatsApp accepts neither line breaks, runs of
+/// spaces nor empty values.
 fn filled(template: &WhatsappTemplate, story: &Story) -> String {
     let value = |parameter: &TemplateParameter| {
         let text = match parameter {
@@ -212,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_message_is_three_parts_of_seven_bits_or_four_wide_ones() {
+    fn text_message_is_bounded_by_its_alphabet() {
         let (narrow, wide) = (body(&"n".repeat(300)), body(&"漢".repeat(300)));
         assert!(narrow.chars().all(is_seven_bit) && narrow.contains("nnn...\n"), "{narrow}");
         assert!(Unit::Utf16.length(&narrow) <= SMS_MAX);

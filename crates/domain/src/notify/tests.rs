@@ -1,5 +1,4 @@
-//! What goes over the wire for each kind and event, and that it keeps its form and its limits
-//! whatever is in it.
+//! Messages of each vendor for each event, and their form and limits for any content.
 
 mod answers;
 mod any;

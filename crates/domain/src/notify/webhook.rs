@@ -1,6 +1,6 @@
-//! A webhook of the user's: JSON in a version of its own, signed as Standard Webhooks does. The
-//! schema is `docs/reference/webhook.schema.json`.
-//! Format: <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>
+//! Webhooks of users: versioned JSON, signed as in Standard Webhooks. The schema is
+//! `docs/reference/webhook.schema.json`. Format:
+//! <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>
 
 mod body;
 mod sign;
@@ -21,8 +21,8 @@ const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// The user's headers come first and may replace the content type; what proves who sends and what
-/// is sent, they may not.
+/// Composes the message. The user's headers may replace the content type, but not the signature
+/// headers.
 pub(super) fn compose(
     webhook: &Webhook,
     notice: Notice<'_>,
@@ -43,7 +43,7 @@ pub(super) fn compose(
     signed(message, envelope.key, envelope.now, envelope.signing)
 }
 
-/// `message` with what proves who sends it, and what; nothing that it had of that stays.
+/// Signs `message`, replacing any signature headers.
 pub(super) fn signed(
     mut message: HttpMessage,
     key: &str,
@@ -62,7 +62,8 @@ pub(super) fn signed(
     }
 }
 
-/// The status alone decides, as Standard Webhooks asks for: 410 says that nobody listens any more.
+/// Classifies a response by its status, as Standard Webhooks requires: 410 means that the endpoint
+/// is gone.
 pub(super) fn read(answer: &Answer) -> Delivered {
     by_status(answer, None, None)
 }

@@ -1,17 +1,17 @@
-//! The course of a component's latency over some days: percentiles and phases by hour or day, for
+//! The latency series of a component over several days: percentiles and phases by hour or day, for
 //! components whose monitor is public.
 
 use rules::Timestamp;
 
 use crate::history::{PHASES, PhaseSum, Span, Sum};
 
-/// The percentiles that are shown.
+/// The displayed percentiles.
 pub const PERCENTILES: [u8; 5] = [50, 75, 90, 95, 99];
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// How far back a course goes.
+/// Time range of a latency series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Range {
     /// The last day, by hour.
@@ -24,26 +24,23 @@ pub enum Range {
     Quarter,
 }
 
-/// How latency was over a step of time.
+/// Latency during one step of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoursePoint {
-    /// When the step begins.
     pub begins: Timestamp,
-    /// Checks that succeeded in it.
+    /// Number of successful checks.
     pub successes: u32,
-    /// What so many percent of them did not exceed, in microseconds, as in [`PERCENTILES`]; `None`
-    /// where none succeeded.
+    /// The [`PERCENTILES`] in microseconds; `None` without a successful check.
     pub percentiles_us: Option<[u32; 5]>,
-    /// How long each phase took on average, in microseconds; `None` where none of the checks that were
-    /// looked at succeeded.
+    /// Average duration of each phase in microseconds; `None` if no sampled check succeeded.
     pub phases_us: Option<[u32; PHASES]>,
 }
 
 impl Range {
-    /// All, the shortest first.
+    /// All variants, shortest first.
     pub const ALL: [Self; 4] = [Self::Day, Self::Week, Self::Month, Self::Quarter];
 
-    /// The word in addresses.
+    /// Returns the name used in URLs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "1d",
@@ -53,12 +50,12 @@ impl Range {
         }
     }
 
-    /// The range of a word.
+    /// Parses the name of a range.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|range| range.as_str() == word)
     }
 
-    /// How many days.
+    /// Returns the number of days.
     pub const fn days(self) -> u32 {
         match self {
             Self::Day => 1,
@@ -68,7 +65,7 @@ impl Range {
         }
     }
 
-    /// Whether it is read of sums of days; of hours otherwise.
+    /// Returns whether to read rollups of days instead of hours.
     pub const fn is_by_day(self) -> bool {
         match self {
             Self::Day | Self::Week => false,
@@ -84,8 +81,8 @@ impl Range {
         }
     }
 
-    /// Moments of a step at which single checks are looked at: of a day all ten minutes, of more days
-    /// some of them, so that any range takes about as much reading.
+    /// Returns the number of samples per step that read single checks: every ten minutes for a day,
+    /// fewer for longer ranges, so that every range needs a similar number of reads.
     const fn looks(self) -> i64 {
         match self {
             Self::Day | Self::Month => 6,
@@ -94,7 +91,7 @@ impl Range {
         }
     }
 
-    /// The steps until `now`, oldest first, each by its beginning; the one of now is the last.
+    /// Returns the begin of each step until `now`, oldest first, including the current step.
     pub fn steps(self, now: Timestamp) -> Vec<Timestamp> {
         let step = self.step_ms();
         let last = now.as_millis().div_euclid(step) * step;
@@ -102,13 +99,14 @@ impl Range {
         (0..count).rev().map(|back| Timestamp::from_millis(last - back * step)).collect()
     }
 
-    /// From the beginning of its first step until `now`.
+    /// Returns the span from the first step to `now`.
     pub fn span(self, now: Timestamp) -> Span {
         let first = self.steps(now).first().copied().unwrap_or(now);
         Span { from: first, to: now }
     }
 
-    /// Moments until `now`, oldest first, whose single checks say how long phases take.
+    /// Returns the instants until `now`, oldest first, at which to sample single checks for their
+    /// phases.
     pub fn moments(self, now: Timestamp) -> Vec<Timestamp> {
         let part = self.step_ms() / self.looks();
         let moments = self.steps(now).into_iter().flat_map(move |step| {
@@ -118,8 +116,8 @@ impl Range {
     }
 }
 
-/// The course over `range` until `now`, a point for each of its steps, made of the sums of hours or days
-/// and the phases that are known, each by when it begins.
+/// Computes the series over `range` until `now`, with a point for each step. `sums` and `phases`
+/// are rollups with their begin.
 pub fn course(
     range: Range,
     now: Timestamp,
@@ -157,7 +155,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(20_000 * DAY_MS + 14 * HOUR_MS + 35 * 60_000);
 
     #[test]
-    fn every_range_is_read_of_a_few_hundred_rows() {
+    fn every_range_needs_few_hundred_rows() {
         for (range, steps, moments) in [
             (Range::Day, 24, 142),
             (Range::Week, 56, 168),
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_the_sum_of_its_parts_and_empty_ones_say_so() {
+    fn step_merges_its_parts_and_may_be_empty() {
         let hour = |hour: i64, latency_us| {
             let at = Timestamp::from_millis(20_000 * DAY_MS + hour * HOUR_MS);
             let mut sum = Sum::default();

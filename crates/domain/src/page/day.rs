@@ -1,4 +1,4 @@
-//! Bars of days: how long a component was in each state on a day of UTC.
+//! Bars of days: the time of a component in each state on a day in UTC.
 
 use rules::{MonitorStatus, Timestamp};
 
@@ -7,31 +7,30 @@ use crate::history::{Span, StatusFrom, Uptime, uptime};
 
 pub(super) const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// One day of a component. The parts and what is not known are together the day, or of today what
-/// has passed.
+/// One day of a component. The parts and the unknown time add up to the day, or to the elapsed part
+/// of today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Day {
-    /// Its first instant.
     pub begins: Timestamp,
-    /// Milliseconds in which it worked, outside of maintenance.
+    /// Milliseconds with the status `active`, outside of maintenance.
     pub up_ms: u64,
-    /// Milliseconds in which it was slow or partly failing, outside of maintenance.
+    /// Milliseconds with the status `degraded`, outside of maintenance.
     pub degraded_ms: u64,
-    /// Milliseconds in which it was down, outside of maintenance.
+    /// Milliseconds with the status `error`, outside of maintenance.
     pub down_ms: u64,
     /// Milliseconds of maintenance.
     pub maintenance_ms: u64,
-    /// The share of the time known in which it was up; `None` where nothing is known.
+    /// Uptime of the known time; `None` if nothing is known.
     pub uptime: Option<Uptime>,
 }
 
-/// The first instant of the day of UTC that `at` is in.
+/// Returns the begin of the day in UTC that contains `at`.
 pub(super) fn day_of(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.as_millis().div_euclid(DAY_MS) * DAY_MS)
 }
 
-/// The last [`DAYS`] until `now`, oldest first. `before` is the status until the first of `changes`,
-/// which are in the order of time; `windows` of maintenance may overlap and be in any order.
+/// Computes the last [`DAYS`] until `now`, oldest first. `before` is the status before the first of
+/// `changes`, which are ordered by time; maintenance `windows` may overlap and be in any order.
 pub fn days(
     before: MonitorStatus,
     changes: &[StatusFrom],
@@ -50,7 +49,7 @@ pub fn days(
         let within = &rest[..rest.partition_point(|change| change.at < ends)];
         let range = Span { from: begins, to: ends };
         let is_out = |out: &Span| out.from < range.to && range.from < out.to;
-        // Most days are of one piece.
+        // Most days have a single status.
         days.push(if within.is_empty() && !windows.iter().any(is_out) {
             whole_day(stands, range)
         } else {
@@ -60,7 +59,7 @@ pub fn days(
     days
 }
 
-/// The uptime over all of these days together; `None` where nothing is known of any.
+/// Returns the uptime over all given days, or `None` if nothing is known.
 pub fn uptime_of(days: &[Day]) -> Option<Uptime> {
     let known = days.iter().filter_map(|day| day.uptime);
     known.reduce(|all, day| Uptime {
@@ -69,7 +68,7 @@ pub fn uptime_of(days: &[Day]) -> Option<Uptime> {
     })
 }
 
-/// A day of one status, without maintenance: what [`day`] would count, where there is nothing to count.
+/// Computes a day with one status and no maintenance, with the same result as [`day`].
 fn whole_day(status: MonitorStatus, range: Span) -> Day {
     let whole = range.to.since(range.from).as_millis() as u64;
     let in_status = |wanted| if status == wanted { whole } else { 0 };
@@ -85,9 +84,9 @@ fn whole_day(status: MonitorStatus, range: Span) -> Day {
     }
 }
 
-/// One day, of the status it began with and the changes in it.
+/// Computes one day from the status at its begin and the changes within it.
 fn day((before, changes): (MonitorStatus, &[StatusFrom]), windows: &[Span], range: Span) -> Day {
-    // Time in one status is what would be lost if only that were down.
+    // The time in one status is the downtime if only that status counted as down.
     let time_in = |wanted: MonitorStatus| {
         let only = |status| {
             if status == wanted { MonitorStatus::Error } else { MonitorStatus::Active }
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_of_one_piece_is_what_counting_its_parts_comes_to() {
+    fn day_with_one_status_equals_general_computation() {
         let at = Timestamp::from_millis;
         for status in [
             MonitorStatus::Active,

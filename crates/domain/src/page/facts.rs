@@ -1,4 +1,4 @@
-//! What is stored about a page and all that stands on it, read at one moment.
+//! The stored data of a page and everything on it, read at one instant.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,101 +10,89 @@ use rules::{IncidentId, MaintenanceId, MonitorId, MonitorStatus, Timestamp};
 use crate::history::{Span, StatusFrom};
 use crate::judge::ClosedAs;
 
-/// All of one page.
+/// All data of one page.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// When it was read: what is shown is of this moment.
+    /// Time of reading, which the view shows.
     pub read_at: Timestamp,
-    /// The page.
     pub page: StatusPage,
-    /// Its components, in any order.
+    /// In any order.
     pub components: Vec<ComponentFacts>,
-    /// Its groups, in any order.
+    /// In any order.
     pub groups: Vec<ComponentGroup>,
-    /// Incidents of its components' monitors: all that are open, and those of the last
+    /// Incidents of its components' monitors: all open ones, and those of the last
     /// [`super::HISTORY_DAYS`]; in any order.
     pub incidents: Vec<IncidentFacts>,
-    /// Maintenances of its components or their monitors whose window touches the last
-    /// [`super::DAYS`] or is to come, one for each window; in any order.
+    /// Maintenance windows of its components or their monitors that overlap the last
+    /// [`super::DAYS`] or are upcoming; in any order.
     pub maintenances: Vec<MaintenanceFacts>,
-    /// Its reports with all their updates: those that are open, and those told of in the last
-    /// [`super::DAYS`]; in any order.
+    /// Its reports with all updates: open ones, and those updated in the last [`super::DAYS`]; in
+    /// any order.
     pub reports: Vec<Report>,
 }
 
-/// A component with what it shows.
+/// A component with its monitor.
 #[derive(Clone, Debug)]
 pub struct ComponentFacts {
-    /// The component.
     pub component: Component,
-    /// The monitor it shows or, where that was deleted, showed; several may show the same.
+    /// The current or deleted monitor of the component; several components may share one.
     pub monitor: Option<Arc<MonitorFacts>>,
 }
 
-/// A monitor as a page needs it.
+/// The parts of a monitor that a page needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorFacts {
-    /// Its identifier.
     pub id: MonitorId,
-    /// Its name: what a component without one is called.
+    /// Its name, the default name of a component.
     pub name: String,
-    /// Whether it runs; a paused or deleted one does not.
+    /// Whether it is active; false for a paused or deleted monitor.
     pub runs: bool,
-    /// Whether its latencies may be shown.
+    /// Whether its latencies are public.
     pub public: bool,
     /// Time between two checks in a region.
     pub period: Duration,
-    /// When its last check finished; `None` where there was none.
+    /// Completion of its last check, if any.
     pub checked_at: Option<Timestamp>,
-    /// Its status until the first of `changes`.
+    /// Its status before the first of `changes`.
     pub before: MonitorStatus,
-    /// Its changes of status in the last [`super::DAYS`], in the order of time.
+    /// Changes of status in the last [`super::DAYS`], in order of time.
     pub changes: Vec<StatusFrom>,
 }
 
-/// An incident of a monitor that the page shows.
+/// An incident of a monitor on the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncidentFacts {
-    /// Its identifier.
     pub id: IncidentId,
-    /// Whose.
     pub monitor: MonitorId,
-    /// When it began.
     pub opened_at: Timestamp,
-    /// When and how it ended.
+    /// Time and reason of its end.
     pub closed: Option<(Timestamp, ClosedAs)>,
-    /// Since when somebody works on it.
     pub acknowledged_at: Option<Timestamp>,
 }
 
 /// One window of a maintenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaintenanceFacts {
-    /// The maintenance.
     pub id: MaintenanceId,
-    /// What is done, in a few words.
     pub title: String,
-    /// More of it.
     pub description: Option<String>,
-    /// From when to when.
     pub window: Span,
-    /// Whether it comes again, by a rule.
+    /// Whether the maintenance recurs.
     pub comes_again: bool,
-    /// When it was planned.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Places of the components it is about in [`Facts::components`].
+    /// Indexes of the affected components in [`Facts::components`].
     pub components: Vec<usize>,
 }
 
 impl MonitorFacts {
-    /// The status of now.
+    /// Returns the current status.
     pub fn status(&self) -> MonitorStatus {
         self.changes.last().map_or(self.before, |change| change.status)
     }
 
-    /// Since when the status of now stands; `None` where that is longer than the page looks back.
+    /// Returns the start of the current status, or `None` if it began before the period of the
+    /// page.
     pub fn since(&self) -> Option<Timestamp> {
         self.changes.last().map(|change| change.at)
     }

@@ -1,11 +1,12 @@
-//! Who hears of a page: nobody who may not look at it. The gate asks visitors for what lets them in; a
-//! subscriber showed it when it asked. A webhook is its owner's choice, whoever may look.
+//! Eligibility of subscribers: only people with access to a page are notified of its events.
+//! Visitors prove access to the server, subscribers did so when they subscribed. Webhooks are
+//! configured by the owner and need no access.
 
 use rules::AccessType;
 use rules::status_page::{Admission, Destination, NotTold, PageSettings, StatusPage};
 
-/// Whether anybody there may subscribe to a page with these settings: to one for members, addresses at
-/// their domains alone, compared exactly.
+/// Returns whether `destination` may subscribe to a page with these settings. A page for members
+/// accepts only addresses of their domains, compared exactly.
 pub fn may_subscribe(settings: &PageSettings, destination: &Destination) -> bool {
     match (settings.effective_access(), destination) {
         (AccessType::Public | AccessType::Password, _) | (_, Destination::Webhook(_)) => true,
@@ -15,8 +16,8 @@ pub fn may_subscribe(settings: &PageSettings, destination: &Destination) -> bool
     }
 }
 
-/// Why who subscribed there hears nothing of a page as it is now; `mark` is that of its password, of
-/// which [`Admission::Password`] has one.
+/// Returns why a subscriber is not notified, given the current page. `mark` identifies the page's
+/// current password; [`Admission::Password`] has the one at the time of subscribing.
 pub fn not_told(
     page: &StatusPage,
     mark: Option<&[u8]>,
@@ -78,7 +79,7 @@ mod tests {
 
     // issue 7: "`email-domain` (…, domains matched exactly)"
     #[test]
-    fn of_a_page_for_members_addresses_at_their_domains_hear_and_no_others() {
+    fn members_page_notifies_member_domains_only() {
         let page = page("email-domain");
         for address in ["ann@acme.com", "Ann@ACME.com", "eva@B\u{dc}CHER.example"] {
             assert_eq!(not_told(&page, None, (&at(address), &Admission::Visitor)), None);
@@ -94,18 +95,18 @@ mod tests {
     }
 
     #[test]
-    fn of_a_page_with_a_password_who_was_let_in_by_it_and_whom_its_owner_added() {
+    fn password_page_notifies_holders_and_owner_added() {
         let page = page("password");
         let why =
             |admission: &Admission| not_told(&page, Some(b"new"), (&at("ann@acme.com"), admission));
         assert_eq!(why(&by(b"new")), None);
         assert_eq!(why(&Admission::Owner), None);
-        assert_eq!(why(&by(b"old")), Some(NotTold::Password), "a password that was changed");
-        assert_eq!(why(&Admission::Visitor), Some(NotTold::Password), "of the public time");
+        assert_eq!(why(&by(b"old")), Some(NotTold::Password), "the password was changed since");
+        assert_eq!(why(&Admission::Visitor), Some(NotTold::Password), "subscribed while the page was public");
     }
 
     #[test]
-    fn of_a_page_for_everybody_all_hear_and_of_a_hidden_one_nobody() {
+    fn public_page_notifies_all_and_hidden_page_nobody() {
         let everybody = page("public");
         let hidden = StatusPage { published: false, ..page("public") };
         let hook = Destination::Webhook(Secret::new("https://hooks.example/".to_owned()));
@@ -116,7 +117,7 @@ mod tests {
         }
         for access in ["public", "password", "email-domain"] {
             let told = not_told(&page(access), Some(b"new"), (&hook, &Admission::Owner));
-            assert_eq!(told, None, "a webhook is its owner's choice");
+            assert_eq!(told, None, "webhooks need no access");
         }
         let hook = not_told(&hidden, None, (&hook, &Admission::Owner));
         assert_eq!(hook, Some(NotTold::Hidden));

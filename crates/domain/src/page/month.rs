@@ -1,4 +1,4 @@
-//! A month of UTC: what the history of a page is read by.
+//! A month in UTC, the unit of a page's history.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,10 +9,10 @@ use rules::Timestamp;
 
 use crate::history::Span;
 
-/// Years that a month may be of: no check was made before, and four digits write them.
+/// Valid years: no check was made earlier, and four digits can write them.
 const YEARS: RangeInclusive<i16> = 1970..=9998;
 
-/// A month of UTC; later ones are greater.
+/// A month in UTC, ordered by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Month {
     year: i16,
@@ -20,7 +20,7 @@ pub struct Month {
 }
 
 impl Month {
-    /// The month that this text names, such as `2026-11`; `None` where it names none.
+    /// Parses a month such as `2026-11`.
     pub fn parse(text: &str) -> Option<Self> {
         let (year, month) = text.split_once('-')?;
         let is_number = |text: &str, digits| {
@@ -33,7 +33,7 @@ impl Month {
         (YEARS.contains(&year) && (1..=12).contains(&month)).then_some(Self { year, month })
     }
 
-    /// The month that an instant lies in.
+    /// Returns the month that contains an instant.
     pub fn of(at: Timestamp) -> Self {
         let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
         let date = instant.to_zoned(TimeZone::UTC).date();
@@ -41,12 +41,12 @@ impl Month {
         Self { year, month: date.month() }
     }
 
-    /// From its first instant to the first of the next one.
+    /// Returns the span of the month.
     pub fn span(self) -> Span {
         Span { from: self.begins(), to: self.next().begins() }
     }
 
-    /// The month before.
+    /// Returns the previous month.
     #[must_use]
     pub const fn previous(self) -> Self {
         match self.month {
@@ -55,7 +55,7 @@ impl Month {
         }
     }
 
-    /// The month after.
+    /// Returns the next month.
     #[must_use]
     pub const fn next(self) -> Self {
         match self.month {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_month_is_read_as_it_is_written_and_nothing_else_is_one() {
+    fn month_round_trips_and_rejects_other_texts() {
         for text in ["1970-01", "2026-11", "9998-12"] {
             assert_eq!(Month::parse(text).unwrap().to_string(), text);
         }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn months_follow_each_other_without_a_gap() {
+    fn consecutive_months_have_no_gap() {
         let december = Month::parse("2027-12").unwrap();
         assert_eq!(december.next().to_string(), "2028-01");
         assert_eq!(december.next().previous(), december);
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_instant_lies_in_its_month(millis in 0_i64..4_102_444_800_000) {
+        fn month_contains_its_instants(millis in 0_i64..4_102_444_800_000) {
             let at = Timestamp::from_millis(millis);
             let span = Month::of(at).span();
             prop_assert!(span.from <= at && at < span.to);

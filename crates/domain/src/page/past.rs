@@ -1,4 +1,4 @@
-//! The past of a page beyond what its home page tells: an incident by itself, and a month at a time.
+//! The archive of a page beyond its home page: single incidents, and months.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -15,38 +15,38 @@ use super::view::{
     ComponentView, HistoryDay, IncidentView, MaintenanceView, NamedComponent, PageView,
 };
 
-/// What is stored of a month of a page.
+/// The stored data of a page's month.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PastFacts {
-    /// Reports that began in it, with all their updates, in any order.
+    /// Reports that began in it, with all updates, in any order.
     pub reports: Vec<Report>,
     /// Incidents that began in it, in any order.
     pub incidents: Vec<IncidentFacts>,
-    /// Windows that touch it, in any order. Their components are places in the order of the page.
+    /// Windows that overlap it, in any order. Their components are indexes in the order of the
+    /// page.
     pub maintenances: Vec<MaintenanceFacts>,
-    /// When the oldest thing began that is kept of the page; `None` where nothing is.
+    /// Start of the page's oldest stored occurrence, if any.
     pub first: Option<Timestamp>,
-    /// Whether the month had more than is read at once, so that its oldest are left out.
+    /// Whether the month exceeded the read limit, so that its oldest entries are missing.
     pub is_cut: bool,
 }
 
-/// A month as it is told.
+/// The view of a month.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonthView {
-    /// Which.
     pub month: Month,
-    /// Days on which something began, the latest first; none where nothing happened.
+    /// Days with occurrences, latest first.
     pub days: Vec<HistoryDay>,
-    /// The month before, where something that old is kept.
+    /// The previous month, if the page has data that old.
     pub earlier: Option<Month>,
-    /// The month after, where it has begun.
+    /// The next month, if it has begun.
     pub later: Option<Month>,
-    /// Whether its oldest things are left out.
+    /// Whether its oldest entries are missing.
     pub is_cut: bool,
 }
 
 impl PageView {
-    /// An incident as the page tells it; `None` where no component shows its monitor.
+    /// Creates the view of an incident, or returns `None` if no component shows its monitor.
     pub fn incident(&self, facts: &IncidentFacts) -> Option<IncidentView> {
         let about = self.components().filter(|it| it.monitor == Some(facts.monitor));
         let components: Vec<NamedComponent> = about.map(ComponentView::named).collect();
@@ -59,7 +59,8 @@ impl PageView {
         })
     }
 
-    /// A month of the page; `None` where it is to come, or older than all that is kept.
+    /// Creates the view of a month, or returns `None` if it is in the future or older than all
+    /// data.
     pub fn month(&self, month: Month, facts: &PastFacts) -> Option<MonthView> {
         let last = Month::of(self.at);
         let first = facts.first.map_or(last, |first| Month::of(first).min(last));

@@ -1,4 +1,4 @@
-//! From what is stored to what is shown.
+//! Builds the view of a page from stored facts.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use super::view::{
 use super::{DAYS, HISTORY_DAYS};
 use crate::history::{Span, StatusFrom, uptime};
 
-/// What visitors of the page are shown at the moment of which the facts are.
+/// Builds the view of the page at the time of the facts.
 pub fn project(facts: &Facts) -> PageView {
     let order = order(facts);
     let now = facts.read_at;
@@ -47,8 +47,8 @@ pub fn project(facts: &Facts) -> PageView {
     }
 }
 
-/// Places of the components in the order of the page: by `order`, those without one last; within a
-/// group by `group_order`. A group stands where its first component would.
+/// Returns the indexes of the components in the order of the page: by `order`, unordered ones last;
+/// within a group by `group_order`. A group takes the position of its first component.
 fn order(facts: &Facts) -> Vec<usize> {
     let last = i64::from(i32::MAX) + 1;
     let place = |order: Option<i32>| order.map_or(last, i64::from);
@@ -72,7 +72,7 @@ fn order(facts: &Facts) -> Vec<usize> {
     order
 }
 
-/// The windows of maintenance of each component, by its place.
+/// Returns the maintenance windows of each component, by index.
 fn windows_of(facts: &Facts) -> Vec<Vec<Span>> {
     let mut windows = vec![Vec::new(); facts.components.len()];
     for it in &facts.maintenances {
@@ -97,7 +97,7 @@ fn component(
     let status = match monitor {
         Some(monitor) if monitor.runs => monitor.status(),
         Some(_) => MonitorStatus::Unknown,
-        // A component without a monitor is as its owner says, and well where nothing is said.
+        // The state of a component without a monitor comes from reports; without reports it is up.
         None => MonitorStatus::Active,
     };
     let state = match under_maintenance {
@@ -110,7 +110,7 @@ fn component(
         Some(_) | None => (state, since),
     };
     let range = Span { from: first_day(now), to: now };
-    // Of a component without a monitor reports alone tell.
+    // The history of a component without a monitor comes from reports.
     let told = match monitor {
         Some(_) => Vec::new(),
         None => report::past(&facts.reports, component, range),
@@ -136,13 +136,13 @@ fn component(
     }
 }
 
-/// The first instant that bars show.
+/// Returns the begin of the first day of the bars.
 fn first_day(now: Timestamp) -> Timestamp {
     Timestamp::from_millis(day_of(now).as_millis() - (DAYS as i64 - 1) * DAY_MS)
 }
 
-/// Whether what is known of a monitor that runs is older than two of its periods (issue "Status
-/// pages"); one that was never checked has no knowledge that could be old.
+/// Returns whether the last check of an active monitor is older than two periods (issue "Status
+/// pages"); false for a monitor without checks.
 fn is_stale(monitor: &MonitorFacts, now: Timestamp) -> bool {
     let is_old = |checked: Timestamp| now.since(checked) > 2 * monitor.period;
     monitor.runs && monitor.checked_at.is_some_and(is_old)
@@ -172,14 +172,14 @@ fn sections(facts: &Facts, order: &[usize], views: Vec<ComponentView>) -> Vec<Se
     for section in &mut sections {
         if let Section::Group(group) = section {
             let states = group.components.iter().map(|component| component.state);
-            group.state = states.max().expect("a group begins with a component");
+            group.state = states.max().expect("a group has at least one component");
             group.days = worst_days(&group.components);
         }
     }
     sections
 }
 
-/// Of each day the one of the component that was worst off: longest down, then longest degraded.
+/// Returns the worst component's bar for each day: longest down, then longest degraded.
 fn worst_days(components: &[ComponentView]) -> Option<Vec<Day>> {
     let mut worst: Option<Vec<Day>> = None;
     let badness = |day: &Day| (day.down_ms, day.degraded_ms, day.maintenance_ms, day.up_ms);
@@ -198,7 +198,7 @@ fn worst_days(components: &[ComponentView]) -> Option<Vec<Day>> {
     worst
 }
 
-/// The last [`HISTORY_DAYS`], today first.
+/// Returns the last [`HISTORY_DAYS`], today first.
 fn history(
     reports: &[Arc<ReportView>],
     incidents: &[IncidentView],
@@ -221,9 +221,9 @@ fn history(
     begins.map(|begins| day(Timestamp::from_millis(begins))).collect()
 }
 
-/// What components are called, by what incidents and maintenances know of them.
+/// Component names for incidents and maintenances.
 struct Names<'a> {
-    /// In the order of the page: place in the facts, monitor, component.
+    /// In the order of the page: index in the facts, monitor, component.
     components: Vec<(usize, Option<MonitorId>, &'a ComponentView)>,
 }
 
@@ -238,7 +238,7 @@ impl<'a> Names<'a> {
         self.components.iter().map(|it| (it.2.id, it.2.name.as_str())).collect()
     }
 
-    /// The incident with its components; `None` where no component shows its monitor.
+    /// Creates the view of an incident, or returns `None` if no component shows its monitor.
     fn incident(&self, incident: &IncidentFacts) -> Option<IncidentView> {
         let shown = self.components.iter().filter(|it| it.1 == Some(incident.monitor));
         let components: Vec<NamedComponent> = shown.map(|it| it.2.named()).collect();

@@ -1,5 +1,5 @@
-//! Reports on a page: what they say of its components and for how long, and what visitors see of each.
-//! Of what a monitor sees and a report says, the worse is shown.
+//! Reports on a page: their effect on the state of components, and their view. If monitor and
+//! report disagree, the worse state is shown.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,87 +13,77 @@ use super::state::State;
 use super::view::PageView;
 use crate::history::{Span, StatusFrom};
 
-/// A report as visitors see it.
+/// The view of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportView {
-    /// Its identifier.
     pub id: ReportId,
-    /// Its title.
     pub title: String,
-    /// How far it has come.
     pub status: ReportStatus,
-    /// The worst that it says of a component now; up once it is resolved, and unknown where it speaks of
-    /// none.
+    /// The worst current impact on a component: up if resolved, unknown if no component is
+    /// affected.
     pub state: State,
-    /// The worst that it ever said of a component.
+    /// The worst impact on a component in any update.
     pub worst: Option<Impact>,
-    /// What it says now, in the order of the page; of one that is resolved: what it was about.
+    /// Currently affected components in the order of the page; for a resolved report, those of its
+    /// last update.
     pub components: Vec<ReportedComponent>,
-    /// When it began.
     pub started_at: Timestamp,
-    /// When it was resolved, where it is.
     pub resolved_at: Option<Timestamp>,
-    /// The time of its latest update.
+    /// Time of its latest update.
     pub told_at: Timestamp,
-    /// When it was last changed.
     pub changed_at: Timestamp,
-    /// Its updates, newest first; never empty.
+    /// Updates, newest first; never empty.
     pub updates: Vec<UpdateView>,
 }
 
-/// A component that a report speaks of.
+/// A component affected by a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedComponent {
-    /// Its identifier.
     pub id: ComponentId,
-    /// Its name on the page.
     pub name: String,
-    /// What the report says of it.
     pub impact: Impact,
 }
 
-/// An update as visitors see it.
+/// The view of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateView {
-    /// Its identifier.
     pub id: UpdateId,
-    /// How far people had come.
+    /// Status of the report after the update.
     pub status: ReportStatus,
-    /// What they say, as Markdown.
+    /// In Markdown.
     pub text: String,
-    /// From when on it holds.
+    /// Time from which it applies.
     pub at: Timestamp,
-    /// When it was written.
     pub created_at: Timestamp,
-    /// When it was last edited.
+    /// Time of the last edit.
     pub updated_at: Timestamp,
-    /// Whether subscribers were to be told of it.
+    /// Whether subscribers were to be notified.
     pub notified: bool,
-    /// What it says of components, in the order of the page.
+    /// Affected components in the order of the page.
     pub components: Vec<ReportedComponent>,
 }
 
 impl ReportView {
-    /// Whether it goes on.
+    /// Returns whether the report is not resolved.
     pub const fn is_open(&self) -> bool {
         self.resolved_at.is_none()
     }
 }
 
 impl PageView {
-    /// Reports that are open, the one that began last first.
+    /// Returns the open reports, latest start first.
     pub fn open_reports(&self) -> impl Iterator<Item = &Arc<ReportView>> {
         self.reports.iter().filter(|report| report.is_open())
     }
 
-    /// A report as this page tells it, also one that is too old to stand in [`PageView::reports`].
+    /// Creates the view of a report, even if it is too old for [`PageView::reports`].
     pub fn report(&self, report: &Report) -> ReportView {
         let names: Vec<_> = self.components().map(|it| (it.id, it.name.as_str())).collect();
         view(report, &names)
     }
 }
 
-/// All reports of a page whose components are called so, in the order of the page.
+/// Creates the views of all reports of a page with these component names, in the order of the page.
 pub(super) fn views(reports: &[Report], names: &[(ComponentId, &str)]) -> Vec<Arc<ReportView>> {
     let mut views: Vec<_> = reports.iter().map(|report| Arc::new(view(report, names))).collect();
     views.sort_unstable_by_key(|report| Reverse((report.started_at, report.id)));
@@ -146,7 +136,7 @@ fn view(report: &Report, names: &[(ComponentId, &str)]) -> ReportView {
 }
 
 impl State {
-    /// The state of a component of which a report says this.
+    /// Returns the state that corresponds to an impact.
     pub const fn said(impact: Impact) -> Self {
         match impact {
             Impact::Degraded => Self::Degraded,
@@ -155,7 +145,7 @@ impl State {
     }
 }
 
-/// What open reports say of each component now, and since when.
+/// Returns the current state of each component according to open reports, with its start.
 pub(super) fn said_now(reports: &[Report]) -> HashMap<ComponentId, (State, Timestamp)> {
     let mut said: HashMap<ComponentId, (State, Timestamp)> = HashMap::new();
     for report in reports.iter().filter(|report| report.resolved_at().is_none()) {
@@ -168,12 +158,12 @@ pub(super) fn said_now(reports: &[Report]) -> HashMap<ComponentId, (State, Times
     said
 }
 
-/// Of two statements the worse; of two that say the same the older.
+/// Returns the worse of two states; of equal states the older one.
 fn worse(one: (State, Timestamp), other: (State, Timestamp)) -> (State, Timestamp) {
     if (one.0, Reverse(one.1)) >= (other.0, Reverse(other.1)) { one } else { other }
 }
 
-/// Since when a report says this, without a break.
+/// Returns since when a report states this impact without interruption.
 fn since(report: &Report, now: ComponentImpact) -> Timestamp {
     let says = |update: &&ReportUpdate| {
         update.status != ReportStatus::Resolved && update.components.contains(&now)
@@ -182,12 +172,12 @@ fn since(report: &Report, now: ComponentImpact) -> Timestamp {
     first.map_or(report.started_at, |update| update.at)
 }
 
-/// The stretches of time in which reports say something of a component, in any order.
+/// Returns the spans in which reports state an impact on a component, in any order.
 fn spans(reports: &[Report], component: ComponentId, now: Timestamp) -> Vec<(Span, Impact)> {
     let mut spans = Vec::new();
     for report in reports {
         let mut until = now;
-        // The newest comes first: each holds until the one before it in this order.
+        // Updates are ordered newest first: each applies until the previous one in this order.
         for update in &report.updates {
             let said = update.components.iter().find(|it| it.component == component);
             let said =
@@ -201,8 +191,8 @@ fn spans(reports: &[Report], component: ComponentId, now: Timestamp) -> Vec<(Spa
     spans
 }
 
-/// The past of a component without a monitor, of which only reports tell: its status from when it was
-/// made or first spoken of, in the order of time. Empty where no report speaks of it in `range`.
+/// Returns the status history of a component without a monitor, from its creation or first report
+/// on, in order of time. Empty if no report affects it in `range`.
 pub(super) fn past(reports: &[Report], component: &Component, range: Span) -> Vec<StatusFrom> {
     let spans = spans(reports, component.id, range.to);
     if !spans.iter().any(|(span, _)| span.to > range.from) {

@@ -1,4 +1,4 @@
-//! The states of a component: what a visitor understands of a monitor's status and of a maintenance.
+//! The states of a component, derived from a monitor's status and maintenance.
 
 use std::fmt;
 
@@ -6,23 +6,21 @@ use rules::MonitorStatus;
 
 use crate::judge::ClosedAs;
 
-/// How a component is, from well to worst known.
+/// State of a component, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
-    /// It works.
     Up,
-    /// Nothing is known of it.
+    /// The status of its monitor is unknown.
     Unknown,
-    /// It is worked on as planned; whatever its monitor sees is no surprise.
+    /// Planned maintenance; results of its monitor are not shown meanwhile.
     Maintenance,
-    /// It is slow or partly failing.
+    /// Slow or partly failing.
     Degraded,
-    /// It is down.
     Down,
 }
 
 impl State {
-    /// The state of a component whose monitor has this status.
+    /// Returns the state for a monitor's status.
     pub const fn of(status: MonitorStatus) -> Self {
         match status {
             MonitorStatus::Active => Self::Up,
@@ -32,7 +30,7 @@ impl State {
         }
     }
 
-    /// How a component is that an incident ended for like this.
+    /// Returns the state after an incident that was closed for this reason.
     pub const fn after(how: ClosedAs) -> Self {
         match how {
             ClosedAs::Recovered | ClosedAs::Resolved => Self::Up,
@@ -41,7 +39,7 @@ impl State {
         }
     }
 
-    /// The word in JSON, classes and anchors; people read words in their language.
+    /// Returns the name used in JSON, CSS classes and anchors; visitors see translations.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -52,7 +50,7 @@ impl State {
         }
     }
 
-    /// Whether a visitor who looks for trouble wants to see it first.
+    /// Returns whether a visitor who looks for problems should see it first.
     pub const fn is_trouble(self) -> bool {
         matches!(self, Self::Degraded | Self::Down)
     }

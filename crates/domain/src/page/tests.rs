@@ -1,4 +1,4 @@
-//! What visitors see of what is stored.
+//! The view of a page, built from stored data.
 
 mod past;
 mod report;
@@ -133,7 +133,7 @@ fn named(numbers: &[u64]) -> Vec<String> {
 }
 
 #[test]
-fn the_sentence_says_the_worst_and_names_what_it_is_about() {
+fn summary_shows_worst_state_and_names_components() {
     use MonitorStatus::{Active, Degraded, Error, Unknown};
     for (statuses, state, sentence) in [
         (vec![], State::Unknown, Sentence::Empty),
@@ -150,7 +150,7 @@ fn the_sentence_says_the_worst_and_names_what_it_is_about() {
 }
 
 #[test]
-fn a_maintenance_is_said_where_all_else_is_well_and_never_hides_what_is_down() {
+fn summary_prefers_outages_to_maintenance() {
     use MonitorStatus::{Active, Error};
     let mut facts = of(&[Active, Error]);
     facts.maintenances = vec![a_maintenance(ago(HOUR), NOW + Duration::from_mins(1), vec![1])];
@@ -165,7 +165,7 @@ fn a_maintenance_is_said_where_all_else_is_well_and_never_hides_what_is_down() {
 
 // issue 7: "a warning when older than two periods"
 #[test]
-fn knowledge_is_as_old_as_the_newest_check_and_stale_after_two_periods() {
+fn data_is_stale_after_two_periods() {
     let mut late = a_monitor(2, MonitorStatus::Active);
     late.checked_at = Some(ago(60_001));
     let mut paused = a_monitor(3, MonitorStatus::Active);
@@ -187,7 +187,7 @@ fn knowledge_is_as_old_as_the_newest_check_and_stale_after_two_periods() {
 }
 
 #[test]
-fn components_stand_in_their_order_and_groups_where_their_first_would() {
+fn group_takes_position_of_its_first_component() {
     let mut components: Vec<_> = (1..=5).map(|number| a_component(number, None)).collect();
     components[4].component.settings.order = Some(-1);
     components[3].component.settings.order = Some(7);
@@ -210,7 +210,7 @@ fn components_stand_in_their_order_and_groups_where_their_first_would() {
 }
 
 #[test]
-fn a_group_is_as_its_worst_component_and_so_are_its_days() {
+fn group_has_state_of_its_worst_component() {
     use MonitorStatus::{Active, Error};
     let mut facts = of(&[Active, Error]);
     facts.components = facts.components.into_iter().map(|it| in_group(it, 1, 0)).collect();
@@ -224,7 +224,7 @@ fn a_group_is_as_its_worst_component_and_so_are_its_days() {
 
 // design: §4 "Deleting a monitor leaves page components that show it … shown as unknown with its history"
 #[test]
-fn a_component_whose_monitor_is_deleted_or_paused_is_unknown_with_its_history() {
+fn component_of_inactive_monitor_is_unknown_with_history() {
     let monitor = MonitorFacts { runs: false, ..a_monitor(1, MonitorStatus::Error) };
     let view = project(&a_page(vec![a_component(1, Some(monitor))]));
     let component = view.components().next().unwrap();
@@ -234,14 +234,14 @@ fn a_component_whose_monitor_is_deleted_or_paused_is_unknown_with_its_history() 
 }
 
 #[test]
-fn a_component_without_a_name_has_its_monitor_s() {
+fn unnamed_component_uses_name_of_its_monitor() {
     let mut it = a_component(1, Some(a_monitor(7, MonitorStatus::Active)));
     it.component.settings.name = None;
     assert_eq!(shown(&project(&a_page(vec![it]))), ["monitor 7"]);
 }
 
 #[test]
-fn incidents_are_told_once_with_all_components_that_show_the_monitor() {
+fn incident_is_shown_once_with_all_components() {
     let monitor = || Some(a_monitor(1, MonitorStatus::Error));
     let mut facts = a_page(vec![a_component(1, monitor()), a_component(2, monitor())]);
     let incident = |number, monitor, opened_at, closed| IncidentFacts {
@@ -265,7 +265,7 @@ fn incidents_are_told_once_with_all_components_that_show_the_monitor() {
 }
 
 #[test]
-fn maintenance_to_come_is_planned_and_what_is_over_is_history() {
+fn upcoming_maintenance_is_planned_and_past_is_history() {
     let mut facts = of(&[MonitorStatus::Active]);
     let later = |seconds| NOW + Duration::from_secs(seconds);
     facts.maintenances = vec![
@@ -292,7 +292,7 @@ fn status() -> impl Strategy<Value = MonitorStatus> {
 
 proptest! {
     #[test]
-    fn the_parts_of_a_day_are_never_more_than_the_day_and_down_time_is_what_uptime_counts(
+    fn parts_of_a_day_match_its_uptime(
         before in status(),
         mut changes in prop::collection::vec((0..100 * DAY, status()), 0..40),
         windows in prop::collection::vec((0..100 * DAY, 1..2 * DAY), 0..6),

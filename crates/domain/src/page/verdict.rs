@@ -1,4 +1,4 @@
-//! The one sentence on top of a page, and how old the knowledge is that it stands on.
+//! The overall status of a page as one summary, and the age of its data.
 
 use rules::Timestamp;
 
@@ -6,45 +6,41 @@ use super::facts::Facts;
 use super::state::State;
 use super::view::ComponentView;
 
-/// What the matter is, as one sentence says it, and since when that is known.
+/// The overall status of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The worst state that matters: of what is down, degraded, unknown or worked on.
+    /// The worst relevant state.
     pub state: State,
-    /// Which sentence; names are of components in the order of the page.
+    /// The summary, with component names in the order of the page.
     pub sentence: Sentence,
-    /// What it stands on.
     pub knowledge: Knowledge,
 }
 
-/// The sentences. The words are the server's, in the visitor's language.
+/// The possible summaries, which the server translates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sentence {
-    /// The page shows nothing.
+    /// The page has no components.
     Empty,
-    /// Everything works.
     AllUp,
-    /// Everything is down.
     AllDown,
-    /// These are down.
+    /// These components are down.
     SomeDown(Vec<String>),
-    /// These are slow or partly failing, and nothing is down.
+    /// These components are slow or partly failing, and none is down.
     SomeDegraded(Vec<String>),
-    /// These are worked on as planned, and all else is well.
+    /// These components are under maintenance, and all others are up.
     Maintenance(Vec<String>),
-    /// Of these nothing is known, and all else is well.
+    /// The state of these components is unknown, and all others are up.
     SomeUnknown(Vec<String>),
-    /// Nothing is known.
     AllUnknown,
 }
 
-/// How old what is shown is.
+/// Age of the displayed data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knowledge {
-    /// When the newest check of anything on the page finished; `None` where nothing is checked.
+    /// Completion of the latest check of any component, if any.
     pub checked_at: Option<Timestamp>,
-    /// Names of components whose monitor runs and whose last check is older than two periods: what
-    /// is said of them may be past.
+    /// Names of components whose active monitor was last checked more than two periods ago, so that
+    /// their state may be outdated.
     pub stale: Vec<String>,
 }
 

@@ -1,5 +1,4 @@
-//! What a visitor sees, ready to be said in words: in the order of the page, with nothing left to
-//! decide.
+//! The view of a page, in display order and ready to be translated and rendered.
 
 use std::sync::Arc;
 
@@ -12,165 +11,142 @@ use super::verdict::Verdict;
 use crate::history::{Span, Uptime};
 use crate::judge::ClosedAs;
 
-/// A page as it is shown.
+/// The view of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageView {
-    /// Of when it is.
+    /// Time of the snapshot.
     pub at: Timestamp,
-    /// The sentence on top.
     pub verdict: Verdict,
-    /// Reports that are open, and those told of in the days of the bars, the one that began last first.
+    /// Reports that are open or were updated in the days of the bars, latest start first.
     pub reports: Vec<Arc<ReportView>>,
-    /// Incidents that are open, newest first.
+    /// Open incidents, newest first.
     pub open: Vec<IncidentView>,
-    /// Components and groups of components, in the order of the page.
+    /// Components and groups in the order of the page.
     pub sections: Vec<Section>,
-    /// Maintenance that is on or to come, soonest first.
+    /// Active or upcoming maintenance, soonest first.
     pub planned: Vec<MaintenanceView>,
-    /// What happened, a day at a time, today first; days on which nothing did are there too.
+    /// Occurrences by day, today first, including days without any.
     pub history: Vec<HistoryDay>,
 }
 
-/// A part of the page.
+/// A section of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// A component of its own.
+    /// A component outside of groups.
     Single(ComponentView),
-    /// Components that stand together.
     Group(GroupView),
 }
 
-/// Components that stand together.
+/// A group of components.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupView {
-    /// Its identifier.
     pub id: GroupId,
-    /// Its name.
     pub name: String,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed by its owner.
+    /// Time of the owner's last change.
     pub updated_at: Timestamp,
-    /// The worst state in it.
+    /// The worst state of its components.
     pub state: State,
-    /// Its days: of each the parts of the component that was worst off, `None` where the group has no
-    /// component with a past.
+    /// For each day the bar of the worst component; `None` if no component has a history.
     pub days: Option<Vec<Day>>,
     /// In the order of the group; never empty.
     pub components: Vec<ComponentView>,
 }
 
-/// A component.
+/// The view of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComponentView {
-    /// Its identifier.
     pub id: ComponentId,
-    /// Its name, or its monitor's.
+    /// Its name, or that of its monitor.
     pub name: String,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed by its owner.
+    /// Time of the owner's last change.
     pub updated_at: Timestamp,
-    /// What it is, in words of its owner.
     pub description: Option<String>,
-    /// How it is now.
     pub state: State,
-    /// Since when, where that is within the days of the bars.
+    /// Start of the state, if within the days of the bars.
     pub since: Option<Timestamp>,
-    /// Whether its monitor runs and its last check is older than two periods.
+    /// Whether its active monitor was last checked more than two periods ago.
     pub is_stale: bool,
-    /// The share of time it was up in the days of its bars; `None` where nothing is known.
+    /// Uptime over the days of its bars; `None` if nothing is known.
     pub uptime: Option<Uptime>,
-    /// Its days, oldest first; `None` where it never had a monitor.
+    /// Its days, oldest first; `None` without a monitor or reports.
     pub days: Option<Vec<Day>>,
-    /// The monitor that it shows or, where that was deleted, showed: for who reads more of it. Visitors
-    /// are not told.
+    /// The current or deleted monitor, for loading details; not shown to visitors.
     pub monitor: Option<MonitorId>,
-    /// Whether that monitor's latencies may be shown.
+    /// Whether the monitor's latencies are public.
     pub is_public: bool,
 }
 
-/// A component that something is about. Several may have one name: who looks for one goes by identifier.
+/// A component by ID and name. Names may be ambiguous, so look up components by ID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedComponent {
-    /// Its identifier.
     pub id: ComponentId,
-    /// Its name on the page.
     pub name: String,
 }
 
-/// An incident.
+/// The view of an incident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncidentView {
-    /// Its identifier.
     pub id: IncidentId,
-    /// The components it is about, in the order of the page; never empty.
+    /// Affected components in the order of the page; never empty.
     pub components: Vec<NamedComponent>,
-    /// When it began.
     pub opened_at: Timestamp,
-    /// When and how it ended.
+    /// Time and reason of its end.
     pub closed: Option<(Timestamp, ClosedAs)>,
-    /// Since when somebody works on it.
     pub acknowledged_at: Option<Timestamp>,
 }
 
-/// A window of maintenance.
+/// The view of a maintenance window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaintenanceView {
-    /// The maintenance.
     pub id: MaintenanceId,
-    /// What is done.
     pub title: String,
-    /// More of it.
     pub description: Option<String>,
-    /// From when to when.
     pub window: Span,
-    /// Whether it comes again, by a rule: each window is then one of several.
+    /// Whether the maintenance recurs, so that this is one of several windows.
     pub comes_again: bool,
-    /// When it was planned.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Whether it is on.
+    /// Whether the window is active.
     pub is_on: bool,
-    /// The components it is about, in the order of the page.
+    /// Affected components in the order of the page.
     pub components: Vec<NamedComponent>,
 }
 
-/// A day of UTC with what began on it.
+/// A day in UTC with the occurrences that began on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryDay {
-    /// Its first instant.
     pub begins: Timestamp,
-    /// Reports that began on it, newest first.
+    /// Newest first.
     pub reports: Vec<Arc<ReportView>>,
-    /// Incidents that began on it, newest first.
+    /// Newest first.
     pub incidents: Vec<IncidentView>,
-    /// Maintenance that began on it and is over, newest first.
+    /// Completed maintenance, newest first.
     pub maintenances: Vec<MaintenanceView>,
 }
 
 impl ComponentView {
-    /// As things that are about it name it.
+    /// Returns the component as named in incidents, maintenances and reports.
     pub fn named(&self) -> NamedComponent {
         NamedComponent { id: self.id, name: self.name.clone() }
     }
 }
 
 impl IncidentView {
-    /// Names of its components, as sentences tell them.
+    /// Returns the names of its components.
     pub fn names(&self) -> Vec<String> {
         names(&self.components)
     }
 
-    /// Whether it is about this component.
+    /// Returns whether it affects this component.
     pub fn is_about(&self, component: ComponentId) -> bool {
         self.components.iter().any(|it| it.id == component)
     }
 }
 
 impl MaintenanceView {
-    /// Names of its components, as sentences tell them.
+    /// Returns the names of its components.
     pub fn names(&self) -> Vec<String> {
         names(&self.components)
     }
@@ -181,7 +157,7 @@ fn names(components: &[NamedComponent]) -> Vec<String> {
 }
 
 impl PageView {
-    /// All components in the order of the page.
+    /// Returns all components in the order of the page.
     pub fn components(&self) -> impl Iterator<Item = &ComponentView> {
         self.sections.iter().flat_map(|section| match section {
             Section::Single(component) => std::slice::from_ref(component),

@@ -1,6 +1,6 @@
-//! What happens to a world, act by act, with what has to be true at the end of each: a time of
-//! disturbance, then calm, outages and probes that lie or are cut off, and stories told on purpose
-//! of what chance finds too rarely.
+//! The scenarios of a simulation, with the invariants checked at the end of each: random
+//! disturbance, then calm, outages, misreporting or disconnected probes, and specific sequences
+//! that random events rarely produce.
 
 mod disturbance;
 mod order;
@@ -15,10 +15,11 @@ pub(crate) use disturbance::disturb;
 
 use crate::world::{Mode, World};
 
-/// After this time without disturbance all that was late has come, and every doubt is over.
+/// After this time without disturbance, all delayed results have arrived and every suspicion is
+/// over.
 const CALM: Duration = Duration::from_mins(9);
 
-/// Plays all acts; says which promise was broken.
+/// Runs all scenarios; returns the first violated invariant.
 pub(crate) fn all(world: &mut World) -> Option<String> {
     let acts: [fn(&mut World); 10] = [
         disturbance::play,
@@ -41,7 +42,7 @@ pub(crate) fn all(world: &mut World) -> Option<String> {
     world.witness.broken.take()
 }
 
-/// Nothing is disturbed any more.
+/// Ends all disturbances.
 fn all_are_well(world: &mut World) {
     world.probes.fill(Mode::Honest);
     for watched in &mut world.monitors {
@@ -56,7 +57,7 @@ fn all_are_active(world: &mut World) {
         let is_well = status == MonitorStatus::Active && watched.history.incident.is_none();
         if watched.policy.active && !is_well {
             let what = format!("monitor {place} is {status}");
-            world.witness.fail("after calm every running monitor is active", what);
+            world.witness.fail("every running monitor is active after calm", what);
         }
     }
 }

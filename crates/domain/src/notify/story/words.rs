@@ -1,5 +1,4 @@
-//! The words of a story: titles, reasons, facts, times, and the link. What stands together is said
-//! in the file above.
+//! Formats the parts of a message's text: titles, reasons, facts, times and the link.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,11 +9,11 @@ use super::super::event::{Ended, Event, EventKind, RegionSeen};
 use super::super::fit::one_line;
 use super::Fact;
 
-/// Longest link, in characters: what the vendors that say something take (Discord, Slack: 2,048 and
-/// 3,000), and as long as the specification lets a URL be.
+/// Maximum length of a link, in characters: the limit of vendors that document one (Discord: 2,048,
+/// Slack: 3,000), and that of a URL in the specification.
 const LINK_CHARS_MAX: usize = 2_048;
 
-/// What happened, before the name: a long name is cut, and what happened is not.
+/// Formats the title: what happened, then the name, because a long name is cut.
 pub(super) fn title(event: &Event) -> String {
     let name = one_line(&event.monitor.name);
     let lasted = shown_duration(event.lasted());
@@ -111,7 +110,7 @@ pub(super) fn region(seen: &RegionSeen) -> String {
     }
 }
 
-/// The link as browsers write it, so that no format is ended by a character in it.
+/// Returns the link as browsers normalize it, so that no character in it ends a vendor's markup.
 pub(super) fn link(text: &str) -> Option<String> {
     let url = url::Url::parse(text).ok()?;
     let link = url.as_str().replace('|', "%7C").replace('\'', "%27");
@@ -119,7 +118,7 @@ pub(super) fn link(text: &str) -> Option<String> {
     (fits && matches!(url.scheme(), "http" | "https")).then_some(link)
 }
 
-/// An instant for people: `2026-11-21 16:48:55 UTC`.
+/// Formats an instant for humans: `2026-11-21 16:48:55 UTC`.
 pub(in super::super) fn shown_time(at: Timestamp) -> String {
     let text = at.to_string();
     match text.split_once('T') {
@@ -128,14 +127,14 @@ pub(in super::super) fn shown_time(at: Timestamp) -> String {
     }
 }
 
-/// An instant as RFC 3339; `None` for one that no calendar has.
+/// Formats an instant as RFC 3339, or returns `None` if it is outside the calendar.
 pub(in super::super) fn written_time(at: Timestamp) -> Option<String> {
     let text = at.to_string();
     let is_written = text.len() == "1970-01-01T00:00:00.000Z".len() && text.ends_with('Z');
     is_written.then_some(text)
 }
 
-/// A duration for people, in its two largest units: `2 h 5 min`.
+/// Formats a duration for humans, in its two largest units: `2 h 5 min`.
 pub(in super::super) fn shown_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -154,7 +153,7 @@ mod tests {
     use crate::notify::tests::an_event;
 
     #[test]
-    fn durations_are_told_in_their_two_largest_units() {
+    fn durations_show_their_two_largest_units() {
         for (seconds, expected) in [
             (12, "12 s"),
             (60, "1 min"),
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_say_what_happened_before_they_name_it() {
+    fn titles_show_the_event_before_the_name() {
         let error = EventKind::Error;
         let recovered = EventKind::Recovered;
         for (kind, closed, reminder, expected) in [
@@ -199,7 +198,7 @@ mod tests {
 
     // design: §5 "Regions served by the same probe count as one place and are shown as one place"
     #[test]
-    fn regions_of_one_probe_are_told_as_one_place() {
+    fn regions_of_one_probe_show_as_one_place() {
         let mut event = an_event(EventKind::Error);
         let counted = |event: &Event| facts(event).into_iter().find(|fact| fact.label == "Regions");
         assert_eq!(counted(&event).unwrap().value, "2 of 3 failing");
@@ -211,11 +210,11 @@ mod tests {
         assert!(lines[0].starts_with("this server: failing, status 503"), "{lines:?}");
         assert_eq!(counted(&event).unwrap().value, "1 of 2 failing");
         event.grounds.regions.truncate(2);
-        assert!(counted(&event).is_none(), "one place says nothing more");
+        assert!(counted(&event).is_none(), "a count of one place is omitted");
     }
 
     #[test]
-    fn what_somebody_ended_says_so() {
+    fn manually_closed_incident_shows_its_reason() {
         for (closed, expected) in [
             (Ended::Paused, "The monitor was paused."),
             (Ended::Deleted, "The monitor was deleted."),
@@ -227,12 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_in_utc_without_fractions() {
+    fn times_show_utc_without_fractions() {
         assert_eq!(shown_time(Timestamp::from_millis(1_500)), "1970-01-01 00:00:01 UTC");
     }
 
     #[test]
-    fn only_links_that_browsers_open_are_told() {
+    fn only_valid_http_links_are_shown() {
         for (text, expected) in [
             ("https://status.example.com/i/1", Some("https://status.example.com/i/1")),
             ("https://a.example/x|y>'\"", Some("https://a.example/x%7Cy%3E%27%22")),

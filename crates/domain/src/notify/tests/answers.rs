@@ -1,4 +1,4 @@
-//! What answers mean, as each vendor documents them.
+//! Classification of responses, as documented by each vendor.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ fn answer(status: u16, body: &str) -> Answer {
     Answer { status, retry_after: None, body: body.to_owned() }
 }
 
-/// What an answer means, in a line.
+/// Formats the classification of a response on one line.
 fn meaning(kind: ProviderType, answer: &Answer) -> String {
     match read_answer(kind, answer) {
         Delivered::Accepted => "accepted".to_owned(),
@@ -31,7 +31,7 @@ fn over_http() -> impl Iterator<Item = ProviderType> {
 }
 
 #[test]
-fn statuses_mean_the_same_for_every_kind_that_says_no_more() {
+fn statuses_are_classified_alike_for_every_kind() {
     for kind in over_http() {
         for status in [200, 201, 202, 204] {
             assert_eq!(read_answer(kind, &answer(status, "")), Delivered::Accepted, "{kind}");
@@ -49,7 +49,7 @@ fn statuses_mean_the_same_for_every_kind_that_says_no_more() {
 
 // design: §5 "Delivery … honours Retry-After"
 #[test]
-fn the_wait_of_the_header_is_read_for_every_kind() {
+fn retry_after_header_is_respected_for_every_kind() {
     for kind in over_http() {
         for status in [429, 503] {
             let wait = Duration::from_secs(90);
@@ -64,7 +64,7 @@ fn the_wait_of_the_header_is_read_for_every_kind() {
 }
 
 #[test]
-fn slack_says_it_in_a_word() {
+fn slack_errors_are_classified() {
     assert_means(
         ProviderType::Slack,
         &[
@@ -96,7 +96,7 @@ fn slack_says_it_in_a_word() {
 }
 
 #[test]
-fn discord_says_when_to_come_again_in_the_body() {
+fn discord_errors_are_classified() {
     assert_means(
         ProviderType::Discord,
         &[
@@ -127,7 +127,7 @@ fn discord_says_when_to_come_again_in_the_body() {
 }
 
 #[test]
-fn telegram_says_where_a_chat_went_and_when_to_come_again() {
+fn telegram_errors_are_classified() {
     assert_means(
         ProviderType::Telegram,
         &[
@@ -162,7 +162,7 @@ fn telegram_says_where_a_chat_went_and_when_to_come_again() {
 }
 
 #[test]
-fn twilio_says_by_a_code_what_is_wrong() {
+fn twilio_errors_are_classified() {
     for kind in [ProviderType::Sms, ProviderType::Whatsapp] {
         assert_means(
             kind,
@@ -199,7 +199,7 @@ fn twilio_says_by_a_code_what_is_wrong() {
 }
 
 #[test]
-fn those_who_keep_alerts_take_them_later_and_say_what_is_wrong_at_once() {
+fn errors_of_stateful_vendors_are_classified() {
     assert_means(
         ProviderType::Pagerduty,
         &[
@@ -237,7 +237,7 @@ fn those_who_keep_alerts_take_them_later_and_say_what_is_wrong_at_once() {
 }
 
 #[test]
-fn google_chat_and_ntfy_say_it_in_their_errors() {
+fn google_chat_and_ntfy_errors_are_classified() {
     assert_means(
         ProviderType::GoogleChat,
         &[
@@ -272,7 +272,7 @@ fn google_chat_and_ntfy_say_it_in_their_errors() {
 }
 
 #[test]
-fn replies_of_smtp_are_read_by_their_first_digit() {
+fn smtp_replies_are_classified_by_first_digit() {
     assert_means(
         ProviderType::Email,
         &[
@@ -295,7 +295,7 @@ fn replies_of_smtp_are_read_by_their_first_digit() {
 }
 
 #[test]
-fn webhooks_that_are_gone_or_lead_elsewhere_say_the_way_out() {
+fn missing_or_redirecting_webhook_shows_the_way_out() {
     assert_means(
         ProviderType::Webhook,
         &[
@@ -319,7 +319,7 @@ fn webhooks_that_are_gone_or_lead_elsewhere_say_the_way_out() {
 }
 
 #[test]
-fn what_may_be_a_key_and_what_goes_on_is_not_shown() {
+fn possible_keys_and_long_texts_are_hidden() {
     let body = format!(
         "no route for /services/T024BE7LH/B024BE7LH/abcdefghij0123456789,\r\nkey=0123456789abcdef0123456789abcdef {}",
         "so ".repeat(200)
@@ -331,7 +331,7 @@ fn what_may_be_a_key_and_what_goes_on_is_not_shown() {
 }
 
 #[test]
-fn no_answer_is_too_odd_to_be_read() {
+fn any_response_is_classified() {
     let odd =
         ["", "{", "null", "[]", r#"{"retry_after":-1}"#, r#"{"retry_after":1e300}"#, "\0\u{202e}"];
     for kind in ProviderType::ALL {
@@ -345,7 +345,7 @@ fn no_answer_is_too_odd_to_be_read() {
 }
 
 #[test]
-fn three_kinds_keep_alerts() {
+fn pagerduty_opsgenie_and_grafana_keep_alerts() {
     let keeping: Vec<&str> = ProviderType::ALL
         .iter()
         .filter(|kind| keeps_alerts(**kind))

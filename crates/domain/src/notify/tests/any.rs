@@ -1,5 +1,5 @@
-//! Events with anything in them: every script, markup of every vendor, control characters, texts of
-//! up to 10,000 characters, and times that no calendar has.
+//! Events with any content: every script, markup of every vendor, control characters, texts of up
+//! to 10,000 characters, and times outside the calendar.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -7,9 +7,9 @@ use rules::{IncidentId, MonitorId, MonitorKind, Region, Timestamp};
 
 use crate::notify::{Ended, Event, EventKind, Grounds, RegionSeen, Subject};
 
-/// Longest text, in characters.
+/// Maximum length of a text, in characters.
 const CHARS_MAX: usize = 10_000;
-/// Pieces that mean something to somebody.
+/// Fragments with a meaning in some markup.
 const PIECES: [&str; 36] = [
     "a",
     " ",
@@ -59,7 +59,7 @@ pub(super) fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![3 => any::<String>(), 3 => pieces, 1 => long]
 }
 
-/// A URL of up to 2,048 characters, and texts that are none.
+/// URLs of up to 2,048 characters, and texts that are not URLs.
 pub(super) fn any_link() -> impl Strategy<Value = String> {
     let path = any_text().prop_map(|text| format!("https://status.example.com/i?q={text}"));
     let long = Just(format!("https://status.example.com/{}", "&".repeat(2_000)));

@@ -1,4 +1,4 @@
-//! Events and channels for tests, and messages as people read them.
+//! Events and channels for tests, and messages in readable form.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ pub(crate) const CHANNEL: ChannelId = ChannelId::from_bits(7);
 const CHANNEL_NAME: &str = "On call";
 const LINK: &str = "https://status.example.com/incidents/inc_0000000000005";
 
-/// An event as it mostly is; a recovery lasted 12 minutes.
+/// A typical event; a recovery after 12 minutes.
 pub(crate) fn an_event(kind: EventKind) -> Event {
     let regions = match kind {
         EventKind::Error => vec![failing(Region::FlyAms), failing(Region::FlyIad), fine()],
@@ -68,18 +68,18 @@ pub(crate) fn an_event(kind: EventKind) -> Event {
     }
 }
 
-/// The second reminder of an error that lasts two hours and five minutes.
+/// The second reminder of an error that has lasted two hours and five minutes.
 pub(crate) fn a_reminder() -> Event {
     let began_at = NOW - std::time::Duration::from_mins(125);
     Event { reminder: 2, began_at, ..an_event(EventKind::Error) }
 }
 
-/// What is told when a test arrived where alerts are kept.
+/// The event that closes a successful test on a vendor that keeps alerts.
 pub(crate) fn the_end_of_test() -> Event {
     Event { closed: Some(Ended::Resolved), ..an_event(EventKind::Test) }
 }
 
-/// One event of each kind but tests.
+/// One event of each kind except tests.
 pub(crate) fn a_storm() -> Vec<Event> {
     [EventKind::Error, EventKind::Degraded, EventKind::Recovered].map(an_event).into()
 }
@@ -149,7 +149,7 @@ pub(crate) fn a_channel(kind: ProviderType) -> Provider {
     }
 }
 
-/// A server on which every kind can send.
+/// A server that is configured for every kind of channel.
 pub(crate) fn servers() -> Servers {
     Servers {
         has_mail: true,
@@ -169,7 +169,7 @@ pub(crate) fn servers() -> Servers {
     }
 }
 
-/// What a message of `event` tells.
+/// Returns the text of a message about `event`.
 pub(crate) fn told(event: &Event) -> Story {
     let envelope = Envelope {
         channel: CHANNEL,
@@ -182,7 +182,7 @@ pub(crate) fn told(event: &Event) -> Story {
     Story::of(None, Notice::One(event), &envelope)
 }
 
-/// The message that tells `notice` on a channel of this kind, with this link.
+/// Composes the message of `notice` on a channel of this kind, with this link.
 pub(crate) fn composed(kind: ProviderType, notice: Notice<'_>, link: &str) -> Message {
     composed_on(&servers(), kind, notice, link)
 }
@@ -204,12 +204,12 @@ fn composed_on(servers: &Servers, kind: ProviderType, notice: Notice<'_>, link: 
     compose(&a_channel(kind), Some(CHANNEL_NAME), servers, notice, &envelope).unwrap()
 }
 
-/// The message that tells `notice`, as people read it.
+/// Composes the message of `notice` in readable form.
 pub(crate) fn wire(kind: ProviderType, notice: Notice<'_>) -> String {
     wire_of(kind, &servers(), notice)
 }
 
-/// The message that tells `notice` on this server, as people read it.
+/// Composes the message of `notice` on this server in readable form.
 pub(crate) fn wire_of(kind: ProviderType, servers: &Servers, notice: Notice<'_>) -> String {
     match composed_on(servers, kind, notice, LINK) {
         Message::Http(message) => shown(&message),
@@ -238,7 +238,7 @@ fn shown(message: &HttpMessage) -> String {
     text
 }
 
-/// JSON in lines of a readable length: what is short stands in one line.
+/// Formats JSON with readable line lengths: short values stay on one line.
 fn pretty(value: &Value, depth: usize) -> String {
     let short = value.to_string();
     let (open, inner, close) = match value {

@@ -1,5 +1,4 @@
-//! Names that mean something in a vendor's markup are shown as they are, and what belongs to the
-//! server is asked for by name.
+//! Markup in names is shown verbatim for every vendor, and missing settings are reported by name.
 
 use rules::notification::Provider;
 use rules::{OpsgenieRegion, ProviderType, Secret};
@@ -24,12 +23,12 @@ fn http(provider: &Provider, servers: &Servers, event: &Event) -> HttpMessage {
     };
     match compose(provider, None, servers, Notice::One(event), &envelope).unwrap() {
         Message::Http(message) => message,
-        Message::Mail(_) => panic!("an email goes by SMTP"),
+        Message::Mail(_) => panic!("an email is sent by SMTP"),
     }
 }
 
 #[test]
-fn markup_in_a_name_is_shown_and_not_meant() {
+fn markup_in_a_name_is_escaped() {
     let mut event = an_event(EventKind::Error);
     HOSTILE.clone_into(&mut event.monitor.name);
     for (kind, pointer, expected) in [
@@ -55,7 +54,7 @@ fn markup_in_a_name_is_shown_and_not_meant() {
         ),
     ] {
         let Message::Http(message) = composed(kind, Notice::One(&event), "") else {
-            panic!("{kind} is no email")
+            panic!("{kind} is not an email")
         };
         let body: Value = serde_json::from_slice(&message.body).unwrap();
         assert_eq!(body.pointer(pointer).unwrap(), expected, "{kind}");
@@ -63,22 +62,22 @@ fn markup_in_a_name_is_shown_and_not_meant() {
 }
 
 #[test]
-fn a_name_adds_no_header_to_an_email() {
+fn name_cannot_inject_email_headers() {
     let mut event = an_event(EventKind::Error);
     HOSTILE.clone_into(&mut event.monitor.name);
     let Message::Mail(mail) = composed(ProviderType::Email, Notice::One(&event), "") else {
-        panic!("an email goes by SMTP")
+        panic!("an email is sent by SMTP")
     };
     assert_eq!(mail.subject, r#"Down: <b>*_~`@everyone`~_*</b> <!channel> [x](y) & "q"  Bcc: x"#);
     assert!(mail.html.contains("&lt;b&gt;*_~`@everyone`~_*&lt;/b&gt;"), "{}", mail.html);
 }
 
 #[test]
-fn a_long_name_is_cut_and_what_happened_is_not() {
+fn long_name_is_cut_after_the_event() {
     let mut event = an_event(EventKind::Error);
     event.monitor.name = "n".repeat(10_000);
     let Message::Http(message) = composed(ProviderType::Opsgenie, Notice::One(&event), "") else {
-        panic!("Opsgenie is no email")
+        panic!("Opsgenie is not an email")
     };
     let body: Value = serde_json::from_slice(&message.body).unwrap();
     let expected = format!("Down: {}…", "n".repeat(123));
@@ -86,7 +85,7 @@ fn a_long_name_is_cut_and_what_happened_is_not() {
 }
 
 #[test]
-fn kinds_whose_server_side_is_missing_name_the_setting() {
+fn unconfigured_kind_names_the_missing_setting() {
     let event = an_event(EventKind::Error);
     let no_numbers = Servers {
         telephone: Some(TelephoneAccount {
@@ -130,9 +129,9 @@ fn kinds_whose_server_side_is_missing_name_the_setting() {
 }
 
 #[test]
-fn opsgenie_in_the_united_states_has_its_own_host() {
+fn opsgenie_region_selects_the_host() {
     let Provider::Opsgenie(mut team) = a_channel(ProviderType::Opsgenie) else {
-        panic!("it is an Opsgenie team")
+        panic!("the channel is an Opsgenie team")
     };
     team.region = OpsgenieRegion::Us;
     let message = http(&Provider::Opsgenie(team), &servers(), &an_event(EventKind::Error));
@@ -140,8 +139,8 @@ fn opsgenie_in_the_united_states_has_its_own_host() {
 }
 
 #[test]
-fn ntfy_without_a_server_is_the_one_of_this_server() {
-    let Provider::Ntfy(mut topic) = a_channel(ProviderType::Ntfy) else { panic!("it is a topic") };
+fn ntfy_without_server_uses_the_default() {
+    let Provider::Ntfy(mut topic) = a_channel(ProviderType::Ntfy) else { panic!("the channel is an ntfy topic") };
     (topic.server_url, topic.token) = (None, None);
     let message = http(&Provider::Ntfy(topic), &servers(), &an_event(EventKind::Error));
     assert_eq!(message.url.expose(), "https://ntfy.sh/");
@@ -149,7 +148,7 @@ fn ntfy_without_a_server_is_the_one_of_this_server() {
 }
 
 #[test]
-fn a_messaging_service_sends_in_the_place_of_a_number() {
+fn messaging_service_replaces_the_sender_number() {
     let mut servers = servers();
     servers.telephone.as_mut().unwrap().sms_from = Some("MG123".to_owned());
     let message = http(&a_channel(ProviderType::Sms), &servers, &an_event(EventKind::Error));
@@ -158,9 +157,9 @@ fn a_messaging_service_sends_in_the_place_of_a_number() {
 }
 
 #[test]
-fn own_headers_of_a_webhook_may_be_anything_but_what_proves_who_sends() {
+fn webhook_headers_cannot_replace_the_signature() {
     let Provider::Webhook(mut webhook) = a_channel(ProviderType::Webhook) else {
-        panic!("it is a webhook")
+        panic!("the channel is a webhook")
     };
     let mut own = |key: &str, value: &str| {
         webhook.headers.push(rules::notification::WebhookHeader {

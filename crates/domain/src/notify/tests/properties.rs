@@ -1,4 +1,4 @@
-//! Whatever stands in names, addresses and reasons: every message keeps its vendor's form and limits.
+//! Every message keeps its vendor's form and limits, for any names, addresses and reasons.
 
 use proptest::prelude::*;
 use rules::ProviderType;
@@ -18,14 +18,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn one_event_keeps_form_and_limits(event in any_event(), link in any_link()) {
+    fn message_of_any_event_is_valid(event in any_event(), link in any_link()) {
         for kind in ProviderType::ALL {
             assert_fine(*kind, &composed(*kind, Notice::One(&event), &link));
         }
     }
 
     #[test]
-    fn a_storm_keeps_form_and_limits(
+    fn digest_of_any_events_is_valid(
         events in prop::collection::vec(any_event(), 1..12),
         link in any_link(),
     ) {
@@ -37,13 +37,13 @@ proptest! {
 
 proptest! {
     #[test]
-    fn an_event_that_was_kept_is_the_same(event in any_event()) {
+    fn stored_event_reads_back_equal(event in any_event()) {
         let kept = serde_json::to_string(&event).unwrap();
         prop_assert_eq!(serde_json::from_str::<Event>(&kept).unwrap(), event);
     }
 
     #[test]
-    fn what_people_are_told_of_an_answer_is_one_short_line(
+    fn quoted_response_is_one_short_line(
         status in any::<u16>(),
         body in any_text(),
         place in prop::sample::select(&["", "message", "description", "error", "errors"][..]),
@@ -67,7 +67,7 @@ proptest! {
 }
 
 #[test]
-fn the_largest_storm_keeps_form_and_limits() {
+fn largest_digest_is_valid() {
     let events: Vec<Event> = a_storm().into_iter().cycle().take(STORM_EVENTS_MAX).collect();
     for kind in ProviderType::ALL {
         assert_fine(*kind, &composed(*kind, Notice::Storm(&events), "https://a.example/"));
@@ -86,7 +86,7 @@ fn assert_fine(kind: ProviderType, message: &Message) {
             let body = serde_json::from_slice(&message.body).expect("the body is JSON");
             assert_json(kind, &body, message.body.len());
         }
-        (kind, Message::Mail(_)) => panic!("{kind} is no email"),
+        (kind, Message::Mail(_)) => panic!("{kind} is not an email"),
     }
 }
 
@@ -114,7 +114,7 @@ fn assert_json(kind: ProviderType, body: &Value, bytes: usize) {
             assert!(text(body, "/title").len() <= ntfy::TITLE_MAX);
         }
         ProviderType::Email | ProviderType::Sms | ProviderType::Whatsapp => {
-            panic!("{kind} writes no JSON")
+            panic!("{kind} does not send JSON")
         }
     }
 }
@@ -135,7 +135,7 @@ fn assert_discord(body: &Value) {
         assert_text(field, "/value", 1, discord::FIELD_MAX);
         total += length(text(field, "/name")) + length(text(field, "/value"));
     }
-    assert!(total <= discord::TOTAL_MAX, "{total} in all");
+    assert!(total <= discord::TOTAL_MAX, "{total} in total");
 }
 
 fn assert_slack(body: &Value) {
@@ -160,7 +160,8 @@ fn assert_slack(body: &Value) {
     }
 }
 
-/// What stands in angle brackets is the time or the link; every `&` begins an entity.
+/// Checks that angle brackets contain only the time or the link, and that every `&` begins an
+/// entity.
 fn assert_slack_markup(text: &str) {
     for part in text.split('<').skip(1) {
         let (inside, _) = part.split_once('>').expect("every bracket is closed");
@@ -208,7 +209,7 @@ fn assert_google_chat(body: &Value, bytes: usize) {
     for widget in widgets {
         for pointer in ["/textParagraph/text", "/decoratedText/text"] {
             if let Some(shown) = widget.pointer(pointer) {
-                assert_html(shown.as_str().expect("it is a text"), &[]);
+                assert_html(shown.as_str().expect("a widget's text is a string"), &[]);
             }
         }
     }
@@ -250,14 +251,14 @@ fn assert_headers(message: &HttpMessage) {
     assert_eq!(content_types.count(), 1);
 }
 
-/// Tags are of those that are known, closed in their order; every `&` begins an entity.
+/// Checks that only known tags occur, closed in order, and that every `&` begins an entity.
 fn assert_html(html: &str, known: &[&str]) {
     let mut open = Vec::new();
     for part in html.split('<').skip(1) {
         let (tag, _) = part.split_once('>').expect("every tag ends");
         let name = tag.split(' ').next().unwrap_or_default();
         match name.strip_prefix('/') {
-            Some(name) => assert_eq!(open.pop(), Some(name), "closed in order"),
+            Some(name) => assert_eq!(open.pop(), Some(name), "tags are closed in order"),
             None if matches!(name, "!doctype" | "meta" | "br") => {}
             None => {
                 assert!(known.contains(&name), "<{tag}>");
@@ -285,7 +286,7 @@ fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer}"))
 }
 
-/// What vendors count at most.
+/// Returns the largest length that any vendor would count.
 fn length(text: &str) -> usize {
     Unit::Utf16.length(text)
 }

@@ -1,6 +1,5 @@
-//! The JSON Schema of webhooks says what webhooks send: as much of a validator as the schema uses, but
-//! stricter. The schema lets receivers take fields that it does not know, for later versions; here a
-//! field that it does not name is a fault.
+//! Webhooks match their JSON Schema. Validates the keywords that the schema uses, but is stricter:
+//! the schema allows unknown fields for later versions, while an unknown field is an error here.
 
 use serde_json::Value;
 
@@ -8,13 +7,13 @@ use super::fixtures::{a_reminder, a_storm, an_event, composed};
 use crate::notify::{Ended, Event, EventKind, Message, Notice};
 
 const SCHEMA: &str = include_str!("../../../../../docs/reference/webhook.schema.json");
-/// Words of the schema that this validator holds; the others only tell.
+/// Keywords that this validator checks, and keywords that only describe.
 const HELD: [&str; 8] =
     ["type", "const", "enum", "required", "properties", "items", "minItems", "$ref"];
 const TOLD: [&str; 7] = ["$schema", "$id", "$defs", "title", "description", "format", "minimum"];
 
 #[test]
-fn every_kind_of_body_fits_the_schema() {
+fn every_kind_of_body_matches_the_schema() {
     let kinds = [EventKind::Error, EventKind::Degraded, EventKind::Recovered, EventKind::Test];
     let mut events: Vec<Event> = kinds.map(an_event).into();
     events.push(a_reminder());
@@ -28,7 +27,7 @@ fn every_kind_of_body_fits_the_schema() {
 }
 
 #[test]
-fn what_the_schema_does_not_know_does_not_fit() {
+fn unknown_or_missing_fields_do_not_match() {
     let fine = sent(Notice::One(&an_event(EventKind::Error)));
     for (pointer, value) in [
         ("/version", Value::from(2)),
@@ -50,7 +49,7 @@ fn what_the_schema_does_not_know_does_not_fit() {
 }
 
 #[test]
-fn the_schema_has_no_word_that_nobody_holds() {
+fn schema_uses_only_supported_keywords() {
     fn walk(schema: &Value) {
         for (word, inner) in schema.as_object().unwrap() {
             assert!(HELD.contains(&word.as_str()) || TOLD.contains(&word.as_str()), "{word}");
@@ -64,7 +63,7 @@ fn the_schema_has_no_word_that_nobody_holds() {
     walk(&schema());
 }
 
-/// Fails where `body` does not fit the schema.
+/// Panics if `body` does not match the schema.
 pub(super) fn assert_fits(body: &Value) {
     assert_eq!(mismatch(body), None);
 }
@@ -72,7 +71,7 @@ pub(super) fn assert_fits(body: &Value) {
 fn sent(notice: Notice<'_>) -> Value {
     match composed(rules::ProviderType::Webhook, notice, "https://status.example.com/") {
         Message::Http(message) => serde_json::from_slice(&message.body).unwrap(),
-        Message::Mail(_) => panic!("a webhook is no email"),
+        Message::Mail(_) => panic!("a webhook is not an email"),
     }
 }
 
@@ -80,7 +79,7 @@ fn schema() -> Value {
     serde_json::from_str(SCHEMA).unwrap()
 }
 
-/// Where and how `body` does not fit the schema.
+/// Describes the first mismatch of `body`, if any.
 fn mismatch(body: &Value) -> Option<String> {
     let schema = schema();
     wrong(&schema, &schema, body, "")

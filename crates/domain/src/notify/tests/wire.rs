@@ -1,4 +1,4 @@
-//! Each kind of channel with each event: method, URL, headers and body.
+//! Messages of each kind of channel for each event: method, URL, headers and body.
 
 mod discord;
 mod email;

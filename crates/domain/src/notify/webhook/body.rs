@@ -1,6 +1,5 @@
-//! The JSON that webhooks carry. Fields are added to a version, and never taken away from it or
-//! given another meaning; `docs/reference/webhook.schema.json` says the same, and a test holds both
-//! against each other.
+//! The JSON body of webhooks. Within a version, fields may be added but never removed or redefined.
+//! A test compares it with `docs/reference/webhook.schema.json`.
 
 use rules::MonitorKind;
 use serde::Serialize;
@@ -13,18 +12,18 @@ use super::super::story::written_time;
 
 /// Version of the body.
 pub(super) const VERSION: u32 = 1;
-/// Longest text that others wrote (ours): the specification's longest URL is whole.
+/// Maximum length of third-party text (our choice): fits the longest URL of the specification.
 const TEXT_MAX: usize = 2_048;
-/// Longest reason of a region (ours): Standard Webhooks asks for less than 20 KB, and there are up to
-/// 28 regions.
+/// Maximum length of a region's reason (our choice): Standard Webhooks recommends less than 20 KB,
+/// and there are up to 28 regions.
 const REASON_MAX: usize = 300;
 
 #[derive(Serialize)]
 struct Body {
     version: u32,
-    /// What happened, or that much did.
+    /// Kind of the event, or of a digest.
     r#type: &'static str,
-    /// When it happened.
+    /// Time of the event.
     timestamp: Option<String>,
     data: Data,
 }
@@ -33,7 +32,7 @@ struct Body {
 struct Data {
     channel: String,
     link: Option<String>,
-    /// Oldest first; one, or those of a storm.
+    /// Oldest first; one event or a digest.
     events: Vec<Told>,
 }
 
@@ -86,10 +85,10 @@ pub(super) fn body(notice: Notice<'_>, envelope: &Envelope<'_>) -> Value {
             events: events.iter().map(told).collect(),
         },
     };
-    serde_json::to_value(body).expect("texts and numbers are always JSON")
+    serde_json::to_value(body).expect("texts and numbers always serialize")
 }
 
-/// Words by which receivers choose: whole names, joined by full stops.
+/// Returns the type by which receivers filter: full names joined by full stops.
 const fn type_of(kind: EventKind) -> &'static str {
     match kind {
         EventKind::Error => "monitor.error",

@@ -1,5 +1,5 @@
-//! Signatures of Standard Webhooks: HMAC-SHA256 over id, time and body, with every secret that a
-//! receiver may know at the time.
+//! Signatures of Standard Webhooks: HMAC-SHA256 over ID, time and body, with every valid secret of
+//! the workspace.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -7,16 +7,16 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use rules::Secret;
 use sha2::Sha256;
 
-/// Begins every secret that people are shown.
+/// Prefix of displayed secrets.
 const PREFIX: &str = "whsec_";
 
-/// A signing secret as people are shown it, and as the libraries of Standard Webhooks read it:
-/// `whsec_` and base64. It should have 24 to 64 bytes of chance.
+/// Formats a signing secret as the libraries of Standard Webhooks expect it: `whsec_` and base64.
+/// It should have 24 to 64 random bytes.
 pub fn signing_secret_text(secret: &Secret<Vec<u8>>) -> Secret<String> {
     Secret::new(format!("{PREFIX}{}", BASE64_STANDARD.encode(secret.expose())))
 }
 
-/// The signatures with all `secrets`, as the header has them; `None` without a secret.
+/// Returns the header value with the signatures of all `secrets`, or `None` without a secret.
 pub(super) fn signatures(
     secrets: &[Secret<Vec<u8>>],
     id: &str,
@@ -25,7 +25,7 @@ pub(super) fn signatures(
 ) -> Option<String> {
     let sign = |secret: &Secret<Vec<u8>>| {
         let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose())
-            .expect("HMAC takes keys of every length");
+            .expect("HMAC accepts keys of any length");
         mac.update(format!("{id}.{seconds}.").as_bytes());
         mac.update(body);
         format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes()))
@@ -48,19 +48,19 @@ mod tests {
 
     // The example of the reference libraries of Standard Webhooks.
     #[test]
-    fn the_published_example_is_signed_alike() {
+    fn published_example_has_the_same_signature() {
         let secret = secret("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
         assert_eq!(signatures(&[secret], ID, 1_614_265_330, BODY).as_deref(), Some(SIGNED));
     }
 
     #[test]
-    fn a_secret_is_shown_as_libraries_read_it() {
+    fn secret_is_formatted_for_the_libraries() {
         let text = signing_secret_text(&secret("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"));
         assert_eq!(text.expose(), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
     }
 
     #[test]
-    fn while_a_secret_is_replaced_both_sign() {
+    fn both_secrets_sign_during_replacement() {
         let (new, old) = (secret("AAAA"), secret("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"));
         let signatures = signatures(&[new, old], ID, 1_614_265_330, BODY).unwrap();
         let (first, second) = signatures.split_once(' ').unwrap();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_secret_nothing_is_signed() {
+    fn no_secret_gives_no_signature() {
         assert_eq!(signatures(&[], ID, 0, BODY), None);
     }
 }

@@ -1,9 +1,9 @@
-//! What the past of a page tells beyond its home page.
+//! The archive of a page.
 
 use super::*;
 use crate::judge::ClosedAs;
 
-/// The month that [`NOW`] is in, and those before it, by how far back.
+/// The month that is `back` months before [`NOW`].
 fn month(back: usize) -> Month {
     (0..back).fold(Month::of(NOW), |month, _| month.previous())
 }
@@ -19,7 +19,7 @@ fn an_incident(number: u64, monitor: u64, opened_at: Timestamp) -> IncidentFacts
 }
 
 #[test]
-fn an_incident_is_told_with_the_names_of_now_and_only_where_its_monitor_is_shown() {
+fn incident_shows_current_names_of_its_components() {
     let view = project(&a_page(vec![
         a_component(1, Some(a_monitor(1, MonitorStatus::Active))),
         a_component(2, None),
@@ -31,7 +31,7 @@ fn an_incident_is_told_with_the_names_of_now_and_only_where_its_monitor_is_shown
 }
 
 #[test]
-fn a_month_tells_what_began_in_it_the_latest_day_first() {
+fn month_shows_its_days_latest_first() {
     let view = project(&of(&[MonitorStatus::Active, MonitorStatus::Active]));
     let begins = month(2).span().from;
     let later = |days: u32| begins + Duration::from_hours(24) * days + Duration::from_mins(1);
@@ -58,7 +58,7 @@ fn a_month_tells_what_began_in_it_the_latest_day_first() {
 }
 
 #[test]
-fn months_go_from_the_oldest_thing_that_is_kept_to_now() {
+fn months_range_from_oldest_data_to_now() {
     let view = project(&of(&[MonitorStatus::Active]));
     let kept = |first| PastFacts { first, ..PastFacts::default() };
     let nothing = kept(None);
@@ -67,13 +67,13 @@ fn months_go_from_the_oldest_thing_that_is_kept_to_now() {
     assert_eq!(view.month(month(1), &nothing), None);
     let old = kept(Some(month(2).span().from));
     assert_eq!(view.month(month(2), &old).unwrap().earlier, None);
-    assert!(view.month(month(1), &old).unwrap().days.is_empty(), "an empty month says so");
+    assert!(view.month(month(1), &old).unwrap().days.is_empty(), "an empty month has no days");
     assert_eq!(view.month(month(3), &old), None);
     assert_eq!(view.month(month(0).next(), &old), None);
 }
 
 #[test]
-fn a_maintenance_that_is_to_come_is_no_past() {
+fn upcoming_maintenance_is_not_archived() {
     let view = project(&of(&[MonitorStatus::Active]));
     let minute = Duration::from_mins(1);
     let on = a_maintenance(NOW - minute, NOW + minute, vec![0]);
@@ -86,7 +86,7 @@ fn a_maintenance_that_is_to_come_is_no_past() {
 }
 
 #[test]
-fn the_uptime_of_some_days_is_that_of_their_time_together() {
+fn uptime_of_days_sums_their_time() {
     let view = project(&of(&[MonitorStatus::Error]));
     let component = view.components().next().unwrap();
     let days = component.days.as_ref().unwrap();

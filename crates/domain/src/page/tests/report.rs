@@ -1,14 +1,14 @@
-//! What reports say of components, and what visitors see of them.
+//! The effect of reports on components, and their view.
 
 use rules::report::{ComponentImpact, Impact, Report, ReportStatus, ReportUpdate};
 use rules::{ReportId, UpdateId};
 
 use super::*;
 
-/// What an update says: how long ago, how far people are, and of which components what.
+/// An update: age, status, and impact per component.
 type Said<'a> = (i64, ReportStatus, &'a [(u64, Impact)]);
 
-/// A report of these updates, the oldest first.
+/// A report with these updates, oldest first.
 fn a_report(number: u64, updates: &[Said<'_>]) -> Report {
     let said = |(place, (back, status, components)): (usize, &Said<'_>)| ReportUpdate {
         id: UpdateId::from_bits(number * 100 + place as u64),
@@ -51,7 +51,7 @@ const LOOKING: ReportStatus = ReportStatus::Investigating;
 const OVER: ReportStatus = ReportStatus::Resolved;
 
 #[test]
-fn the_worse_of_what_a_monitor_sees_and_a_report_says_is_shown() {
+fn worse_state_of_monitor_and_report_is_shown() {
     // issue 7 point 3: "impact per component"
     for (status, impact, state, is_since_the_report) in [
         (MonitorStatus::Active, Impact::Degraded, State::Degraded, true),
@@ -69,7 +69,7 @@ fn the_worse_of_what_a_monitor_sees_and_a_report_says_is_shown() {
 }
 
 #[test]
-fn a_report_that_is_open_is_worse_than_maintenance_and_one_that_is_resolved_says_nothing() {
+fn open_report_overrides_maintenance_and_resolved_does_not() {
     let mut facts = of(&[MonitorStatus::Active]);
     facts.maintenances.push(a_maintenance(ago(HOUR), ago(-HOUR), vec![0]));
     let open = a_report(1, &[(60_000, LOOKING, &[(1, Impact::Down)])]);
@@ -86,7 +86,7 @@ fn a_report_that_is_open_is_worse_than_maintenance_and_one_that_is_resolved_says
 }
 
 #[test]
-fn of_several_reports_the_worst_counts_and_of_as_bad_ones_the_oldest() {
+fn worst_report_counts_and_oldest_among_equals() {
     let reports = vec![
         a_report(1, &[(2 * HOUR, LOOKING, &[(1, Impact::Degraded)])]),
         a_report(2, &[(HOUR, LOOKING, &[(1, Impact::Down)])]),
@@ -101,11 +101,11 @@ fn of_several_reports_the_worst_counts_and_of_as_bad_ones_the_oldest() {
     let view = with(a_page(vec![a_component(1, None)]), reports);
     assert_eq!(states(&view), [(State::Down, Some(ago(HOUR)))]);
     let told: Vec<_> = view.reports.iter().map(|report| report.id.bits()).collect();
-    assert_eq!(told, [2, 1, 3], "the one that began last comes first");
+    assert_eq!(told, [2, 1, 3], "the latest start comes first");
 }
 
 #[test]
-fn a_report_is_told_with_its_components_in_the_order_of_the_page_and_its_latest_update_first() {
+fn report_view_orders_components_and_updates() {
     let mut facts = of(&[MonitorStatus::Active, MonitorStatus::Active]);
     facts.components[0].component.settings.order = Some(2);
     facts.components[1].component.settings.order = Some(1);
@@ -126,7 +126,7 @@ fn a_report_is_told_with_its_components_in_the_order_of_the_page_and_its_latest_
     assert_eq!(
         names,
         ["component 2", "component 1"],
-        "what stands on the page no more is left out"
+        "removed components are omitted"
     );
     assert_eq!((told.status, told.state), (ReportStatus::Identified, State::Degraded));
     assert_eq!((told.started_at, told.told_at), (ago(2 * DAY), ago(HOUR)));
@@ -139,7 +139,7 @@ fn a_report_is_told_with_its_components_in_the_order_of_the_page_and_its_latest_
 }
 
 #[test]
-fn bars_of_a_component_without_a_monitor_tell_what_reports_said() {
+fn bars_without_monitor_follow_reports() {
     // issue 7 point 3
     let mut component = a_component(1, None);
     component.component.created_at = ago(10 * DAY);
@@ -149,7 +149,7 @@ fn bars_of_a_component_without_a_monitor_tell_what_reports_said() {
         let component = view.components().next().unwrap().clone();
         (component.days, component.uptime)
     };
-    assert_eq!(days(Vec::new()), (None, None), "nobody looked, and nobody said anything");
+    assert_eq!(days(Vec::new()), (None, None), "no monitor and no report");
     let report = a_report(
         1,
         &[
@@ -163,11 +163,11 @@ fn bars_of_a_component_without_a_monitor_tell_what_reports_said() {
     let day = told[DAYS - 4];
     assert_eq!((day.down_ms, day.degraded_ms), (HOUR as u64, 2 * HOUR as u64));
     assert_eq!((told[DAYS - 3].up_ms, told[DAYS - 3].down_ms), (DAY as u64, 0));
-    assert_eq!(told[DAYS - 20].uptime, None, "it was not there yet");
+    assert_eq!(told[DAYS - 20].uptime, None, "the component did not exist yet");
     assert_eq!(uptime.unwrap().error_ms, HOUR as u64);
     assert_eq!(uptime.unwrap().known_ms, 10 * DAY as u64);
     let over = a_report(2, &[(200 * DAY, LOOKING, &[(1, Impact::Down)]), (199 * DAY, OVER, &[])]);
-    assert_eq!(days(vec![over]).0, None, "it is too long ago");
+    assert_eq!(days(vec![over]).0, None, "the report is too old");
     let open = a_report(3, &[(HOUR, LOOKING, &[(1, Impact::Down)])]);
     let (told, _) = days(vec![report, open]);
     assert_eq!(told.unwrap()[DAYS - 1].down_ms, HOUR as u64);
@@ -175,7 +175,7 @@ fn bars_of_a_component_without_a_monitor_tell_what_reports_said() {
 
 proptest! {
     #[test]
-    fn a_report_never_betters_what_is_shown(statuses in prop::collection::vec(0..4_usize, 1..4), says in prop::collection::vec((0..4_u64, any::<bool>()), 0..4)) {
+    fn report_never_improves_a_state(statuses in prop::collection::vec(0..4_usize, 1..4), says in prop::collection::vec((0..4_u64, any::<bool>()), 0..4)) {
         let all = [MonitorStatus::Active, MonitorStatus::Degraded, MonitorStatus::Error, MonitorStatus::Unknown];
         let statuses: Vec<_> = statuses.into_iter().map(|it| all[it]).collect();
         let said: Vec<_> = says.into_iter().map(|(it, down)| (it, if down { Impact::Down } else { Impact::Degraded })).collect();
@@ -183,7 +183,7 @@ proptest! {
         let told = with(of(&statuses), vec![a_report(1, &[(HOUR, LOOKING, &said)])]);
         for (before, after) in without.components().zip(told.components()) {
             prop_assert!(before.state <= after.state);
-            prop_assert_eq!(&before.days, &after.days, "what a monitor saw stays as it was");
+            prop_assert_eq!(&before.days, &after.days, "a report does not change a monitor's bars");
         }
         prop_assert!(without.verdict.state.is_trouble() <= told.verdict.state.is_trouble());
     }

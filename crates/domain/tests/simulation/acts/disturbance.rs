@@ -1,4 +1,4 @@
-//! Anything happens for twenty minutes; then all is well again.
+//! Random events for twenty minutes, then calm.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(super) fn play(world: &mut World) {
     all_are_active(world);
 }
 
-/// One thing that happens in a disturbed world.
+/// Causes one random event.
 pub(crate) fn disturb(world: &mut World) {
     let place = world.chance.place(world.monitors.len());
     let (active, deleted) = (world.monitors[place].policy.active, world.monitors[place].deleted);
@@ -63,7 +63,7 @@ pub(crate) fn disturb(world: &mut World) {
     }
 }
 
-/// Somebody has all regions of a monitor checked now.
+/// Runs a manual check of a monitor in all its regions.
 pub(super) fn ask_by_hand(world: &mut World, place: usize) {
     let now = world.now;
     for serving in world.monitors[place].policy.regions.clone() {

@@ -1,4 +1,4 @@
-//! What is remembered is a function of the set of results: heard again in another order, and twice.
+//! The state is a function of the set of results: repeats them in another order, and twice.
 
 use aloft_domain::check::Identity;
 use aloft_domain::judge::History;
@@ -32,7 +32,7 @@ pub(super) fn play(world: &mut World) {
             let same = ours == theirs;
             if !same {
                 let what = format!("monitor {place}: {theirs:?} instead of {ours:?}");
-                world.witness.fail("order and repetition change nothing", what);
+                world.witness.fail("order and repetition do not matter", what);
             }
         }
     }

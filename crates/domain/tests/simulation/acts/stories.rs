@@ -1,4 +1,4 @@
-//! Stories told on purpose: what chance alone finds too rarely to be relied on.
+//! Specific sequences that random events produce too rarely.
 
 use std::time::Duration;
 
@@ -9,11 +9,12 @@ use super::{all_are_well, any_active, pass};
 use crate::world::{Mode, Target, World};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// Monitors that turn at once, which would have more asked than the budget has.
+/// Number of monitors that fail at once, more than the budget has confirmation checks for.
 const TURNING: usize = 6;
 
-/// One region fails and the others fall silent, so that it is believed. An edit to a longer period
-/// then brings the old votes of the others back; without a new result nothing is well again.
+/// One region fails and the others fall silent, so the failure decides. Then an edit to a longer
+/// period makes the old votes of the others valid again. This must not end the outage without a new
+/// result.
 pub(super) fn edited_to_a_longer_period(world: &mut World) {
     if world.probes.len() < 3 {
         return;
@@ -36,7 +37,7 @@ pub(super) fn edited_to_a_longer_period(world: &mut World) {
     let after = &world.monitors[place].history;
     if (failing, after.status) != (MonitorStatus::Error, MonitorStatus::Error) {
         let what = format!("monitor {place} was {failing} and is {}", after.status);
-        world.witness.fail("an edit alone makes nothing well", what);
+        world.witness.fail("an edit alone does not end an outage", what);
     }
     all_are_well(world);
     world.edit_to(place, world.plain_policy(30 * SECOND, 3));
@@ -44,8 +45,8 @@ pub(super) fn edited_to_a_longer_period(world: &mut World) {
     world.delete(place);
 }
 
-/// A region turns and the others are asked; the monitor is paused, resumed, and turns again within
-/// the same period. The witness counts the rounds.
+/// A region fails and the others are asked to confirm. The monitor is paused, resumed, and fails
+/// again within the same period. The witness counts the rounds of confirmation.
 pub(super) fn paused_after_a_round_of_opinions(world: &mut World) {
     if world.probes.len() < 2 {
         return;
@@ -60,7 +61,7 @@ pub(super) fn paused_after_a_round_of_opinions(world: &mut World) {
         }
     }
     if world.witness.seen(place).asked_at < Some(begun) {
-        world.witness.fail("when a region turns the others are asked", format!("monitor {place}"));
+        world.witness.fail("a failing region requests confirmation checks", format!("monitor {place}"));
     }
     world.pause(place);
     world.monitors[place].target = Target::Up;
@@ -74,7 +75,7 @@ pub(super) fn paused_after_a_round_of_opinions(world: &mut World) {
     world.delete(place);
 }
 
-/// More monitors turn at once than the budget has opinions for. The witness counts those.
+/// More monitors fail at once than the budget has confirmation checks for. The witness counts them.
 pub(super) fn many_turn_at_once(world: &mut World) {
     if world.probes.len() < 2 {
         return;
@@ -96,8 +97,8 @@ pub(super) fn many_turn_at_once(world: &mut World) {
     }
 }
 
-/// The clock is set back, and from then on an outage is seen as ever. Last of all: the slots of the
-/// time that comes again are none that the witness could count.
+/// Sets the clock back; a later outage must be detected as usual. This comes last, because the
+/// witness cannot count repeated slots.
 pub(super) fn the_clock_is_set_back(world: &mut World) {
     world.end();
     world.witness.watch_slots();
@@ -119,6 +120,6 @@ pub(super) fn the_clock_is_set_back(world: &mut World) {
     let after = seen(world);
     if (before.0 + 1, before.1) != during || (before.0 + 1, before.1 + 1) != after {
         let what = format!("monitor {place}: {before:?}, {during:?}, {after:?}");
-        world.witness.fail("a clock that is set back hides nothing", what);
+        world.witness.fail("setting the clock back hides no outage", what);
     }
 }

@@ -1,4 +1,4 @@
-//! What goes over the wire to emails.
+//! Messages to email channels as sent, for each kind of event.
 
 use insta::assert_snapshot;
 use rules::ProviderType;
@@ -9,7 +9,7 @@ use crate::notify::{EventKind, Notice};
 const KIND: ProviderType = ProviderType::Email;
 
 #[test]
-fn an_error() {
+fn error_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
     To: ops@example.com
     Subject: Down: API & <shop>
@@ -51,7 +51,7 @@ fn an_error() {
 }
 
 #[test]
-fn a_degradation() {
+fn degradation_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
     To: ops@example.com
     Subject: Degraded: API & <shop>
@@ -92,7 +92,7 @@ fn a_degradation() {
 }
 
 #[test]
-fn a_recovery() {
+fn recovery_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
     To: ops@example.com
     Subject: Recovered after 12 min: API & <shop>
@@ -128,7 +128,7 @@ fn a_recovery() {
 }
 
 #[test]
-fn a_test() {
+fn test_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
     To: ops@example.com
     Subject: Test: this channel works
@@ -160,7 +160,7 @@ fn a_test() {
 }
 
 #[test]
-fn a_reminder_of_an_error() {
+fn reminder_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
     To: ops@example.com
     Subject: Still down after 2 h 5 min: API & <shop>
@@ -206,7 +206,7 @@ fn a_reminder_of_an_error() {
 }
 
 #[test]
-fn a_storm_of_events() {
+fn digest_is_composed() {
     assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
     To: ops@example.com
     Subject: 3 events: 1 down, 1 degraded, 1 recovered

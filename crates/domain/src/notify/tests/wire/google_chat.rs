@@ -1,4 +1,4 @@
-//! What goes over the wire to Google Chat.
+//! Messages to Google Chat as sent, for each kind of event.
 
 use insta::assert_snapshot;
 use rules::ProviderType;
@@ -9,7 +9,7 @@ use crate::notify::{EventKind, Notice};
 const KIND: ProviderType = ProviderType::GoogleChat;
 
 #[test]
-fn an_error() {
+fn error_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_0000000000005-chn_0000000000007-error
     content-type: application/json
@@ -61,7 +61,7 @@ fn an_error() {
 }
 
 #[test]
-fn a_degradation() {
+fn degradation_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=mon_0000000000003-1795279675250-chn_0000000000007-degraded
     content-type: application/json
@@ -116,7 +116,7 @@ fn a_degradation() {
 }
 
 #[test]
-fn a_recovery() {
+fn recovery_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_0000000000005-chn_0000000000007-recovered
     content-type: application/json
@@ -165,7 +165,7 @@ fn a_recovery() {
 }
 
 #[test]
-fn a_test() {
+fn test_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=mon_0000000000003-1795279735250-chn_0000000000007-test
     content-type: application/json
@@ -208,7 +208,7 @@ fn a_test() {
 }
 
 #[test]
-fn a_reminder_of_an_error() {
+fn reminder_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_0000000000005-chn_0000000000007-error-2
     content-type: application/json
@@ -265,7 +265,7 @@ fn a_reminder_of_an_error() {
 }
 
 #[test]
-fn a_storm_of_events() {
+fn digest_is_composed() {
     assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=storm-3-inc_0000000000005-chn_0000000000007-error
     content-type: application/json

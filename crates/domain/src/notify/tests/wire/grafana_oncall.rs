@@ -1,4 +1,4 @@
-//! What goes over the wire to Grafana OnCall.
+//! Messages to Grafana OnCall as sent, for each kind of event.
 
 use insta::assert_snapshot;
 use rules::ProviderType;
@@ -9,7 +9,7 @@ use crate::notify::{EventKind, Notice};
 const KIND: ProviderType = ProviderType::GrafanaOncall;
 
 #[test]
-fn an_error() {
+fn error_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
@@ -25,7 +25,7 @@ fn an_error() {
 }
 
 #[test]
-fn a_degradation() {
+fn degradation_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
@@ -41,7 +41,7 @@ fn a_degradation() {
 }
 
 #[test]
-fn a_recovery() {
+fn recovery_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
@@ -57,7 +57,7 @@ fn a_recovery() {
 }
 
 #[test]
-fn a_test() {
+fn test_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
@@ -73,7 +73,7 @@ fn a_test() {
 }
 
 #[test]
-fn a_reminder_of_an_error() {
+fn reminder_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
@@ -89,7 +89,7 @@ fn a_reminder_of_an_error() {
 }
 
 #[test]
-fn the_end_of_a_test() {
+fn end_of_test_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&the_end_of_test())), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json

@@ -1,4 +1,4 @@
-//! What goes over the wire to Opsgenie.
+//! Messages to Opsgenie as sent, for each kind of event.
 
 use insta::assert_snapshot;
 use rules::ProviderType;
@@ -9,7 +9,7 @@ use crate::notify::{EventKind, Notice};
 const KIND: ProviderType = ProviderType::Opsgenie;
 
 #[test]
-fn an_error() {
+fn error_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts
     content-type: application/json
@@ -34,7 +34,7 @@ fn an_error() {
 }
 
 #[test]
-fn a_degradation() {
+fn degradation_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts
     content-type: application/json
@@ -59,7 +59,7 @@ fn a_degradation() {
 }
 
 #[test]
-fn a_recovery() {
+fn recovery_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts/inc_0000000000005/close?identifierType=alias
     content-type: application/json
@@ -74,7 +74,7 @@ fn a_recovery() {
 }
 
 #[test]
-fn a_test() {
+fn test_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts
     content-type: application/json
@@ -94,7 +94,7 @@ fn a_test() {
 }
 
 #[test]
-fn a_reminder_of_an_error() {
+fn reminder_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts
     content-type: application/json
@@ -121,7 +121,7 @@ fn a_reminder_of_an_error() {
 }
 
 #[test]
-fn the_end_of_a_test() {
+fn end_of_test_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&the_end_of_test())), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts/test-1795279735250/close?identifierType=alias
     content-type: application/json

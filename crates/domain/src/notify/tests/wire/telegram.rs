@@ -1,4 +1,4 @@
-//! What goes over the wire to Telegram.
+//! Messages to Telegram as sent, for each kind of event.
 
 use insta::assert_snapshot;
 use rules::ProviderType;
@@ -9,7 +9,7 @@ use crate::notify::{EventKind, Notice};
 const KIND: ProviderType = ProviderType::Telegram;
 
 #[test]
-fn an_error() {
+fn error_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
     POST https://api.telegram.org/bot123:bot/sendMessage
     content-type: application/json
@@ -24,7 +24,7 @@ fn an_error() {
 }
 
 #[test]
-fn a_degradation() {
+fn degradation_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
     POST https://api.telegram.org/bot123:bot/sendMessage
     content-type: application/json
@@ -39,7 +39,7 @@ fn a_degradation() {
 }
 
 #[test]
-fn a_recovery() {
+fn recovery_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
     POST https://api.telegram.org/bot123:bot/sendMessage
     content-type: application/json
@@ -54,7 +54,7 @@ fn a_recovery() {
 }
 
 #[test]
-fn a_test() {
+fn test_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
     POST https://api.telegram.org/bot123:bot/sendMessage
     content-type: application/json
@@ -69,7 +69,7 @@ fn a_test() {
 }
 
 #[test]
-fn a_reminder_of_an_error() {
+fn reminder_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
     POST https://api.telegram.org/bot123:bot/sendMessage
     content-type: application/json
@@ -84,7 +84,7 @@ fn a_reminder_of_an_error() {
 }
 
 #[test]
-fn a_storm_of_events() {
+fn digest_is_composed() {
     assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
     POST https://api.telegram.org/bot123:bot/sendMessage
     content-type: application/json

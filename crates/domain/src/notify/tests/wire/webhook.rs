@@ -1,4 +1,4 @@
-//! What goes over the wire to webhooks.
+//! Messages to webhooks as sent, for each kind of event.
 
 use insta::assert_snapshot;
 use rules::ProviderType;
@@ -9,7 +9,7 @@ use crate::notify::{EventKind, Notice};
 const KIND: ProviderType = ProviderType::Webhook;
 
 #[test]
-fn an_error() {
+fn error_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
@@ -78,7 +78,7 @@ fn an_error() {
 }
 
 #[test]
-fn a_degradation() {
+fn degradation_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
@@ -139,7 +139,7 @@ fn a_degradation() {
 }
 
 #[test]
-fn a_recovery() {
+fn recovery_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
@@ -183,7 +183,7 @@ fn a_recovery() {
 }
 
 #[test]
-fn a_test() {
+fn test_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
@@ -227,7 +227,7 @@ fn a_test() {
 }
 
 #[test]
-fn a_reminder_of_an_error() {
+fn reminder_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
@@ -296,8 +296,8 @@ fn a_reminder_of_an_error() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "three events as they are sent")]
-fn a_storm_of_events() {
+#[expect(clippy::too_many_lines, reason = "the snapshot shows three whole events")]
+fn digest_is_composed() {
     assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
     POST https://hooks.example.com/in
     content-type: application/json

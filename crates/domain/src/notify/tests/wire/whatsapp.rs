@@ -1,4 +1,4 @@
-//! What goes over the wire to WhatsApp.
+//! Messages to WhatsApp as sent, for each kind of event.
 
 use insta::assert_snapshot;
 use rules::ProviderType;
@@ -11,7 +11,7 @@ use crate::notify::{
 const KIND: ProviderType = ProviderType::Whatsapp;
 
 #[test]
-fn an_error() {
+fn error_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
@@ -33,7 +33,7 @@ fn an_error() {
 }
 
 #[test]
-fn a_degradation() {
+fn degradation_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
@@ -54,7 +54,7 @@ fn a_degradation() {
 }
 
 #[test]
-fn a_recovery() {
+fn recovery_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
@@ -72,7 +72,7 @@ fn a_recovery() {
 }
 
 #[test]
-fn a_test() {
+fn test_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
@@ -88,7 +88,7 @@ fn a_test() {
 }
 
 #[test]
-fn a_reminder_of_an_error() {
+fn reminder_is_composed() {
     assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
@@ -112,7 +112,7 @@ fn a_reminder_of_an_error() {
 }
 
 #[test]
-fn a_storm_of_events() {
+fn digest_is_composed() {
     assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
@@ -131,7 +131,7 @@ fn a_storm_of_events() {
 
 // issue 16, point 21: a conversation is opened with an approved template
 #[test]
-fn a_template() {
+fn template_is_composed() {
     let template = WhatsappTemplate {
         id: "HX0123456789abcdef0123456789abcdef".to_owned(),
         parameters: TemplateParameter::ALL.to_vec(),
