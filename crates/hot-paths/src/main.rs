@@ -1,6 +1,7 @@
-//! What `cargo xtask instructions` counts the instructions of: each hot path by its name, on work
-//! that is the same every time. A crate of its own, so that the count builds nothing beside it. `hot-paths NAME TIMES` prepares, then works TIMES times inside one
-//! function whose name begins with `counted`; a path with threads of its own is counted whole.
+//! Workloads for `cargo xtask instructions`: each hot path by name, with deterministic work. A
+//! separate crate, so that counting builds nothing else. `hot-paths NAME TIMES` prepares, then
+//! works TIMES times inside one function whose name begins with `counted`. A path with its own
+//! threads is counted as a whole.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +22,11 @@ const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const PERIOD: Duration = Duration::from_secs(30);
 const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
 const REGIONS: [Region; 3] = [Region::FlyAms, Region::FlyIad, Region::FlySin];
-/// Monitors on the timetable, and in the store.
+/// Number of monitors in the schedule and in the store.
 const MONITORS: u64 = 1_000;
-/// Results of one commit, as the pipeline makes them under load.
+/// Number of results in one commit, as under load.
 const BATCH: u64 = 512;
-/// Monitors of one page.
+/// Number of monitors on one page of a list.
 const LISTED: u64 = 50;
 
 fn main() -> Result<()> {
@@ -39,7 +40,7 @@ fn main() -> Result<()> {
         "schedule" => schedule_a_period(times),
         "list" => list_monitors(times),
         "commit" => commit_results(times),
-        unknown => bail!("no hot path `{unknown}`; {usage}"),
+        unknown => bail!("unknown hot path `{unknown}`; {usage}"),
     }
 }
 
@@ -108,7 +109,7 @@ fn schedule_a_period(times: u64) -> Result<()> {
     Ok(())
 }
 
-/// Takes slots in their order, as the clock goes on, until `times` are taken.
+/// Pops slots in order, as time advances, until `times` are popped.
 #[inline(never)]
 fn counted_schedule(schedule: &mut Schedule, times: u64) -> u64 {
     let mut taken = 0;
@@ -192,7 +193,7 @@ async fn fill(store: &Store) -> Result<()> {
     Ok(())
 }
 
-/// A success of row `row`: regions take turns, and a period passes when all had theirs.
+/// The success of row `row`: regions take turns, and each round takes a period.
 fn result(monitor: u64, row: u64, from: Timestamp) -> CheckResult {
     let slot = from + PERIOD * (row / REGIONS.len() as u64) as u32;
     CheckResult {

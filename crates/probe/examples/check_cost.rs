@@ -1,8 +1,8 @@
-//! What a check costs the probe: CPU of its own thread for each check, plain, by name and over TLS,
-//! 64 at a time against targets on loopback, and the memory of a check in flight. Run with
-//! `cargo run --release -p aloft-probe --example check_cost`.
+//! Measures the cost of a check for the probe: CPU time of its thread, for plain requests, with DNS
+//! and over TLS, 64 at a time against loopback targets, and the memory of a check in flight. Run
+//! with `cargo run --release -p aloft-probe --example check_cost`.
 
-#![expect(clippy::print_stdout, reason = "an example talks to who runs it")]
+#![expect(clippy::print_stdout, reason = "the example prints its measurements")]
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -21,7 +21,7 @@ const CHECKS: u32 = 20_000;
 const AT_A_TIME: usize = 64;
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
-/// Where the targets are, and whom to trust and to ask.
+/// URLs of the targets, and the authority and nameserver to use.
 struct Targets {
     urls: Vec<(&'static str, String)>,
     roots: String,
@@ -35,7 +35,7 @@ fn main() {
     let probe = Probe::new(Settings {
         egress: Egress::new(true, []),
         nameservers: Nameservers::Given(vec![targets.nameserver]),
-        extra_roots: read_roots(targets.roots.as_bytes()).expect("the authority is one"),
+        extra_roots: read_roots(targets.roots.as_bytes()).expect("the PEM has a certificate authority"),
         concurrency: AT_A_TIME,
         ..Settings::default()
     });
@@ -49,7 +49,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .expect("the machine has room for a runtime")
+        .expect("a runtime can be created")
 }
 
 async fn serve(tell: &std::sync::mpsc::Sender<Targets>) {
@@ -73,7 +73,7 @@ async fn serve(tell: &std::sync::mpsc::Sender<Targets>) {
         roots: authority.pem(),
         nameserver: dns.address(),
     };
-    tell.send(targets).expect("the main thread waits for it");
+    tell.send(targets).expect("the main thread is waiting");
     std::future::pending::<()>().await;
 }
 
@@ -105,11 +105,11 @@ async fn run(probe: &Probe, job: &Job, checks: u32) {
     while running.next().await.is_some() {}
 }
 
-/// What the kernel says this thread spent on a core.
+/// Returns the CPU time of this thread according to the kernel.
 fn thread_cpu() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("this is Linux");
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("the example runs on Linux");
     let nanos = text.split(' ').next().and_then(|word| word.parse().ok());
-    Duration::from_nanos(nanos.expect("the first word is nanoseconds on a core"))
+    Duration::from_nanos(nanos.expect("the first word is the CPU time in nanoseconds"))
 }
 
 fn job(url: String) -> Job {
@@ -143,7 +143,7 @@ fn job(url: String) -> Job {
         updated_at: NOW,
     };
     Job {
-        plan: Arc::new(Plan::of(&monitor).expect("the monitor is good")),
+        plan: Arc::new(Plan::of(&monitor).expect("the monitor is valid")),
         region: Region::ALL[0],
         slot: NOW,
         trigger: Trigger::Scheduled,

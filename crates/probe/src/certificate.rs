@@ -1,4 +1,4 @@
-//! What a certificate chain says of itself, read once per chain: targets show the same one at every
+//! Parses certificate chains and caches the result, because targets present the same chain at every
 //! check.
 
 use std::collections::HashMap;
@@ -13,14 +13,14 @@ use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate, X509Name};
 
 use crate::limits::{CERTIFICATE_NAME_CHARS, CERTIFICATES_KEPT, CERTIFICATES_NAMED};
 
-/// Chains read before.
+/// A cache of parsed chains.
 #[derive(Debug, Default)]
 pub(crate) struct Certificates {
     kept: Mutex<Generations>,
 }
 
-/// Two generations: what is asked for moves to the young one, and when that is full, the old one
-/// is forgotten. As good as an order of use, without keeping one.
+/// Two generations: accessed entries move to the young one. When it is full, it replaces the old
+/// one. This approximates least-recently-used eviction without tracking the order of use.
 #[derive(Debug, Default)]
 struct Generations {
     young: HashMap<[u8; 32], Arc<Certificate>>,
@@ -28,7 +28,7 @@ struct Generations {
 }
 
 impl Certificates {
-    /// What `chain` (leaf first) says; `None` where there is no leaf that can be read.
+    /// Parses `chain` (leaf first), or returns `None` if the leaf cannot be parsed.
     pub(crate) fn read(&self, chain: &[CertificateDer<'_>]) -> Option<Certificate> {
         if chain.is_empty() {
             return None;
@@ -81,7 +81,7 @@ fn parse(chain: &[CertificateDer<'_>]) -> Option<Certificate> {
     }
     let mut fingerprint = String::with_capacity(64);
     for byte in Sha256::digest(leaf_der) {
-        write!(fingerprint, "{byte:02x}").expect("a string takes every text");
+        write!(fingerprint, "{byte:02x}").expect("writing to a string cannot fail");
     }
     Some(Certificate {
         subject: shown(leaf.subject()),
@@ -94,7 +94,7 @@ fn parse(chain: &[CertificateDer<'_>]) -> Option<Certificate> {
     })
 }
 
-/// A name as text, cut where it is no name any more but a load.
+/// Formats a name, cut to a reasonable length.
 fn shown(name: &X509Name<'_>) -> String {
     let mut text = name.to_string();
     if let Some((end, _)) = text.char_indices().nth(CERTIFICATE_NAME_CHARS) {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn chains_that_are_asked_for_outlive_those_that_are_not() {
+    fn used_chains_outlive_unused_ones() {
         let certificate = Arc::new(Certificate {
             subject: String::new(),
             issuer: String::new(),
@@ -131,7 +131,7 @@ mod tests {
         let mut kept = Generations::default();
         for number in 0..10 * CERTIFICATES_KEPT {
             kept.keep(key(number), Arc::clone(&certificate));
-            assert!(kept.find(key(0)).is_some(), "asked for after {number} others");
+            assert!(kept.find(key(0)).is_some(), "used again after {number} others");
         }
         assert!(kept.find(key(1)).is_none());
         assert!(kept.young.len() + kept.old.len() <= 2 * CERTIFICATES_KEPT);

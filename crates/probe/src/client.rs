@@ -1,6 +1,6 @@
-//! The one way of the product's own requests out: messages of channels, and icons. They pass the
-//! same egress policy as checks, after resolution, and no redirect is followed: it is an answer like
-//! any other. What an answer means, and when to ask again, is left to others.
+//! The client for the server's own requests: messages of channels, and icons. They pass the same
+//! egress policy as checks, after DNS resolution. Redirects are not followed but returned like any
+//! response. Callers interpret responses and retry.
 
 mod request;
 mod spare;
@@ -32,56 +32,55 @@ use crate::transport::http::heads::Room;
 use crate::transport::http::link::{self, Link};
 use crate::wire::{Stream, Wire};
 
-/// Sends requests. Clones share everything; making one opens nothing and reads nothing.
+/// Sends requests. Clones share all state; creating one does no I/O.
 #[derive(Clone)]
 pub struct Client {
     network: Arc<Network>,
     spare: Arc<Spare>,
 }
 
-/// What came back, whatever its status.
+/// A response with any status.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Its status.
     pub status: StatusCode,
-    /// Its headers.
     pub headers: HeaderMap,
-    /// The beginning of its body, of a message's answer at most 16 KiB, and as much as came within two
+    /// Beginning of the body; for messages at most 16 KiB, and what was received within two
     /// seconds.
     pub body: Bytes,
-    /// Whether there was more of it, or may have been.
+    /// Whether the body is longer, or may be.
     pub truncated: bool,
-    /// Whether it had no end within a megabyte and two seconds: a receiver that works says less.
+    /// Whether the body did not end within a megabyte and two seconds, which suggests a broken
+    /// receiver.
     pub endless: bool,
 }
 
-/// How a body ended.
+/// How the reading of a body ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// All of it is kept.
     Whole,
-    /// It was longer than what is kept, or broke off: the status was said.
+    /// It was longer than the limit, or the connection broke; the status is known.
     Cut,
     /// It did not end.
     Never,
 }
 
-/// How much of a body is kept, and how long it is waited for.
+/// Limits for reading a body.
 #[derive(Clone, Copy, Debug)]
 struct Keep {
     bytes: usize,
     until: Instant,
 }
 
-/// How far an exchange has come.
+/// Progress of an exchange.
 struct Progress {
     stage: Stage,
     peer: Option<SocketAddr>,
 }
 
 impl Client {
-    /// A client that reaches what these settings let checks reach; how many checks run is nothing to
-    /// it.
+    /// Creates a client with the egress and DNS settings of checks; ignores the limit of concurrent
+    /// checks.
     pub fn new(settings: Settings) -> Self {
         let resolver = Resolver::new(settings.nameservers, settings.zones);
         let network = Network::new(
@@ -93,8 +92,9 @@ impl Client {
         Self { network: Arc::new(network), spare: Arc::default() }
     }
 
-    /// Sends `request` and waits for its answer, `limit` at most from the look-up to the head; a body
-    /// that is long or does not end is cut off. No word of a failure is out of the URL but its host.
+    /// Sends `request` and waits for its response, for at most `limit` from DNS lookup to the
+    /// response head. Cuts a body that is long or does not end. Failures contain no part of the URL
+    /// except its host.
     pub async fn send(&self, request: &Request, limit: Duration) -> Result<Answer, Failure> {
         let deadline = Instant::now() + limit;
         let keep = || Keep {
@@ -104,7 +104,7 @@ impl Client {
         self.exchange(request, (deadline, limit), keep).await
     }
 
-    /// Asks for something, of which `bytes` at most are kept; `limit` is for all of it.
+    /// Sends a request and keeps at most `bytes` of the body; `limit` covers the whole exchange.
     pub async fn fetch(
         &self,
         request: &Request,
@@ -137,9 +137,9 @@ impl Client {
         Ok(Answer { status: head.status, headers: head.headers, body, truncated, endless })
     }
 
-    /// The head of the answer, over a connection that was used before where one waits. Whether a
-    /// request came through that such a connection broke on cannot be known; it is sent again at once,
-    /// as its sender would do a second later.
+    /// Returns the response head, using an idle connection if there is one. If such a connection
+    /// breaks, it is unknown whether the request arrived. Sends it again at once, as the caller's
+    /// retry would.
     async fn ask(
         &self,
         request: &Request,
@@ -165,7 +165,7 @@ impl Client {
         Ok((connection, answer))
     }
 
-    /// Name, address, connection, and TLS where the URL says so.
+    /// Resolves the name, connects, and starts TLS if the URL requires it.
     async fn open(
         &self,
         request: &Request,
@@ -218,8 +218,8 @@ async fn answer_over(
     link.send(sender, written, || {}).await.map_err(|error| link::broken(&error, *peer))
 }
 
-/// The beginning of the body, and how it ended. What is longer than what is kept is read and dropped, so
-/// that a long answer is told from one without an end.
+/// Reads the beginning of the body. Reads and drops what exceeds the limit, to distinguish a long
+/// body from an endless one.
 async fn read(link: &mut Link, mut incoming: Incoming, keep: Keep) -> (Bytes, End) {
     let (mut kept, mut seen) = (BytesMut::new(), 0);
     let reading = async {

@@ -1,7 +1,7 @@
-//! The connector: TCP to one of a name's addresses, of which only those are tried that the egress
-//! policy permits. A name that leads inside and outside is reached outside; one that leads only
-//! inside is refused. As the very address that was permitted is connected to, a name that changes
-//! its mind between look-up and connection gains nothing.
+//! The connector: opens TCP connections to the addresses of a name that the egress policy permits.
+//! A name with internal and external addresses is reached by an external one; a name with internal
+//! addresses only is blocked. It connects to exactly the address that was permitted, so DNS
+//! rebinding has no effect.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use crate::egress::Egress;
 use crate::limits::{ADDRESSES_TRIED, CONNECT_FALLBACK};
 
-/// Of `addresses`, those that `egress` permits, with `port`; or why none is.
+/// Returns the `addresses` that `egress` permits, with `port`, or the reason why there is none.
 pub(crate) fn permitted(
     egress: &Egress,
     name: &str,
@@ -40,9 +40,9 @@ pub(crate) fn permitted(
     }
 }
 
-/// A connection to the first of `addresses` that takes one. They are tried in order, the next one
-/// as soon as one fails or after a quarter of a second (RFC 8305, in its simplest form). `tried` is
-/// the address last turned to, and in the end the one connected to.
+/// Connects to the first of `addresses` that accepts. Tries them in order and starts the next
+/// attempt after a failure or a quarter of a second (a simple form of RFC 8305). Sets `tried` to
+/// the last tried address, and finally to the connected one.
 pub(crate) async fn connect(
     addresses: &[SocketAddr],
     tried: &mut Option<SocketAddr>,
@@ -69,7 +69,7 @@ pub(crate) async fn connect(
                 *tried = Some(address);
                 return Ok(stream);
             }
-            // That this machine has no way to one family says less than what a peer said.
+            // A missing route of this machine is less informative than the error of a peer.
             Some(Some((address, Err(error))))
                 if failure.as_ref().is_none_or(|(_, earlier)| no_way(earlier)) =>
             {
@@ -90,7 +90,7 @@ pub(crate) async fn connect(
 
 async fn open(address: SocketAddr) -> io::Result<TcpStream> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // Requests go out in one piece and answers are measured: nothing is gained by waiting for more.
+    // Requests are sent in one piece and latencies are measured, so Nagle's delay would only hurt.
     socket.set_nodelay(true)?;
     socket.connect(address).await
 }
@@ -111,7 +111,8 @@ fn broken(address: SocketAddr, error: &io::Error) -> Failure {
     Failure::new(FailureKind::ConnectionFailed, format!("no connection to {address}: {error}"))
 }
 
-/// Whether `error` is about this machine's own means: file handles, buffers, memory, ports.
+/// Returns whether `error` means that this machine lacks resources: file handles, buffers, memory
+/// or ports.
 pub(crate) fn exhausted(error: &io::Error) -> bool {
     use rustix::io::Errno;
     error.raw_os_error().map(Errno::from_raw_os_error).is_some_and(|errno| {

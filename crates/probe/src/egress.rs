@@ -1,6 +1,6 @@
-//! egress: which addresses the product may talk to (design §6). Pure: the connector asks after every
-//! resolution, at every redirect, so that neither a name nor a way of writing an address leads
-//! inside. Resolving and connecting belong to `connect`.
+//! egress: decides which addresses may be connected to (design §6). Pure: the connector calls it
+//! after every DNS lookup and at every redirect. So neither a name nor a special form of an address
+//! can reach the internal network.
 
 mod place;
 
@@ -11,35 +11,35 @@ use ipnet::IpNet;
 
 pub use place::{Mapping, Place, Zone, classify};
 
-/// What may be reached besides the public internet.
+/// Networks that are permitted besides the public internet.
 #[derive(Clone, Debug, Default)]
 pub struct Egress {
     private_networks: bool,
     allowed: Arc<[IpNet]>,
 }
 
-/// Why an address may not be reached.
+/// Reason why an address is blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Private and loopback networks are closed.
+    /// Private and loopback networks are blocked by the configuration.
     #[error("address {0} is {1}; `--allow-private-networks` opens private and loopback networks")]
     Closed(IpAddr, Place),
-    /// Never open: it hands out the machine's own credentials.
+    /// Always blocked, because it hands out credentials of the machine.
     #[error("address {0} is a metadata service of a cloud, which checks may never reach")]
     Metadata(IpAddr),
-    /// No host of the internet has such an address.
+    /// Not an address of an internet host.
     #[error("address {0} is {1}, which checks may never reach")]
     Unreachable(IpAddr, Place),
 }
 
 impl Egress {
-    /// The public internet, these networks, and with `private_networks` also every private and
-    /// loopback one (not link-local). Metadata services are never among them.
+    /// Permits the public internet, `allowed` networks, and with `private_networks` also every
+    /// private and loopback network (but not link-local). Metadata services are always blocked.
     pub fn new(private_networks: bool, allowed: impl Into<Arc<[IpNet]>>) -> Self {
         Self { private_networks, allowed: allowed.into() }
     }
 
-    /// Whether `address` may be reached, or why not.
+    /// Checks whether `address` may be connected to.
     pub fn permit(&self, address: IpAddr) -> Result<(), Refusal> {
         let place = classify(address);
         match place.zone {
@@ -56,8 +56,8 @@ impl Egress {
         }
     }
 
-    /// Of an address that stands for an IPv4 one, that one counts: allowing `::/0` opens no
-    /// address of `10.0.0.0/8`.
+    /// Checks the allowed networks. An address that embeds an IPv4 address counts as that one, so
+    /// `::/0` permits no address of `10.0.0.0/8`.
     fn allows(&self, address: IpAddr) -> bool {
         let meant = match address {
             IpAddr::V4(_) => address,
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_public_internet_is_open_by_default() {
+    fn only_public_internet_is_permitted_by_default() {
         // design: §6
         let egress = Egress::default();
         for open in ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"] {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn allowing_private_networks_opens_private_and_loopback_only() {
+    fn private_networks_flag_permits_only_private_and_loopback() {
         // design: §6
         let egress = Egress::new(true, []);
         for open in ["10.0.0.1", "100.64.0.1", "127.0.0.1", "::1", "fd12::1", "::ffff:10.0.0.1"] {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_services_are_never_reached() {
+    fn metadata_services_are_always_blocked() {
         // design: §6
         let egress = Egress::new(true, ["0.0.0.0/0".parse().unwrap(), "::/0".parse().unwrap()]);
         let metadata = [
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allowed_network_opens_what_it_holds_and_nothing_else() {
+    fn allowed_network_permits_only_its_addresses() {
         let egress = Egress::new(false, ["127.0.0.2/32".parse().unwrap()]);
         assert!(permitted(&egress, "127.0.0.2") && permitted(&egress, "::ffff:127.0.0.2"));
         assert!(!permitted(&egress, "127.0.0.1") && !permitted(&egress, "::1"));
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_address_and_the_way_out() {
+    fn refusal_shows_address_and_way_out() {
         let refused = |address: &str| {
             Egress::default().permit(address.parse().unwrap()).unwrap_err().to_string()
         };

@@ -1,5 +1,5 @@
-//! What must hold of whatever comes from a nameserver, and of every address: the entries of the
-//! fuzz targets `answers` and `egress`, and of the tests that replay their corpora.
+//! Invariants for any data from nameservers and any address: used by the fuzz targets `answers` and
+//! `egress`, and by the tests that replay their corpora.
 
 mod answers;
 mod egress;
@@ -14,12 +14,12 @@ mod corpus;
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_corpus_of_answers_holds() {
+    fn answers_corpus_passes() {
         super::corpus::replay("answers", super::answers);
     }
 
     #[test]
-    fn the_corpus_of_egress_holds() {
+    fn egress_corpus_passes() {
         super::corpus::replay("egress", super::egress);
     }
 }

@@ -1,6 +1,6 @@
-//! Talks on the network for the checks: HTTP, TCP and DNS, each phase measured, behind the egress
-//! policy; and sends what the product itself has to send, behind the same. What to send and what came back means is decided by `domain::check`; when to run, and
-//! where results go, by the server.
+//! Network access for checks: HTTP, TCP and DNS with measured phases, subject to the egress policy.
+//! Also sends the server's own requests under the same policy. `domain::check` decides what to send
+//! and assesses responses; the server schedules checks and stores results.
 
 mod certificate;
 mod client;
@@ -26,8 +26,7 @@ pub use names::{Leads, Names};
 pub use runner::Probe;
 pub use settings::{Nameservers, Settings, UnusableRoots, read_roots};
 
-/// Bits of chance, for what shall not happen everywhere at once. Nothing that a test decides by
-/// depends on them.
+/// Returns random bits for jitter. Decisions that tests check do not depend on them.
 pub(crate) fn chance() -> u64 {
     rand::random()
 }

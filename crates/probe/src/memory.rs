@@ -1,23 +1,24 @@
-//! Memory that the bodies of all checks share. Who gets none keeps less of its body: one target that sends
-//! much, however many monitors it has, takes no memory from the rest of the process.
+//! A memory budget shared by the bodies of all checks. If it is used up, less of a body is kept. So
+//! one target with large responses cannot take the memory of the process, however many monitors it
+//! has.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
-/// What is left for bodies. Clones share it.
+/// The remaining budget. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory(Arc<AtomicUsize>);
 
-/// A part of the memory, until this is dropped.
+/// A reserved part of the budget, released on drop.
 #[derive(Debug)]
 pub(crate) struct Held {
     memory: Memory,
     bytes: usize,
 }
 
-/// Bytes with the memory that they hold.
+/// Bytes with their reservation.
 struct Kept {
     bytes: Vec<u8>,
     _held: Held,
@@ -28,14 +29,14 @@ impl Memory {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
 
-    /// Holds nothing yet.
+    /// Creates an empty reservation.
     pub(crate) fn hold(&self) -> Held {
         Held { memory: self.clone(), bytes: 0 }
     }
 }
 
 impl Held {
-    /// Takes so many bytes more; says whether they were there.
+    /// Reserves more bytes; returns false if not enough are left.
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
         let less = |left: usize| left.checked_sub(bytes);
         let taken = self.memory.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok();
@@ -43,14 +44,14 @@ impl Held {
         taken
     }
 
-    /// Gives back all but so many bytes.
+    /// Releases all but this many bytes.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         let more = self.bytes.saturating_sub(bytes);
         self.memory.0.fetch_add(more, Ordering::Relaxed);
         self.bytes -= more;
     }
 
-    /// The bytes, which hold this memory as long as there is a clone of them.
+    /// Returns the bytes, which keep the reservation until their last clone is dropped.
     pub(crate) fn keep(self, bytes: Vec<u8>) -> Bytes {
         if bytes.is_empty() {
             return Bytes::new();
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_is_given_back_with_the_last_clone_of_its_bytes() {
+    fn last_clone_releases_the_reservation() {
         let memory = Memory::new(100);
         let (mut first, mut second) = (memory.hold(), memory.hold());
         assert!(first.take(60) && second.take(30));

@@ -1,5 +1,5 @@
-//! Where a name leads, for the product's own questions: its aliases and its addresses, both families,
-//! asked as checks ask. What it should lead to is decided by whoever asks.
+//! DNS lookups for the server itself: aliases, addresses of both families and TXT records, resolved
+//! like those of checks. Callers compare them with their expectations.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -13,46 +13,46 @@ use tokio::time::timeout;
 use crate::resolve::{Lookup, Resolver, absolute, look_up, unresolved};
 use crate::settings::Settings;
 
-/// Asks where names lead. Clones share everything; making one reads nothing.
+/// Resolves names. Clones share all state; creating one does no I/O.
 #[derive(Clone)]
 pub struct Names(Arc<Resolver>);
 
-/// Where a name leads. At least one of the two is not empty.
+/// Result of a lookup. At least one of the two lists is not empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leads {
-    /// The names that it is an alias of, in order, in lower case and without the dot at the end.
+    /// Names in the alias chain, in order, in lower case and without trailing dots.
     pub aliases: Vec<String>,
-    /// The addresses at the end, IPv6 first.
+    /// Addresses at the end of the chain, IPv6 first.
     pub addresses: Vec<IpAddr>,
 }
 
 impl Names {
-    /// Asks whom these settings let checks ask.
+    /// Creates a resolver with the DNS settings of checks.
     pub fn new(settings: &Settings) -> Self {
         let (nameservers, zones) = (settings.nameservers.clone(), settings.zones.clone());
         Self(Arc::new(Resolver::new(nameservers, zones)))
     }
 
-    /// Where `name` (as A-labels) leads, as it stands: no search list completes it. A failure says in
-    /// words why that is not known, or that the name does not exist.
+    /// Resolves `name` (as A-labels) without the search list. Fails with a human-readable reason if
+    /// it cannot be resolved or does not exist.
     pub async fn lead(&self, name: &str, limit: Duration) -> Result<Leads, Failure> {
         if let Some(addresses) = self.0.known(name) {
             return Ok(Leads { aliases: Vec::new(), addresses });
         }
         timeout(limit, self.ask(name)).await.unwrap_or_else(|_| {
-            let detail = format!("no name server said within {limit:?} where `{name}` leads");
+            let detail = format!("no nameserver responded within {limit:?} for `{name}`");
             Err(Failure::new(FailureKind::Timeout, detail))
         })
     }
 
-    /// The texts of the TXT records at `name` (as A-labels), each with its strings joined (RFC 7208
-    /// §3.3). A name that does not exist has none.
+    /// Returns the TXT records at `name` (as A-labels), each with its strings joined (RFC 7208
+    /// §3.3). Returns an empty list if the name does not exist.
     pub async fn texts(&self, name: &str, limit: Duration) -> Result<Vec<String>, Failure> {
         let servers: Vec<SocketAddr> = self.0.servers(name);
         let asked = absolute(name)?;
         let looking = look_up(&servers, &asked, RecordType::TXT);
         let lookup = timeout(limit, looking).await.unwrap_or_else(|_| {
-            let detail = format!("no name server answered within {limit:?} for `{name}`");
+            let detail = format!("no nameserver responded within {limit:?} for `{name}`");
             Err(Failure::new(FailureKind::Timeout, detail))
         })?;
         let is_answer = [ResponseCode::NoError, ResponseCode::NXDomain].contains(&lookup.rcode);
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Names {
     }
 }
 
-/// The text of a TXT record.
+/// Returns the text of a TXT record.
 fn text(data: &RData) -> Option<String> {
     let RData::TXT(txt) = data else { return None };
     let joined = txt.txt_data.concat();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn texts_are_found_and_a_missing_name_has_none() {
+    async fn texts_are_found_and_missing_name_has_none() {
         let dns = DnsTarget::start().await;
         dns.record("_aloft.a.test", RecordKind::Txt, "one").record(
             "_aloft.a.test",
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_leads_through_its_aliases_to_addresses_of_both_families() {
+    async fn name_resolves_through_aliases_to_both_families() {
         let dns = DnsTarget::start().await;
         dns.record("status.acme.test", RecordKind::Cname, "Pages.Example.test")
             .address_of("pages.example.test", "192.0.2.7")
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_alias_without_an_address_is_known_and_no_name_and_no_answer_are_said() {
+    async fn lookup_failures_are_distinguished() {
         let dns = DnsTarget::start().await;
         dns.record("alias.test", RecordKind::Cname, "nowhere.test");
         dns.reply_addresses("ill.test", &Reply::Code(Code::ServFail));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn names_of_this_machine_are_known_without_asking() {
+    async fn localhost_resolves_without_a_query() {
         let dns = DnsTarget::start().await;
         let leads = names(&dns).lead("status.localhost", LIMIT).await.unwrap();
         assert!(leads.addresses.iter().all(IpAddr::is_loopback) && leads.addresses.len() == 2);

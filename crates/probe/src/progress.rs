@@ -1,5 +1,5 @@
-//! How far an attempt has come: kept outside of what may be cut off by the time limit, so that an
-//! attempt that ran out of time still says what it saw and where it stood.
+//! Progress of an attempt, stored outside of the future that a timeout cancels, so that a timed-out
+//! attempt still reports its observations and its stage.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,28 +7,28 @@ use std::time::Duration;
 use domain::check::{Failure, FailureKind};
 use tokio::time::Instant;
 
-/// What an attempt is doing.
+/// Current stage of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
     /// Looking up a name.
     LookUp,
-    /// Connecting to the address last written down.
+    /// Connecting to the last recorded address.
     Connect,
-    /// Shaking hands.
+    /// Performing the TLS handshake.
     Tls,
-    /// Waiting for the answer's first byte.
+    /// Waiting for the first byte of the response.
     FirstByte,
-    /// Waiting for all of the answer's head.
+    /// Waiting for the whole response head.
     Answer,
-    /// Reading the head of the answer.
+    /// Reading the response head.
     Head,
-    /// Reading the body of the answer.
+    /// Reading the response body.
     Body,
 }
 
 impl Stage {
-    /// The failure of an attempt whose time was over at this stage; `name` is what it was after,
-    /// `address` the one it talked to last.
+    /// Creates the failure of an attempt that timed out in this stage; `name` is its target,
+    /// `address` the last peer.
     pub(crate) fn out_of_time(
         self,
         limit: Duration,
@@ -50,12 +50,12 @@ impl Stage {
     }
 }
 
-/// Whole microseconds since `start`.
+/// Returns the whole microseconds since `start`.
 pub(crate) fn micros_since(start: Instant) -> u32 {
     micros(start.elapsed())
 }
 
-/// Whole microseconds of `duration`; more than 71 minutes are as many as a number holds.
+/// Converts `duration` to whole microseconds; durations over 71 minutes saturate.
 pub(crate) fn micros(duration: Duration) -> u32 {
     u32::try_from(duration.as_micros()).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,5 @@
-//! Names to addresses, asked anew at every check: what is measured is not what a cache remembers.
-//! The hosts file and the search list of the system count, as they do for its other programs.
+//! Resolves names to addresses, without a cache: every check measures a real lookup. Respects the
+//! hosts file and the search list of the system, like its other programs.
 
 mod lookup;
 mod query;
@@ -24,7 +24,7 @@ use self::system::SystemFiles;
 use crate::limits::DNS_FAMILY_GRACE;
 use crate::settings::Nameservers;
 
-/// Asks for names.
+/// Resolves names.
 pub(crate) struct Resolver {
     nameservers: Nameservers,
     zones: Vec<(String, SocketAddr)>,
@@ -32,12 +32,12 @@ pub(crate) struct Resolver {
 }
 
 impl Resolver {
-    /// A resolver that asks these. Reads nothing yet.
+    /// Creates a resolver. Does no I/O yet.
     pub(crate) fn new(nameservers: Nameservers, zones: Vec<(String, SocketAddr)>) -> Self {
         Self { nameservers, zones, system: SystemFiles::default() }
     }
 
-    /// Whom to ask for a name, in order.
+    /// Returns the nameservers for a name, in order.
     pub(crate) fn servers(&self, name: &str) -> Vec<SocketAddr> {
         if let Some((_, server)) = self.zones.iter().find(|(zone, _)| is_within(name, zone)) {
             return vec![*server];
@@ -48,7 +48,7 @@ impl Resolver {
         }
     }
 
-    /// The addresses of a host (as A-label), IPv6 and IPv4 in turn; at least one.
+    /// Returns the addresses of a host (as A-label), alternating IPv6 and IPv4; at least one.
     pub(crate) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, Failure> {
         if let Some(known) = self.known(host) {
             return Ok(known);
@@ -59,7 +59,7 @@ impl Resolver {
         let mut outcome = Err(Failure::new(FailureKind::NameUnresolved, "name not found"));
         for name in self.names(host, &system) {
             outcome = addresses_of(&servers, &name, bare).await;
-            // Only a name that does not exist may be another one in short.
+            // Only a name that does not exist may be a short form of another.
             if !matches!(&outcome, Err(failure) if failure.kind == FailureKind::NameNotFound) {
                 break;
             }
@@ -67,7 +67,7 @@ impl Resolver {
         outcome
     }
 
-    /// The addresses that no name server is asked for.
+    /// Returns addresses that are known without a query.
     pub(crate) fn known(&self, host: &str) -> Option<Vec<IpAddr>> {
         let bare = host.strip_suffix('.').unwrap_or(host);
         let known = self.system.read().hosts.get(&bare.to_ascii_lowercase()).cloned();
@@ -75,8 +75,8 @@ impl Resolver {
         known.or_else(|| is_localhost(bare).then(here))
     }
 
-    /// The full names that `host` may be short for. A name with a dot is first taken as it is: else
-    /// each check inside of a cluster would ask for names that nobody means.
+    /// Returns the full names that `host` may abbreviate. A name with a dot is tried unchanged
+    /// first: otherwise each check within a cluster would send useless queries.
     fn names(&self, host: &str, system: &system::System) -> Vec<String> {
         let dots = host.matches('.').count();
         if host.ends_with('.') || self.nameservers != Nameservers::System || dots >= system.ndots {
@@ -93,17 +93,17 @@ impl Resolver {
     }
 }
 
-/// The name as DNS writes it.
+/// Parses the name as an absolute DNS name.
 pub(crate) fn absolute(name: &str) -> Result<Name, Failure> {
     let unreadable = |why: &dyn std::fmt::Display| {
-        Failure::new(FailureKind::NameUnresolved, format!("`{name}` is no name for DNS: {why}"))
+        Failure::new(FailureKind::NameUnresolved, format!("`{name}` is not a valid DNS name: {why}"))
     };
     let mut name = Name::from_ascii(name).map_err(|error| unreadable(&error))?;
     name.set_fqdn(true);
     Ok(name)
 }
 
-/// Whether `name` is `zone` or lies below it.
+/// Returns whether `name` is `zone` or a subdomain of it.
 fn is_within(name: &str, zone: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     let Some(above) = name.len().checked_sub(zone.len()) else { return false };
@@ -111,7 +111,7 @@ fn is_within(name: &str, zone: &str) -> bool {
         && (above == 0 || name.as_bytes()[above - 1] == b'.')
 }
 
-/// RFC 6761 §6.3: such names are this machine, whoever is asked.
+/// Returns whether the name is local to this machine (RFC 6761 §6.3).
 fn is_localhost(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     last.eq_ignore_ascii_case("localhost")
@@ -125,7 +125,7 @@ async fn addresses_of(
     let name = absolute(name)?;
     let v6 = std::pin::pin!(look_up(servers, &name, RecordType::AAAA));
     let v4 = std::pin::pin!(look_up(servers, &name, RecordType::A));
-    // The family that answers first with addresses does not wait long for the other.
+    // If the first family to respond has addresses, wait only briefly for the other.
     let (v6, v4) = match select(v6, v4).await {
         Either::Left((v6, v4)) => {
             let v4 = if has_addresses(&v6) {
@@ -172,8 +172,7 @@ fn in_turn(first: Vec<IpAddr>, second: Vec<IpAddr>) -> Vec<IpAddr> {
     }
 }
 
-/// Why there is no address: what a nameserver said of the name weighs more than that one could not
-/// be asked.
+/// Returns why there is no address: a nameserver's response outweighs an unreachable nameserver.
 pub(crate) fn unresolved(name: &str, v4: Option<Found>, v6: Option<Found>) -> Failure {
     let mut failure = None;
     for found in [v4, v6].into_iter().flatten() {
@@ -191,7 +190,7 @@ pub(crate) fn unresolved(name: &str, v4: Option<Found>, v6: Option<Found>) -> Fa
         }
         if lookup.rcode != ResponseCode::NoError {
             let said = query::word(lookup.rcode);
-            let detail = format!("`{name}` cannot be looked up: {server} answers {said}");
+            let detail = format!("failed to look up `{name}`: {server} responded with {said}");
             failure = failure.or(Some(Failure::new(FailureKind::NameUnresolved, detail)));
         }
     }
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn short_names_are_completed_and_names_with_dots_are_tried_as_they_are_first() {
+    fn dotted_names_are_tried_before_the_search_list() {
         assert_eq!(names("db", 1), ["db.ns.cluster", "db.cluster", "db"]);
         assert_eq!(names("db.other", 5), ["db.other", "db.other.ns.cluster", "db.other.cluster"]);
         assert_eq!(names("example.com", 1), ["example.com"]);
@@ -222,14 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn families_take_turns() {
+    fn address_families_alternate() {
         let (a, b, c) =
             ("::1".parse().unwrap(), "::2".parse().unwrap(), "1.1.1.1".parse().unwrap());
         assert_eq!(in_turn(vec![a, b], vec![c]), vec![a, c, b]);
     }
 
     #[test]
-    fn a_zone_holds_its_name_and_those_below_and_no_others() {
+    fn zone_contains_its_name_and_subdomains_only() {
         let own = "127.0.0.1:5353".parse().unwrap();
         let usual = "9.9.9.9:53".parse().unwrap();
         let resolver =
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn localhost_is_this_machine_also_with_a_label_before() {
+    fn localhost_and_its_subdomains_are_local() {
         assert!(is_localhost("localhost") && is_localhost("api.LOCALHOST"));
         assert!(!is_localhost("localhost.example.com"));
     }

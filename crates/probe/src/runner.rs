@@ -1,4 +1,5 @@
-//! Runs a job: attempt after attempt, as far as `domain::check` says, each within its time.
+//! Runs a job: attempts one after the other, as `domain::check` decides, each within its time
+//! limit.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::resolve::Resolver;
 use crate::settings::Settings;
 use crate::transport::{Network, dns, http, tcp};
 
-/// Runs checks. Clones share everything; making one opens nothing and reads nothing.
+/// Runs checks. Clones share all state; creating one does no I/O.
 #[derive(Clone)]
 pub struct Probe {
     network: Arc<Network>,
@@ -24,7 +25,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// A probe that is set up so.
+    /// Creates a probe.
     pub fn new(settings: Settings) -> Self {
         let resolver = Resolver::new(settings.nameservers, settings.zones);
         Self {
@@ -38,9 +39,9 @@ impl Probe {
         }
     }
 
-    /// Runs `job`: its attempts in order, at least one, the last of which decides. `clock` tells the
-    /// time that the job's slots are by. Dropping the future stops the check and closes what it
-    /// opened.
+    /// Runs `job` and returns its attempts in order; the last one decides, and there is at least
+    /// one. `clock` returns the current time by the clock of the job's slots. Dropping the future
+    /// cancels the check and closes its connections.
     pub async fn run(
         &self,
         job: &Job,
@@ -49,7 +50,7 @@ impl Probe {
         self.run_while(job, clock, || true).await
     }
 
-    /// Like [`Self::run`]; no further attempt starts once `is_wanted` says no.
+    /// Works like [`Self::run`], but starts no further attempt once `is_wanted` returns false.
     pub async fn run_while(
         &self,
         job: &Job,
@@ -60,7 +61,7 @@ impl Probe {
         loop {
             let attempt = {
                 let _place =
-                    self.running.acquire().await.expect("nobody closes the probe's semaphore");
+                    self.running.acquire().await.expect("the semaphore is never closed");
                 self.attempt(&job.plan, clock()).await
             };
             let assessment = assess(&job.plan, &attempt);
@@ -80,12 +81,12 @@ impl Probe {
         }
     }
 
-    /// One attempt. Its time holds from the look-up to the last byte over all hops, and what was
-    /// seen until then is kept.
+    /// Runs one attempt. Its time limit covers everything from DNS to the last byte over all hops;
+    /// on a timeout the observations so far are kept.
     async fn attempt(&self, plan: &Plan, started_at: Timestamp) -> Attempt {
         let network = &*self.network;
         let start = Instant::now();
-        // Each exchange is pinned where it stands: as an argument, its kilobytes would be copied.
+        // Each exchange is pinned in place, because passing it as an argument would copy kilobytes.
         let (seen, failure) = match &plan.check {
             PlannedCheck::Http(http) => {
                 let mut progress = http::Progress::new();

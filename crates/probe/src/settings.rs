@@ -1,5 +1,5 @@
-//! How a probe is set up: what it may reach, whom it asks for names, whom it trusts, how much it
-//! does at a time. Reading these from flags and files belongs to whoever starts the probe.
+//! Settings of a probe: egress policy, nameservers, trusted authorities and concurrency. The caller
+//! reads them from flags and files.
 
 use std::net::SocketAddr;
 
@@ -11,53 +11,51 @@ use rustls::pki_types::pem::PemObject;
 use crate::egress::Egress;
 use crate::limits::concurrency_limit;
 
-/// How a probe is set up.
+/// Settings of a probe.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What may be reached.
     pub egress: Egress,
-    /// Whom to ask for names. These are the operator's, so the egress policy does not hold for them.
+    /// The operator chooses them, so the egress policy does not apply to them.
     pub nameservers: Nameservers,
-    /// Zones that have a name server of their own, such as `corp.example`: the names at or below
-    /// one are asked for there.
+    /// Zones with their own nameserver, such as `corp.example`, which is used for the zone and its
+    /// subdomains.
     pub zones: Vec<(String, SocketAddr)>,
-    /// Certificate authorities trusted besides the usual ones; see [`read_roots`].
+    /// Certificate authorities trusted in addition to the usual ones; see [`read_roots`].
     pub extra_roots: Vec<CertificateDer<'static>>,
-    /// Attempts that run at a time; the others wait.
+    /// Number of concurrent attempts; others wait.
     pub concurrency: usize,
-    /// Bytes of memory that the bodies of all checks share; where none are left, less of a body is kept.
+    /// Memory budget for the bodies of all checks, in bytes. If it is used up, less of a body is
+    /// kept.
     pub body_memory: usize,
 }
 
-/// Whom to ask for names.
+/// Source of the nameservers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Nameservers {
-    /// Those of `/etc/resolv.conf`.
+    /// From `/etc/resolv.conf`.
     System,
     /// These, in order.
     Given(Vec<SocketAddr>),
 }
 
-/// A certificate authority that cannot be used.
+/// Error for certificate authorities that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableRoots {
-    /// The text holds none.
+    /// The text contains no certificate.
     #[error("no certificate found; give PEM with `BEGIN CERTIFICATE`")]
     None,
-    /// The text is no PEM.
-    #[error("certificate number {number} is no PEM: {why}")]
+    /// The text is not valid PEM.
+    #[error("certificate number {number} is not valid PEM: {why}")]
     Unreadable {
         /// Counted from 1.
         number: usize,
-        /// What PEM's reader says.
         why: rustls::pki_types::pem::Error,
     },
-    /// It is PEM, and no certificate of an authority.
-    #[error("certificate number {number} is of no authority: {why}")]
+    /// The certificate is not usable as an authority.
+    #[error("certificate number {number} is not a usable authority: {why}")]
     Unusable {
         /// Counted from 1.
         number: usize,
-        /// What TLS says.
         why: rustls::Error,
     },
 }
@@ -75,7 +73,7 @@ impl Default for Settings {
     }
 }
 
-/// The certificate authorities in a PEM text, each found usable.
+/// Parses the certificate authorities in a PEM text and checks that each is usable.
 pub fn read_roots(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, UnusableRoots> {
     let mut roots = Vec::new();
     for (index, read) in CertificateDer::pem_slice_iter(pem).enumerate() {

@@ -1,5 +1,5 @@
-//! TLS of the checks: trust in the compiled-in authorities and the operator's, no resumption, and
-//! the certificates a server showed also where they do not hold.
+//! TLS for checks: trusts the compiled-in authorities and those of the operator, resumes no
+//! sessions, and captures the server's certificates even if they are invalid.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,12 +22,12 @@ use tokio_rustls::client::TlsStream;
 use crate::certificate::Certificates;
 use crate::limits::CHAINS_TRUSTED;
 
-/// How long a chain that was found good is not looked at again.
+/// Time for which a verified chain is not verified again.
 const TRUSTED_FOR_MS: i64 = 600_000;
-/// Protocols offered, best first.
+/// Offered protocols, best first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// What every handshake starts from; about 100 KiB with the authorities, so made on first use.
+/// Shared TLS configuration; about 100 KiB with the authorities, so created on first use.
 pub(crate) struct Tls {
     config: ClientConfig,
     trust: Arc<WebPkiServerVerifier>,
@@ -36,16 +36,17 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Trusts the usual authorities and `extra_roots`.
+    /// Creates a configuration that trusts the usual authorities and `extra_roots`.
     pub(crate) fn new(extra_roots: &[CertificateDer<'static>]) -> Self {
         let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         roots.add_parsable_certificates(extra_roots.iter().cloned());
         let mut provider = aws_lc_rs::default_provider();
-        // As browsers do: SHA-256 has instructions of its own on today's processors, SHA-384 often
-        // none, and a handshake is mostly hashing once its curves are done.
+        // Prefers SHA-256, as browsers do: most processors have instructions for it, unlike for
+        // SHA-384, and hashing dominates a handshake after its curves.
         provider.cipher_suites.sort_by_key(needs_sha384);
-        // Said here, since other crates' wishes for the same library change its order: with the hybrid
-        // group first a check takes a quarter more, and what checks say need not be secret for decades.
+        // Listed explicitly, because features of other crates change the library's order. With the
+        // hybrid group first, a check takes a quarter more time, and checks need no long-term
+        // secrecy.
         provider.kx_groups = vec![
             kx_group::X25519,
             kx_group::SECP256R1,
@@ -56,7 +57,7 @@ impl Tls {
         let trust =
             WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
                 .build()
-                .expect("the compiled-in authorities are some, and there are no revocation lists");
+                .expect("there are compiled-in authorities and no revocation lists");
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .expect("the provider has suites for TLS 1.2 and 1.3")
@@ -68,8 +69,8 @@ impl Tls {
         Self { config, trust, trusted: Arc::default(), certificates: Arc::default() }
     }
 
-    /// Shakes hands with the server called `host` (a name, or an address without brackets).
-    /// `shown` becomes what it showed of itself, also where that does not hold.
+    /// Performs the handshake with the server `host` (a name, or an address without brackets). Sets
+    /// `shown` to the server's certificate, even if it is invalid.
     pub(crate) async fn handshake(
         &self,
         host: &str,
@@ -86,8 +87,8 @@ impl Tls {
             certificates: Arc::clone(&self.certificates),
             refused: Mutex::default(),
         });
-        // All that is large in a configuration is behind an `Arc`, so a copy for each connection
-        // is cheap beside its handshake.
+        // The large parts of a configuration are behind an `Arc`, so a copy per connection is cheap
+        // compared to its handshake.
         let mut config = self.config.clone();
         config
             .dangerous()
@@ -107,13 +108,13 @@ impl Tls {
     }
 }
 
-/// Chains that were found good for a name a while ago. The same chain is as good today, until one of
-/// its certificates ends, and its signatures are a good part of a handshake. That the server has
-/// the key is verified each time.
+/// Cache of chains that were recently verified for a name. The result stays valid until a
+/// certificate expires, and verifying signatures is a large part of a handshake. The server's
+/// possession of the key is still verified each time.
 #[derive(Debug, Default)]
 struct Trusted(Mutex<HashMap<[u8; 32], TrustedFor>>);
 
-/// Milliseconds since 1970, the second one not included.
+/// Range in milliseconds since 1970, end exclusive.
 #[derive(Clone, Copy, Debug)]
 struct TrustedFor {
     from: i64,
@@ -121,7 +122,7 @@ struct TrustedFor {
 }
 
 impl Trusted {
-    /// What tells a chain and a name from others.
+    /// Returns the key of a chain and a name.
     fn key(
         leaf: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
@@ -150,8 +151,8 @@ impl Trusted {
     }
 }
 
-/// Asks the trusted authorities, and keeps the chain that they refuse: without it nobody could say
-/// whose certificate expired, and when.
+/// Verifies with the trusted authorities and captures a rejected chain, to report whose certificate
+/// expired and when.
 #[derive(Debug)]
 struct Recorder {
     trust: Arc<WebPkiServerVerifier>,
@@ -249,7 +250,7 @@ fn complaint(host: &str, why: &CertificateError, shown: Option<&Certificate>) ->
     }
     if shown.subject == shown.issuer && shown.chain.len() == 1 {
         return format!(
-            "the certificate of `{host}` is signed by itself, which nobody vouches for"
+            "the certificate of `{host}` is self-signed and not trusted"
         );
     }
     if matches!(why, Why::UnknownIssuer) {
@@ -259,7 +260,7 @@ fn complaint(host: &str, why: &CertificateError, shown: Option<&Certificate>) ->
     format!("the certificate of `{host}` is bad: {why}")
 }
 
-/// A name out of what TLS writes around it: `DnsName("mail.example.com")`.
+/// Extracts the name from the format of the TLS library: `DnsName("mail.example.com")`.
 fn bare(presented: &str) -> &str {
     presented.split('"').nth(1).unwrap_or(presented)
 }
@@ -269,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_is_trusted_again_until_it_ends_and_for_its_own_name_only() {
+    fn verified_chain_is_cached_per_name_until_expiry() {
         let (leaf, other) = (CertificateDer::from(vec![1, 2]), CertificateDer::from(vec![1]));
         let name = |name: &'static str| ServerName::try_from(name).unwrap();
         let key = Trusted::key(&leaf, &[], &name("a.example"));
@@ -279,7 +280,7 @@ mod tests {
             assert_eq!(trusted.holds(&key, now), holds, "{now}");
         }
         trusted.keep(key, 1_000, i64::MAX);
-        assert!(!trusted.holds(&key, 1_000 + TRUSTED_FOR_MS), "looked at again once in a while");
+        assert!(!trusted.holds(&key, 1_000 + TRUSTED_FOR_MS), "verified again after some time");
         let rest = CertificateDer::from(vec![2]);
         for stranger in [
             Trusted::key(&leaf, &[], &name("b.example")),

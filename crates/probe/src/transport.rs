@@ -1,4 +1,4 @@
-//! The three ways to talk to a target, each writing down how far it came as it goes.
+//! The transports for checks, each recording its progress.
 
 pub(crate) mod dns;
 pub(crate) mod http;
@@ -14,12 +14,12 @@ use crate::memory::Memory;
 use crate::resolve::Resolver;
 use crate::tls::Tls;
 
-/// What the transports share.
+/// State shared by the transports.
 pub(crate) struct Network {
     pub(crate) egress: Egress,
     pub(crate) resolver: Resolver,
     pub(crate) long_heads: LongHeads,
-    /// Memory for bodies.
+    /// Memory budget for bodies.
     pub(crate) memory: Memory,
     extra_roots: Vec<CertificateDer<'static>>,
     tls: OnceLock<Tls>,
@@ -42,7 +42,7 @@ impl Network {
         }
     }
 
-    /// What TLS needs, made when it is first needed.
+    /// Returns the TLS configuration, created on first use.
     pub(crate) fn tls(&self) -> &Tls {
         self.tls.get_or_init(|| Tls::new(&self.extra_roots))
     }

@@ -1,4 +1,4 @@
-//! The bytes of one connection, plain or inside TLS, with the instant of the first one that came.
+//! The byte stream of one connection, plain or TLS, with the time of the first received byte.
 
 use std::io;
 use std::pin::Pin;
@@ -18,37 +18,35 @@ pub(crate) struct Wire {
     first_byte: FirstByte,
 }
 
-/// What carries the bytes.
+/// The underlying stream.
 pub(crate) enum Stream {
-    /// TCP.
     Plain(TcpStream),
-    /// TLS on TCP.
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// When the first byte came, readable while the connection is in other hands.
+/// Time of the first received byte, readable while another owner uses the connection.
 #[derive(Clone)]
 pub(crate) struct FirstByte {
     opened: Instant,
-    /// Nanoseconds after `opened`, plus one; 0 until then.
+    /// Nanoseconds after `opened`, plus one; 0 means none received.
     after: Arc<AtomicU64>,
 }
 
 impl Wire {
-    /// A connection that was just opened.
+    /// Wraps a connection that was just opened.
     pub(crate) fn new(stream: Stream) -> Self {
         let first_byte = FirstByte { opened: Instant::now(), after: Arc::default() };
         Self { stream, first_byte }
     }
 
-    /// When the first byte comes.
+    /// Returns a handle to the time of the first byte.
     pub(crate) fn first_byte(&self) -> FirstByte {
         self.first_byte.clone()
     }
 }
 
 impl FirstByte {
-    /// When it came, if it did.
+    /// Returns the time of the first byte, if received.
     pub(crate) fn at(&self) -> Option<Instant> {
         let after = self.after.load(Ordering::Relaxed).checked_sub(1)?;
         Some(self.opened + Duration::from_nanos(after))
@@ -119,7 +117,7 @@ impl AsyncWrite for Wire {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.stream {
-            // Closing follows at once and says the same.
+            // The socket is closed right afterwards, which has the same effect.
             Stream::Plain(_) => Poll::Ready(Ok(())),
             Stream::Tls(tls) => Pin::new(&mut **tls).poll_shutdown(cx),
         }

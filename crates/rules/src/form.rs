@@ -1,5 +1,5 @@
-//! The forms that a text may have, one function a form. Which field has which form, and how long it
-//! may be, stands in the tables; reading a whole input belongs to `reader`.
+//! The formats of texts, one function per format. The tables assign formats and lengths to fields;
+//! `reader` validates whole inputs.
 
 pub(crate) mod clock;
 pub(crate) mod contact;
@@ -17,7 +17,7 @@ pub(crate) use url::without_credentials;
 
 use crate::field::Shape;
 
-/// Why a text has not the form asked for: what is allowed, as the end of a sentence.
+/// Error for a text in the wrong format: what is allowed, as the end of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub Cow<'static, str>);
@@ -34,8 +34,8 @@ impl From<String> for Refusal {
     }
 }
 
-/// Whether `text` has the form of `shape`; its length is not looked at, and a shape that is no free
-/// text has no form.
+/// Checks whether `text` has the format of `shape`. Ignores its length. Shapes that are not free
+/// text have no format.
 pub(crate) fn check(shape: Shape, text: &str) -> Result<(), Refusal> {
     match shape {
         Shape::Text { .. } => plain(text),
@@ -65,7 +65,7 @@ pub(crate) fn check(shape: Shape, text: &str) -> Result<(), Refusal> {
     }
 }
 
-// PostgreSQL keeps no U+0000 in a text, and both databases must hold the same.
+// PostgreSQL cannot store U+0000 in a text, and both databases must accept the same.
 fn plain(text: &str) -> Result<(), Refusal> {
     if text.contains('\0') {
         return Err("must not contain the character U+0000".into());
@@ -85,7 +85,7 @@ fn line(min: u32, text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-// An identifier is opaque: whether it exists is asked of the store, which answers for any text.
+// An ID is opaque: the store decides whether it exists.
 fn id(prefix: &str, text: &str) -> Result<(), Refusal> {
     let rest = text.strip_prefix(prefix).unwrap_or_default();
     if rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {

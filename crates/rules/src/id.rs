@@ -1,5 +1,5 @@
-//! Identifiers: opaque texts with a prefix outside, 64 bits inside. Making new ones belongs to the
-//! server's context, which has the clock and the chance for it.
+//! IDs: opaque texts with a prefix, stored as 64 bits. The server's context creates them, because
+//! it has clock and random generator.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,26 +7,25 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Crockford's base 32 in lower case: no letter is taken for a digit.
+/// Crockford's base 32 in lower case, without letters that look like digits.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// 13 digits of 5 bits hold 64 bits.
 const DIGITS: usize = 13;
-/// Chance fills the low bits, so that ids made in one millisecond differ.
+/// Random low bits distinguish IDs created in the same millisecond.
 const CHANCE_BITS: u32 = 23;
-/// 2020-01-01, where the count of milliseconds in an id begins: 41 bits reach past 2089.
+/// 2020-01-01, the start of the millisecond count in an ID: 41 bits reach beyond 2089.
 const EPOCH_MILLIS: i64 = 1_577_836_800_000;
 
-/// What belongs to identifiers, for what is looked up with every check. Nobody outside chooses
-/// identifiers, so a hash will do that takes a tenth of the standard one's time and resists no choice.
+/// A map by ID, for lookups on the hot path. Outsiders cannot choose IDs, so a fast hash suffices
+/// that does not resist collisions.
 pub type ById<I, V> = HashMap<I, V, foldhash::fast::RandomState>;
 
-/// A text that is no identifier of the kind asked for.
+/// Error for a text that is not an ID of the expected kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid identifier `{given}`; expected the form `{prefix}…`")]
 pub struct UnreadableId {
-    /// What was given.
     pub given: String,
-    /// The prefix that an identifier of this kind has.
+    /// The expected prefix.
     pub prefix: &'static str,
 }
 
@@ -37,25 +36,26 @@ macro_rules! ids {
         pub struct $name(u64);
 
         impl $name {
-            /// The prefix of the identifier's text.
+            /// The prefix of the ID's text.
             pub const PREFIX: &'static str = $prefix;
 
-            /// An identifier made at `now` with 23 bits of `chance`; later ones sort after earlier ones.
+            /// Creates an ID from `now` and 23 bits of `chance`; later ones sort after earlier
+            /// ones.
             pub fn at(now: crate::Timestamp, chance: u64) -> Self {
                 Self(compose(now, chance))
             }
 
-            /// The identifier with these bits, as [`Self::bits`] gave them.
+            /// Creates an ID from the result of [`Self::bits`].
             pub const fn from_bits(bits: u64) -> Self {
                 Self(bits)
             }
 
-            /// The 64 bits of the identifier.
+            /// Returns the 64 bits of the ID.
             pub const fn bits(self) -> u64 {
                 self.0
             }
 
-            /// Reads the text form.
+            /// Parses the text form.
             pub fn parse(text: &str) -> Result<Self, UnreadableId> {
                 text.strip_prefix($prefix)
                     .and_then(decode)
@@ -100,35 +100,35 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A workspace: the owner of everything else.
+    /// ID of a workspace, the owner of everything else.
     WorkspaceId = "ws_";
-    /// A monitor of any kind.
+    /// ID of a monitor of any kind.
     MonitorId = "mon_";
-    /// An API key; not the key itself.
+    /// ID of an API key; not the key itself.
     KeyId = "key_";
-    /// An incident: the time from a monitor's error to its recovery.
+    /// ID of an incident: the time from a monitor's error to its recovery.
     IncidentId = "inc_";
-    /// A notification channel.
+    /// ID of a notification channel.
     ChannelId = "chn_";
-    /// A status page.
+    /// ID of a status page.
     PageId = "page_";
-    /// A component of a status page.
+    /// ID of a component of a status page.
     ComponentId = "cmp_";
-    /// A group of components of a status page.
+    /// ID of a group of components of a status page.
     GroupId = "grp_";
-    /// A delivery: one event for one channel.
+    /// ID of a delivery: one event for one channel.
     DeliveryId = "dlv_";
-    /// A planned maintenance.
+    /// ID of a planned maintenance.
     MaintenanceId = "mnt_";
-    /// A secret that a workspace's webhooks are signed with; not the secret itself.
+    /// ID of a secret that signs a workspace's webhooks; not the secret itself.
     SigningSecretId = "sgn_";
-    /// A subscriber of a status page.
+    /// ID of a subscriber of a status page.
     SubscriberId = "sub_";
-    /// A status report.
+    /// ID of a status report.
     ReportId = "rpt_";
-    /// An update of a status report.
+    /// ID of an update of a status report.
     UpdateId = "upd_";
-    /// A template of status reports.
+    /// ID of a template of status reports.
     TemplateId = "tpl_";
 }
 
@@ -150,7 +150,7 @@ fn decode(text: &str) -> Option<u64> {
     }
     text.bytes().try_fold(0_u64, |bits, byte| {
         let digit = ALPHABET.iter().position(|letter| *letter == byte)?;
-        // The first of 13 digits has only 4 bits to give; one more would overflow.
+        // The first of 13 digits has only 4 bits; more would overflow.
         (bits >> 59 == 0).then_some((bits << 5) | digit as u64)
     })
 }
@@ -164,13 +164,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_id_reads_back_from_its_text(bits: u64) {
+        fn id_round_trips_through_text(bits: u64) {
             let id = MonitorId::from_bits(bits);
             prop_assert_eq!(MonitorId::parse(&id.to_string()), Ok(id));
         }
 
         #[test]
-        fn later_ids_sort_after_earlier_ones_as_texts_too(millis in 0_i64..1 << 40, a: u64, b: u64) {
+        fn later_ids_sort_after_earlier_ones(millis in 0_i64..1 << 40, a: u64, b: u64) {
             let earlier = MonitorId::at(Timestamp::from_millis(EPOCH_MILLIS + millis), a);
             let later = MonitorId::at(Timestamp::from_millis(EPOCH_MILLIS + millis + 1), b);
             prop_assert!(earlier < later);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_of_another_kind_or_shape_is_refused() {
+    fn id_of_another_kind_is_rejected() {
         for text in [
             "key_0000000000000",
             "mon_",

@@ -1,25 +1,25 @@
-//! Incidents, as far as callers write and ask: the states there are, and what a comment may be. When
-//! an incident opens and closes is decided by `domain`.
+//! Incidents as callers see them: their states, and the limits of a comment. `domain` decides when
+//! an incident opens and closes.
 
 use crate::tables::INCIDENT_COMMENT;
 use crate::{Reader, Violation, Violations};
 
 words! {
-    /// Whether an incident goes on.
+    /// State of an incident.
     IncidentState ("state") {
-        /// It does.
+        /// It has not ended.
         Open = "open",
-        /// It is over.
+        /// It has ended.
         Closed = "closed",
     }
 }
 
-/// What somebody wrote into an incident, as long as it may be.
+/// A valid comment on an incident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment(String);
 
 impl Comment {
-    /// Reads what was given, or says what is wrong with it.
+    /// Validates the text of a comment.
     pub fn parse(text: Option<String>) -> Result<Self, Violations> {
         let mut reader = Reader::new(&INCIDENT_COMMENT);
         let text = reader.text("text", text);
@@ -30,7 +30,7 @@ impl Comment {
         Ok(comment)
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn into_text(self) -> String {
         self.0
     }
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_holds_at_its_bounds_and_not_past_them() {
+    fn comment_length_is_limited() {
         for chars in [1, 4_096] {
             let text = "é".repeat(chars);
             assert_eq!(Comment::parse(Some(text.clone())), Ok(Comment(text)));

@@ -1,6 +1,6 @@
-//! The vocabulary of Aloft: what resources there are, what their fields may hold, and the words
-//! that RPC, database, forms, Terraform and pages share. Small, stable, and without IO; every
-//! other crate reads it, and no limit of the specification stands anywhere else.
+//! The vocabulary of Aloft: resources, the limits of their fields, and the enums shared by RPC,
+//! database, forms, Terraform and pages. Small, stable, and without IO. All other crates read it,
+//! and it is the only place for limits of the specification.
 
 mod id;
 mod secret;

@@ -1,6 +1,5 @@
-//! Planned maintenance: what a user wrote (the draft), and the same once every rule held (the
-//! settings). Whether what it names is there is asked by `store`; when its windows are is worked out
-//! by `domain`.
+//! Planned maintenance: the draft of a caller, and the validated settings. `store` checks that the
+//! referenced objects exist; `domain` computes the windows.
 
 mod recurrence;
 
@@ -15,90 +14,81 @@ use crate::{
     WorkspaceId, limits,
 };
 
-/// The field that names monitors.
+/// The field with monitors.
 pub const MONITORS: &str = "monitor_ids";
-/// What that field may hold; whether a monitor is there is asked of the store.
+/// Allowed values of that field; the store checks whether a monitor exists.
 pub const MONITORS_ALLOWED: &str = "may only name monitors of this workspace";
-/// The field that names components.
+/// The field with components.
 pub const COMPONENTS: &str = "component_ids";
-/// What that field may hold; whether a component is there is asked of the store.
+/// Allowed values of that field; the store checks whether a component exists.
 pub const COMPONENTS_ALLOWED: &str = "may only name components of this workspace";
-/// What a maintenance must have, as the end of a sentence about when it is.
+/// Requirement for the schedule, as the end of a sentence.
 pub const A_WINDOW_AHEAD: &str = "must have a window that is not over yet";
 
-/// A maintenance as it is stored.
+/// A stored maintenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maintenance {
-    /// Its identifier.
     pub id: MaintenanceId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// The user's settings.
     pub settings: MaintenanceSettings,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// The arguments of a maintenance, valid. Only [`MaintenanceDraft`] and the store make them.
+/// The valid arguments of a maintenance. Only [`MaintenanceDraft`] and the store create them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaintenanceSettings {
-    /// Title, 1 to 256 characters.
+    /// 1 to 256 characters.
     pub title: String,
-    /// What is done, at most 4,096 characters.
+    /// At most 4,096 characters.
     pub description: Option<String>,
-    /// When its windows are.
     pub schedule: Schedule,
-    /// Its monitors; sorted, each once.
+    /// Sorted, without duplicates.
     pub monitor_ids: Vec<MonitorId>,
-    /// Its components; sorted, each once. One covers the monitor that it shows.
+    /// Sorted, without duplicates. A component covers its monitor.
     pub component_ids: Vec<ComponentId>,
 }
 
-/// When the windows of a maintenance are.
+/// Schedule of a maintenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// When the first window begins, and at which time of the day those of a recurrence do.
+    /// Start of the first window; its local time of day is that of a recurrence.
     pub starts_at: Timestamp,
-    /// How long each window is.
+    /// Duration of each window.
     pub duration: Interval,
-    /// Whose clock a recurrence goes by.
+    /// Time zone of the recurrence.
     pub time_zone: TimeZone,
-    /// By which rule it comes again; `None` where it is once.
+    /// Recurrence rule; `None` for a single window.
     pub recurrence: Option<Recurrence>,
 }
 
-/// A maintenance as a caller wrote it: nothing checked, everything optional.
+/// A maintenance as sent by a caller: not validated, every field optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MaintenanceDraft {
-    /// Title.
     pub title: Option<String>,
-    /// What is done.
     pub description: Option<String>,
-    /// When the first window begins.
+    /// Start of the first window.
     pub starts_at: Option<Timestamp>,
-    /// How long each window is.
+    /// Duration of each window.
     pub duration: Option<String>,
     /// A name of the IANA time zones.
     pub time_zone: Option<String>,
     /// The value of an RRULE.
     pub recurrence: Option<String>,
-    /// Its monitors.
     pub monitor_ids: Vec<String>,
-    /// Its components.
     pub component_ids: Vec<String>,
 }
 
 impl MaintenanceDraft {
-    /// The settings of a new maintenance, or all that is wrong with the draft. Whether what it names
-    /// is there is not looked at.
+    /// Validates the settings of a new maintenance; returns all violations. Does not check whether
+    /// referenced objects exist.
     pub fn parse(self) -> Result<MaintenanceSettings, Violations> {
         self.read(None)
     }
 
-    /// The settings of a maintenance that had `seen`, or all that is wrong with the draft. Where all
-    /// that it was for is deleted, other changes need nothing new.
+    /// Validates the settings of a maintenance that had `seen`; returns all violations. If all its
+    /// monitors and components were deleted, other changes need not add new ones.
     pub fn parse_change(
         self,
         seen: &MaintenanceSettings,
@@ -106,12 +96,12 @@ impl MaintenanceDraft {
         self.read(Some(seen))
     }
 
-    /// Takes from `other` the fields that `mask` names, also where `other` leaves them out: that
-    /// clears them. A name that no maintenance has is refused, and nothing is taken then.
+    /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
+    /// names without copying anything.
     pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&MAINTENANCE, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
-        // Taken apart by name, so that a new field cannot be forgotten here.
+        // Destructured, so that a new field cannot be forgotten here.
         let Self {
             title,
             description,
@@ -141,14 +131,14 @@ impl MaintenanceDraft {
 }
 
 impl MaintenanceSettings {
-    /// Whether it names neither monitor nor component: what it was for is deleted.
+    /// Returns whether it has neither monitors nor components, because they were deleted.
     pub fn is_for_nothing(&self) -> bool {
         self.monitor_ids.is_empty() && self.component_ids.is_empty()
     }
 }
 
 impl From<&MaintenanceSettings> for MaintenanceDraft {
-    /// The draft that parses to these settings: where an update with a mask begins.
+    /// Creates the draft that parses to these settings, the base of a masked update.
     fn from(settings: &MaintenanceSettings) -> Self {
         let schedule = &settings.schedule;
         Self {
@@ -186,7 +176,7 @@ fn settings(
     });
     let monitor_ids = ids(reader, MONITORS, draft.monitor_ids, MONITORS_ALLOWED);
     let component_ids = ids(reader, COMPONENTS, draft.component_ids, COMPONENTS_ALLOWED);
-    let held = "the field's shape has this form";
+    let held = "the field was validated with this format";
     let schedule = Schedule {
         starts_at: starts_at?,
         duration: Interval::parse(&duration?).expect(held),
@@ -205,7 +195,7 @@ fn starts_at(reader: &mut Reader, given: Option<Timestamp>) -> Option<Timestamp>
     reader.refuse("starts_at", at, format!("must be from {min} to {max}"))
 }
 
-/// A text in the form of an identifier that is none is the identifier of nothing.
+/// Parses IDs. A text with the right prefix that does not parse matches nothing.
 fn ids<Id: FromStr>(
     reader: &mut Reader,
     field: &str,

@@ -1,15 +1,15 @@
-//! Masks of partial updates: which names one may hold, and taking over what it names. Which fields
-//! a draft has is its own matter.
+//! Masks of partial updates: validates field names and copies the named fields. Each draft lists
+//! its own fields.
 
 use crate::field::Resource;
 use crate::{Violation, Violations};
 
-/// Refuses a mask with a name that no argument or block of the resource has.
+/// Rejects a mask with a name that is neither an argument nor a block of the resource.
 pub(crate) fn check(table: &Resource, mask: &[String]) -> Result<(), Violations> {
     check_all(&[table], mask)
 }
 
-/// The same of a resource that several tables describe together.
+/// Works like [`check`] for a resource with several tables.
 pub(crate) fn check_all(tables: &[&Resource], mask: &[String]) -> Result<(), Violations> {
     let known: Vec<_> = tables.iter().flat_map(|table| table.writable()).collect();
     let unknown: Vec<_> =
@@ -21,7 +21,7 @@ pub(crate) fn check_all(tables: &[&Resource], mask: &[String]) -> Result<(), Vio
     Err(Violation::new("update_mask", unknown.join(", "), allowed).into())
 }
 
-/// Takes over `other` where the mask names the field.
+/// Copies `other` if the mask names the field.
 pub(crate) fn replace<T>(mine: &mut T, other: T, named: bool) {
     if named {
         *mine = other;

@@ -1,13 +1,13 @@
-//! Chance that repeats itself: `SplitMix64`.
+//! A reproducible random generator: `SplitMix64`.
 
 use std::time::Duration;
 
-/// A stream of chance.
+/// A stream of random numbers.
 #[derive(Debug)]
 pub(crate) struct Chance(pub u64);
 
 impl Chance {
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -15,22 +15,22 @@ impl Chance {
         bits ^ (bits >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.bits() % end
     }
 
-    /// A place in a list of this length.
+    /// Returns an index into a list of this length.
     pub(crate) fn place(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }
 
-    /// True in so many of a hundred.
+    /// Returns true in this percentage of calls.
     pub(crate) fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// A time below `end_ms`.
+    /// Returns a duration below `end_ms`.
     pub(crate) fn millis(&mut self, end_ms: u64) -> Duration {
         Duration::from_millis(self.below(end_ms))
     }

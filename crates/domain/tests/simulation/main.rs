@@ -1,7 +1,7 @@
-//! The judge and its timetable in simulated time: monitors, probes and targets of a seed, results
-//! late, lost, doubled and re-ordered, edits, pauses and restarts; and what design §5 promises,
-//! held against it after every step. A seed that breaks a promise is printed with its last events;
-//! `ALOFT_SIMULATION_SEED=7 cargo test -p aloft-domain --test simulation` plays it again.
+//! Simulates judge and schedule with random monitors, probes and targets: results arrive late,
+//! lost, duplicated or reordered, with edits, pauses and restarts. Checks the invariants of design
+//! §5 after every step. A seed that violates one is printed with its last events;
+//! `ALOFT_SIMULATION_SEED=7 cargo test -p aloft-domain --test simulation` repeats it.
 
 mod acts;
 mod chance;
@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use world::World;
 
-/// Seeds that every run plays.
+/// Number of seeds in every run.
 const SEEDS: u64 = 1_000;
-/// Events that are shown of a seed that breaks a promise.
+/// Number of events shown for a seed that violates an invariant.
 const EVENTS_SHOWN: usize = 60;
 
 #[test]
-fn a_thousand_seeds_keep_every_promise() {
-    #[expect(clippy::disallowed_methods, reason = "a seed to play again; read here only")]
+fn thousand_seeds_keep_every_invariant() {
+    #[expect(clippy::disallowed_methods, reason = "a seed to repeat, read only here")]
     let given = std::env::var("ALOFT_SIMULATION_SEED").ok();
     if let Some(seed) = given {
         return play(seed.parse().expect("a seed is a whole number"));
@@ -36,14 +36,14 @@ fn a_thousand_seeds_keep_every_promise() {
     });
 }
 
-/// Plays a seed; one that breaks a promise is played again with its events written down.
+/// Runs a seed; repeats it with a trace if it violates an invariant.
 fn play(seed: u64) {
     let broken = acts::all(&mut World::of(seed, false));
     if broken.is_none() {
         return;
     }
     let mut world = World::of(seed, true);
-    let broken = acts::all(&mut world).expect("a seed plays the same every time");
+    let broken = acts::all(&mut world).expect("a seed always gives the same run");
     let shown = world.trace.len().saturating_sub(EVENTS_SHOWN);
     panic!("seed {seed}: {broken}\nthe last events:\n{}", world.trace[shown..].join("\n"));
 }

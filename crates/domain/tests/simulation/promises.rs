@@ -1,5 +1,5 @@
-//! What design §5 promises, held against the world after every step by counting anew: the witness
-//! keeps all results that were heard, and knows nothing of what the judge remembers.
+//! Checks the invariants of design §5 after every step by independent counting: the witness records
+//! all received results and does not use the judge's state.
 
 mod count;
 mod probes;
@@ -12,7 +12,7 @@ use aloft_domain::check::{CheckResult, Outcome, Trigger};
 use aloft_domain::judge::Policy;
 use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 
-/// What became of a slot.
+/// Outcome of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Run,
@@ -23,32 +23,32 @@ pub(crate) enum Fate {
 /// A slot of a revision in a region.
 pub(crate) type Place = (u32, Region, Timestamp);
 
-/// What orders the results of a region: revision, slot and trigger.
+/// Order of the results of a region: revision, slot and trigger.
 pub(crate) type Key = (u32, Timestamp, Trigger);
-/// When a result ended, and what it came to.
+/// End and outcome of a result.
 pub(crate) type Said = (Timestamp, Outcome);
 
 #[derive(Debug, Default)]
 pub(crate) struct Witness {
-    /// The first promise that was broken.
+    /// The first violated invariant.
     pub(crate) broken: Option<String>,
     monitors: Vec<Seen>,
-    /// The clock was set back: slots and votes come again, and are not counted any more.
+    /// The clock was set back: slots and votes repeat and are no longer counted.
     looks_away: bool,
-    /// Second opinions of this process.
+    /// Confirmation checks of this process.
     opinions: Vec<Timestamp>,
-    /// The probes that doubt themselves, and when each doubt has to have ended.
+    /// The suspect probes, and the time by which each suspicion must have ended.
     doubting: BTreeMap<u16, Timestamp>,
 }
 
-/// What was seen of a monitor.
+/// Recorded facts about a monitor.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     heard: BTreeMap<Region, BTreeMap<Key, Said>>,
     fates: BTreeMap<Place, Fate>,
     expected: BTreeSet<Place>,
     open: Option<IncidentId>,
-    /// A person resolved the last incident, and the status has not left `error` since.
+    /// A user resolved the last incident, and the status has not left `error` since.
     resolved: bool,
     status: Option<MonitorStatus>,
     pub(crate) asked_at: Option<Timestamp>,
@@ -63,7 +63,7 @@ impl Witness {
     }
 
     pub(crate) fn fail(&mut self, promise: &str, what: impl std::fmt::Display) {
-        self.broken.get_or_insert_with(|| format!("“{promise}” is broken: {what}"));
+        self.broken.get_or_insert_with(|| format!("invariant “{promise}” is violated: {what}"));
     }
 
     fn hold(&mut self, promise: &str, holds: bool, what: impl FnOnce() -> String) {
@@ -72,7 +72,7 @@ impl Witness {
         }
     }
 
-    /// From now on only incidents are counted.
+    /// Counts only incidents from now on.
     pub(crate) fn look_away(&mut self) {
         self.looks_away = true;
     }
@@ -85,7 +85,7 @@ impl Witness {
         self.opinions.clear();
     }
 
-    /// An edit takes regions away at once; a pause forgets all.
+    /// Removes the results of removed regions, or all results on a pause.
     pub(crate) fn align(&mut self, place: usize, policy: &Policy) {
         let has = |region: &Region| policy.regions.iter().any(|serving| serving.region == *region);
         self.monitors[place].heard.retain(|region, _| policy.active && has(region));
@@ -95,7 +95,7 @@ impl Witness {
         self.monitors[place].heard.clear();
     }
 
-    /// A result of the present revision arrives; the second of an identity changes nothing.
+    /// Records a result of the current revision; a second one with the same identity has no effect.
     pub(crate) fn hear(&mut self, place: usize, result: &CheckResult) {
         let identity = &result.identity;
         let key = (identity.revision, identity.slot, identity.trigger);
@@ -103,7 +103,7 @@ impl Witness {
         heard.entry(key).or_insert((result.finished_at, result.outcome));
     }
 
-    /// The results of a region's present revision: slot, trigger, end and outcome.
+    /// Returns the results of a region's current revision: slot, trigger, end and outcome.
     pub(crate) fn heard(&self, place: usize, region: Region) -> Vec<(Key, Said)> {
         let heard = self.monitors[place].heard.get(&region).into_iter().flatten();
         heard.map(|(key, result)| (*key, *result)).collect()

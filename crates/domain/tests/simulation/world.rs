@@ -1,6 +1,6 @@
-//! The world of a seed: its clock, its monitors with their targets, its probes, and a small pipeline
-//! around the pure decisions, which stands in `world::pipeline`. What must hold of it is in `promises`,
-//! what happens to it in `acts`.
+//! The simulated world of a seed: its clock, monitors with targets, and probes. `world::pipeline`
+//! is a small pipeline around the pure decisions, `promises` has the invariants, `acts` the
+//! scenarios.
 
 mod life;
 mod pipeline;
@@ -15,24 +15,24 @@ use rules::{MonitorId, Region, Timestamp};
 use crate::chance::Chance;
 use crate::promises::Witness;
 
-/// When worlds begin.
+/// Start of all worlds.
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
-/// Second opinions a second and at once: few, so that the budget is felt.
+/// Rate and burst of confirmation checks: low, so that the budget matters.
 pub(crate) const OPINIONS: (u32, u32) = (1, 5);
 
-/// How a probe behaves.
+/// Behaviour of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Honest,
-    /// Whatever it checks fails.
+    /// Reports a failure for every check.
     Lies,
-    /// It takes jobs and never answers.
+    /// Takes jobs and never responds.
     Stalls,
-    /// It takes no jobs.
+    /// Takes no jobs.
     Gone,
 }
 
-/// What a target is.
+/// State of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Up,
@@ -56,13 +56,13 @@ pub(crate) struct Watched {
     pub(crate) id: MonitorId,
     pub(crate) policy: Policy,
     pub(crate) history: History,
-    /// What the store keeps: the history as of when it was written last, and all results.
+    /// The stored data: the last stored state, and all results.
     kept: History,
     results: BTreeMap<Identity, (Timestamp, Outcome)>,
     wake_at: Option<Timestamp>,
     pub(crate) target: Target,
     pub(crate) deleted: bool,
-    /// When this revision came.
+    /// Time of the current revision.
     updated_at: Timestamp,
     in_flight: BTreeSet<Region>,
 }
@@ -74,7 +74,7 @@ pub(crate) struct World {
     pub(crate) probes: Vec<Mode>,
     pub(crate) doubts: Doubts,
     pub(crate) witness: Witness,
-    /// Results come late, doubled, or not at all, and other things happen.
+    /// Whether results may be late, duplicated or lost, and random events occur.
     pub(crate) disturbed: bool,
     pub(crate) trace: Vec<String>,
     traced: bool,
@@ -119,7 +119,7 @@ impl World {
         world
     }
 
-    /// Lets the world run until `end`, or until a promise is broken.
+    /// Runs the world until `end`, or until an invariant is violated.
     pub(crate) fn run_until(&mut self, end: Timestamp) {
         while self.witness.broken.is_none() {
             let first = self.events.keys().next().map(|(at, _)| *at);

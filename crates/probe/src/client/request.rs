@@ -1,5 +1,5 @@
-//! A request of the product's own, and how it is written on a connection. Its URL, headers and body
-//! may have secrets, so nothing shows them.
+//! A request of the server itself, and its form on a connection. URL, headers and body may contain
+//! secrets, so they are never printed.
 
 use std::fmt;
 
@@ -12,34 +12,31 @@ use url::{Position, Url};
 
 use crate::transport::http::link::of_the_connection;
 
-/// What a receiver is told of who sends, unless a header says otherwise.
+/// Default user agent.
 const AGENT: &str = concat!("Aloft/", env!("CARGO_PKG_VERSION"));
 
-/// A request of the product's own. `Debug` shows where it goes and nothing else.
+/// A request of the server itself. `Debug` prints only its host.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Its method.
     pub method: Method,
     /// `http` or `https`. Credentials in it are not sent.
     pub url: Url,
-    /// Its headers in order; those that belong to a connection (Host, Content-Length and others) are
-    /// the client's to write.
+    /// Headers in order; the client adds those of the connection (Host, Content-Length and others).
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Its body.
     pub body: Bytes,
 }
 
-/// Whom connections are for: what one of them was opened for, another request may use.
+/// Origin of a connection: requests to the same origin can share connections.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub(super) is_tls: bool,
-    /// As the URL writes it: IPv6 in brackets.
+    /// As in the URL, with IPv6 in brackets.
     pub(super) host: String,
     pub(super) port: u16,
 }
 
 impl Request {
-    /// Whom it goes to.
+    /// Returns the origin of its URL.
     pub(super) fn place(&self) -> Result<Place, Failure> {
         let is_tls = match self.url.scheme() {
             "https" => true,
@@ -51,7 +48,7 @@ impl Request {
         Ok(Place { is_tls, host, port })
     }
 
-    /// The request as it goes over a connection of `version`.
+    /// Creates the request for a connection of `version`.
     pub(super) fn written(
         &self,
         version: Version,
@@ -95,7 +92,7 @@ impl fmt::Debug for Request {
     }
 }
 
-/// Without the URL, which may be a secret as a whole.
+/// Creates a failure without the URL, which may be secret as a whole.
 fn unsendable(why: &dyn fmt::Display) -> Failure {
-    Failure::new(FailureKind::ProtocolBroken, format!("the request cannot be written: {why}"))
+    Failure::new(FailureKind::ProtocolBroken, format!("failed to build the request: {why}"))
 }

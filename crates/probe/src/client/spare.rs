@@ -1,5 +1,6 @@
-//! Connections whose answer was read to its end, kept for a while for the next request to the same
-//! place. Nobody reads from them meanwhile: whether one still holds is seen when it is used again.
+//! A pool of idle connections for further requests to the same origin. A connection enters it after
+//! its response was read completely. Nobody reads from it meanwhile, so a closed one is detected on
+//! reuse.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -22,7 +23,7 @@ pub(super) struct Connection {
     pub(super) opened: Instant,
 }
 
-/// The connections that wait.
+/// The pool of idle connections.
 #[derive(Default)]
 pub(super) struct Spare(Mutex<Shelf>);
 
@@ -30,12 +31,12 @@ pub(super) struct Spare(Mutex<Shelf>);
 struct Shelf {
     places: HashMap<Place, Vec<(Instant, Connection)>>,
     count: usize,
-    /// Whether a task comes by to close what waited long enough.
+    /// Whether a task is running that closes expired connections.
     is_swept: bool,
 }
 
 impl Spare {
-    /// The connection to `place` that was used last, and still may be.
+    /// Takes the most recently used connection to `place` that has not expired.
     pub(super) fn take(&self, place: &Place) -> Option<Connection> {
         let mut shelf = self.shelf();
         let (since, connection) = shelf.places.get_mut(place)?.pop()?;
@@ -43,9 +44,10 @@ impl Spare {
         (since.elapsed() < CONNECTION_IDLE).then_some(connection)
     }
 
-    /// Keeps a connection whose last answer was read to its end, where there is room and it may live.
+    /// Adds a connection whose last response was read completely, unless it is too old or the pool
+    /// is full.
     pub(super) fn keep(self: &Arc<Self>, place: Place, mut connection: Connection) {
-        // What is to be done after the answer, such as closing, is done now.
+        // Completes pending work of the connection, such as closing.
         let _ = connection.link.drive(std::future::ready(()), || {}).now_or_never();
         if !connection.link.is_open() || connection.opened.elapsed() >= CONNECTION_AGE {
             return;
@@ -65,7 +67,7 @@ impl Spare {
         }
     }
 
-    /// Closes what waited long enough, and says whether more waits.
+    /// Closes expired connections; returns whether any remain.
     fn tidy(&self) -> bool {
         let mut shelf = self.shelf();
         for waiting in shelf.places.values_mut() {
@@ -82,7 +84,7 @@ impl Spare {
     }
 }
 
-/// Comes by until nothing waits, or nobody is left who would use it.
+/// Closes expired connections until none remain or the client is dropped.
 async fn sweep(spare: Weak<Spare>) {
     loop {
         sleep(CONNECTION_IDLE).await;

@@ -1,45 +1,40 @@
-//! Where an address lies, by the registries of special addresses:
+//! Classifies addresses by the registries of special addresses:
 //! <https://www.iana.org/assignments/iana-ipv4-special-registry> and
 //! <https://www.iana.org/assignments/iana-ipv6-special-registry>.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Where an address lies, and whether it is an IPv6 address that stands for an IPv4 one.
+/// The zone of an address, and the mapping if it embeds an IPv4 address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Where it lies; of an address that stands for another, where that one does.
+    /// Zone of the address, or of the embedded IPv4 address.
     pub zone: Zone,
-    /// How it stands for an IPv4 address, if it does.
+    /// Form of the embedding, if any.
     pub mapping: Option<Mapping>,
 }
 
-/// The parts of the address space, as far as they differ in who may be there.
+/// Zones of the address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
-    /// The public internet.
     Public,
     /// Private networks (RFC 1918, unique local addresses, local NAT64).
     Private,
-    /// The shared space of a provider's address translation (RFC 6598).
+    /// Shared address space of carrier-grade NAT (RFC 6598).
     Shared,
-    /// This machine.
     Loopback,
-    /// This link.
     LinkLocal,
-    /// The metadata services of clouds.
+    /// Metadata services of clouds.
     Metadata,
-    /// Groups.
     Multicast,
-    /// No address, and "this network".
+    /// The unspecified address, and "this network".
     Unspecified,
-    /// Everybody on the link.
     Broadcast,
-    /// For documents, benchmarks, protocols or the future.
+    /// Reserved for documentation, benchmarks, protocols or future use.
     Reserved,
 }
 
-/// How an IPv6 address stands for an IPv4 one.
+/// Form of an IPv6 address that embeds an IPv4 address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
     /// `::ffff:a.b.c.d`, and `::ffff:0:a.b.c.d`.
@@ -54,8 +49,9 @@ pub enum Mapping {
     Teredo,
 }
 
-/// Addresses at which clouds hand out credentials of the machine: AWS and most others (instance, ECS,
-/// EKS), Azure, Alibaba, Oracle, Tencent, Scaleway, and by IPv6 AWS, Google, `OpenStack`, Scaleway.
+/// Addresses at which clouds hand out credentials of the machine: AWS and most others (instance,
+/// ECS, EKS), Azure, Alibaba, Oracle, Tencent, Scaleway, and over IPv6 AWS, Google, `OpenStack`,
+/// Scaleway.
 const METADATA: [IpAddr; 13] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
@@ -72,7 +68,7 @@ const METADATA: [IpAddr; 13] = [
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42)),
 ];
 
-/// Where `address` lies. An address that stands for an IPv4 one lies where that one does.
+/// Classifies `address`. An address that embeds an IPv4 address has the zone of that one.
 pub fn classify(address: IpAddr) -> Place {
     let plain = |zone| Place { zone, mapping: None };
     if METADATA.contains(&address) {
@@ -88,7 +84,7 @@ pub fn classify(address: IpAddr) -> Place {
     }
 }
 
-/// The IPv4 address that `address` stands for, and how.
+/// Extracts the IPv4 address embedded in `address`.
 pub(super) fn unmapped(address: Ipv6Addr) -> Option<(Mapping, Ipv4Addr)> {
     let segments = address.segments();
     let last = join(segments[6], segments[7]);
@@ -99,20 +95,20 @@ pub(super) fn unmapped(address: Ipv6Addr) -> Option<(Mapping, Ipv4Addr)> {
         [0, 0, 0, 0, 0, 0, ..] if u32::from(last) > 1 => Some((Mapping::Ipv4Compatible, last)),
         [0x64, 0xff9b, 0, 0, 0, 0, ..] | [0x64, 0xff9b, 1, ..] => Some((Mapping::Nat64, last)),
         [0x2002, high, low, ..] => Some((Mapping::SixToFour, join(high, low))),
-        // The client's address is written with all its bits turned (RFC 4380 §4).
+        // The client's address is stored with inverted bits (RFC 4380 §4).
         [0x2001, 0, .., high, low] => Some((Mapping::Teredo, join(!high, !low))),
         _ => None,
     }
 }
 
-/// Whether a local translator with a prefix of 48, 56 or 64 bits leads from `address` to a metadata
-/// service: RFC 6052 §2.2 then writes the IPv4 address around bits 64 to 71, which are 0.
+/// Returns whether a local translator with a prefix of 48, 56 or 64 bits maps `address` to a
+/// metadata service. RFC 6052 §2.2 then places the IPv4 address around bits 64 to 71, which are 0.
 fn translates_to_metadata(address: Ipv6Addr) -> bool {
     let octets = address.octets();
     [6, 7, 8].into_iter().any(|start| {
         let mut written = (start..).filter(|at| *at != 8).map(|at: usize| octets[at]);
         let mut next =
-            || written.next().expect("there are 16 octets, and at most 13 are asked for");
+            || written.next().expect("at most 13 of 16 octets are read");
         METADATA.contains(&IpAddr::from([next(), next(), next(), next()]))
     })
 }
@@ -122,9 +118,9 @@ fn zone_behind(mapping: Mapping, address: Ipv6Addr, inner: Ipv4Addr) -> Zone {
     let [_, _, third, fourth, ..] = address.segments();
     match (mapping, zone) {
         (Mapping::Nat64, _) if third == 1 && translates_to_metadata(address) => Zone::Metadata,
-        // What a local translator leads to is its network's business, so it counts as private.
+        // The local network controls its translator, so the address counts as private.
         (Mapping::Nat64, Zone::Public) if third == 1 => Zone::Private,
-        // Packets go to the server named in the address as well as to the client.
+        // Packets reach the embedded server as well as the client.
         (Mapping::Teredo, Zone::Public) => classify(IpAddr::V4(join(third, fourth))).zone,
         (_, zone) => zone,
     }
@@ -156,7 +152,7 @@ fn zone_of_v6(address: Ipv6Addr) -> Zone {
         [0xfe80..=0xfebf, ..] => Zone::LinkLocal,
         [0xfc00..=0xfdff, ..] => Zone::Private,
         [0xff00..=0xffff, ..] => Zone::Multicast,
-        // Protocols' own addresses, documents.
+        // Protocol assignments and documentation.
         [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Zone::Reserved,
         [0x2000..=0x3fff, ..] => Zone::Public,
         _ => Zone::Reserved,
@@ -197,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_lies_in_the_same_zone_however_it_is_wrapped() {
+    fn embedded_address_has_the_same_zone() {
         // design: §6 "mapped addresses"
         for block in 0..=u16::MAX {
             let v4 = join(block, 0xa9fe);
@@ -219,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_local_translator_is_private_whatever_it_leads_to() {
+    fn local_translator_is_never_public() {
         let public = "64:ff9b:1::808:808".parse().unwrap();
         assert_eq!(classify(public).zone, Zone::Private);
         let loopback = "64:ff9b:1::7f00:1".parse().unwrap();

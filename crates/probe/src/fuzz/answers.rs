@@ -1,4 +1,4 @@
-//! The target `answers`: a message of a nameserver, up to the records that assertions compare.
+//! The fuzz target `answers`: decodes a nameserver's message into comparable records.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -10,22 +10,21 @@ use crate::limits::DNS_ALIASES;
 use crate::resolve::{absolute, follow, heard};
 use crate::transport::dns::{record, record_type};
 
-/// The name that every input answers for.
+/// The queried name.
 const ASKED: &str = "www.example.com";
 
-/// Reads a message as an answer about [`ASKED`]: the first byte chooses the type that was asked for,
-/// the rest is the message.
+/// Decodes a message as the response to a query for [`ASKED`]: the first byte chooses the queried
+/// type, the rest is the message.
 ///
-/// # Panics
-/// Where a message that is not ours is heard, where aliases are followed that the answer does not
-/// have or too many of them, or where a record is of another type or name than asked for.
+/// # Panics If a message for another query is accepted, if aliases are followed that are not in the
+/// response or too many of them, or if a record has the wrong type or name.
 pub fn answers(input: &[u8]) {
     let Some((choice, bytes)) = input.split_first() else { return };
     let kind = RecordKind::ALL[usize::from(*choice) % RecordKind::ALL.len()];
-    let name = absolute(ASKED).expect("a name as any other");
+    let name = absolute(ASKED).expect("the name is valid");
     let question = Query::query(name.clone(), record_type(kind));
     let Some(id) = bytes.first_chunk().map(|id| u16::from_be_bytes(*id)) else { return };
-    assert!(heard(bytes, id.wrapping_add(1), &question).is_none(), "of another question");
+    assert!(heard(bytes, id.wrapping_add(1), &question).is_none(), "a response to another query is ignored");
     let Some(Ok(message)) = heard(bytes, id, &question) else { return };
     assert_eq!(message.metadata.message_type, MessageType::Response);
     let (aliases, records) = follow(message.answers.clone(), &name, record_type(kind));
@@ -40,7 +39,7 @@ pub fn answers(input: &[u8]) {
     }
 }
 
-/// Each alias is one that the answer has for the name before, and there are not too many.
+/// Checks that each alias is in the response, and that there are not too many.
 fn led_by(answers: &[Record], name: &Name, aliases: &[Name]) {
     assert!(aliases.len() <= DNS_ALIASES + 1, "{} aliases", aliases.len());
     let mut at = name;
@@ -50,12 +49,12 @@ fn led_by(answers: &[Record], name: &Name, aliases: &[Name]) {
             let target = matches!(&record.data, RData::CNAME(to) if to.0 == *next);
             is_alias && target && record.name.eq_ignore_root(at)
         };
-        assert!(answers.iter().any(leads), "nothing leads from {at} to {next}");
+        assert!(answers.iter().any(leads), "no alias from {at} to {next}");
         at = next;
     }
 }
 
-/// What is compared has the form of its type.
+/// Checks that the value has the format of its type.
 fn reads_as(kind: RecordKind, value: &str) {
     let fits = match kind {
         RecordKind::A => value.parse::<Ipv4Addr>().is_ok(),

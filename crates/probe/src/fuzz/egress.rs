@@ -1,5 +1,5 @@
-//! The target `egress`: no way of writing an address leads where the address itself may not go.
-//! What is private is said here once more, by the standard library, so that two have to be wrong.
+//! The fuzz target `egress`: no form of an address may reach what the plain address may not. Uses
+//! the standard library as an independent definition of special addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,30 +7,29 @@ use ipnet::{IpNet, Ipv6Net};
 
 use crate::egress::{Egress, Zone, classify};
 
-/// Asks for an address (the first 16 bytes; its last four are an IPv4 address too) with an allowed
-/// network (16 bytes, and one for its length).
+/// Checks an address (the first 16 bytes; the last four also as IPv4) with an allowed network (16
+/// bytes, and one for its prefix length).
 ///
-/// # Panics
-/// Where an address leads to an IPv4 one that may not be reached, where opening more closes
-/// something, or where a metadata service is open.
+/// # Panics If a permitted address embeds a blocked IPv4 one, if permitting more blocks something,
+/// or if a metadata service is permitted.
 pub fn egress(input: &[u8]) {
     let mut bytes = [0; 33];
     let length = input.len().min(bytes.len());
     bytes[..length].copy_from_slice(&input[..length]);
-    let (address, rest) = bytes.split_first_chunk::<16>().expect("33 bytes are more than 16");
-    let (network, prefix) = rest.split_first_chunk::<16>().expect("17 bytes are more than 16");
+    let (address, rest) = bytes.split_first_chunk::<16>().expect("the input has 33 bytes");
+    let (network, prefix) = rest.split_first_chunk::<16>().expect("17 bytes remain");
     let v6 = Ipv6Addr::from(*address);
     let v4 = Ipv4Addr::from(u128::from(v6) as u32);
     a_wrapped_address_goes_no_further(v4);
     let network = Ipv6Net::new(Ipv6Addr::from(*network), prefix[0] % 129);
-    let network = network.expect("no prefix is longer than 128");
+    let network = network.expect("the prefix length is at most 128");
     for address in [IpAddr::V4(v4), IpAddr::V6(v6)] {
         permitted_means_public(address);
         opening_opens(address, IpNet::V6(network));
     }
 }
 
-/// All forms in which an IPv6 address stands for this one, the server of Teredo being public.
+/// Returns all IPv6 forms that embed this address, with a public Teredo server.
 fn wrapped(v4: Ipv4Addr) -> [Ipv6Addr; 7] {
     let bits = u128::from(u32::from(v4));
     [
@@ -51,11 +50,11 @@ fn a_wrapped_address_goes_no_further(v4: Ipv4Addr) {
     assert!(!plain || !is_special(v4), "{v4} is permitted");
     for v6 in wrapped(v4) {
         let permitted = default.permit(IpAddr::V6(v6)).is_ok();
-        assert!(!permitted || plain, "{v6} is permitted and leads to {v4}");
+        assert!(!permitted || plain, "{v6} is permitted and embeds {v4}");
     }
 }
 
-/// Whether the standard library says that no host of the internet has this address.
+/// Returns whether the standard library considers the address special.
 fn is_special(v4: Ipv4Addr) -> bool {
     let [first, second, ..] = v4.octets();
     v4.is_private()
@@ -86,10 +85,10 @@ fn permitted_means_public(address: IpAddr) {
     }
 }
 
-/// What is open stays so where more is opened; metadata services are closed even then; and a
-/// network opens nothing outside of it.
+/// Checks that permitting more never blocks an address, that metadata services stay blocked, and
+/// that a network permits only its own addresses.
 fn opening_opens(address: IpAddr, network: IpNet) {
-    let everything: [IpNet; 2] = ["0.0.0.0/0", "::/0"].map(|it| it.parse().expect("a network"));
+    let everything: [IpNet; 2] = ["0.0.0.0/0", "::/0"].map(|it| it.parse().expect("the network is valid"));
     let least = Egress::default().permit(address);
     let private = Egress::new(true, []).permit(address);
     let allowed = Egress::new(false, [network]).permit(address);
@@ -97,10 +96,10 @@ fn opening_opens(address: IpAddr, network: IpNet) {
     let metadata = classify(address).zone == Zone::Metadata;
     assert_eq!(most.is_err(), metadata, "{address}");
     for more in [private, allowed] {
-        assert!(least.is_err() || more.is_ok(), "{address} is closed by opening");
-        assert!(more.is_err() || most.is_ok(), "{address} is closed by opening all");
+        assert!(least.is_err() || more.is_ok(), "{address} is blocked by permitting more");
+        assert!(more.is_err() || most.is_ok(), "{address} is blocked by permitting everything");
     }
     if allowed.is_ok() && least.is_err() {
-        assert!(network.contains(&address), "{address} is opened by {network}");
+        assert!(network.contains(&address), "{address} is permitted by {network}");
     }
 }

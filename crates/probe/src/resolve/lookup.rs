@@ -1,4 +1,4 @@
-//! A look-up: a question, and the further ones where the answer is only an alias.
+//! A lookup: a query, and further ones if the response ends at an alias.
 
 use std::net::SocketAddr;
 
@@ -9,30 +9,30 @@ use hickory_proto::rr::{Name, RData, Record, RecordType};
 use super::query::{Reply, ask, word};
 use crate::limits::DNS_ALIASES;
 
-/// What came of a look-up.
+/// Result of a lookup.
 #[derive(Debug)]
 pub(crate) struct Lookup {
-    /// Code of the last answer.
+    /// Response code of the last response.
     pub(crate) rcode: ResponseCode,
-    /// Who gave it.
+    /// Server of the last response.
     pub(crate) server: SocketAddr,
-    /// Whether it came by TCP.
+    /// Whether the last response was received over TCP.
     pub(crate) over_tcp: bool,
-    /// Where the aliases led, in order.
+    /// Names in the alias chain, in order.
     pub(crate) aliases: Vec<Name>,
-    /// Records of the type asked for, at the end of the aliases.
+    /// Records of the queried type at the end of the chain.
     pub(crate) records: Vec<Record>,
 }
 
 impl Lookup {
-    /// The word for [`Self::rcode`].
+    /// Returns the name of [`Self::rcode`].
     pub(crate) fn rcode_word(&self) -> String {
         word(self.rcode)
     }
 }
 
-/// Asks `servers` for records of `kind` at `name`, and follows aliases, unless they are what is
-/// asked for. How long is the caller's to limit.
+/// Queries `servers` for records of `kind` at `name` and follows aliases, unless they are queried
+/// themselves. The caller limits the time.
 pub(crate) async fn look_up(
     servers: &[SocketAddr],
     name: &Name,
@@ -46,19 +46,19 @@ pub(crate) async fn look_up(
         let end = hops.last().cloned();
         aliases.extend(hops);
         if aliases.len() > DNS_ALIASES {
-            let detail = format!("`{name}` leads through more than {DNS_ALIASES} aliases");
+            let detail = format!("`{name}` has more than {DNS_ALIASES} aliases");
             return Err(Failure::new(FailureKind::NameUnresolved, detail));
         }
         let rcode = message.metadata.response_code;
         match end {
-            // The answer ends at an alias that it says nothing of.
+            // The response ends at an alias without its records.
             Some(end) if records.is_empty() && rcode == ResponseCode::NoError => asked = end,
             _ => return Ok(Lookup { rcode, server, over_tcp, aliases, records }),
         }
     }
 }
 
-/// The aliases that `answers` leads through from `name`, and the records of `kind` at their end.
+/// Returns the aliases in `answers` from `name` on, and the records of `kind` at their end.
 pub(crate) fn follow(
     answers: Vec<Record>,
     name: &Name,

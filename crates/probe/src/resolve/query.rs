@@ -1,5 +1,5 @@
-//! One question to nameservers: over UDP, again and to the next one while nobody answers, and over
-//! TCP where an answer did not fit. Answers that are not to our question are not heard.
+//! One query to nameservers: over UDP, repeated and to the next server until one responds, and over
+//! TCP if a response was truncated. Ignores responses to other queries.
 
 use std::future::poll_fn;
 use std::io;
@@ -16,26 +16,25 @@ use tokio::time::timeout;
 use crate::connect::exhausted;
 use crate::limits::{DNS_RESEND, DNS_RESEND_MAX, DNS_UDP_PAYLOAD, DNS_UDP_ROOM};
 
-/// An answer to our question.
+/// A response to our query.
 #[derive(Debug)]
 pub(super) struct Reply {
-    /// The whole message.
     pub(super) message: Message,
-    /// Who sent it.
+    /// The responding server.
     pub(super) server: SocketAddr,
-    /// Whether it came by TCP.
+    /// Whether it was received over TCP.
     pub(super) over_tcp: bool,
 }
 
-/// Asks `servers` for records of `kind` at `name`, until one answers. How long is the caller's to
-/// limit. One that says that it cannot or will not is believed when no other says more.
+/// Queries `servers` for records of `kind` at `name` until one responds. The caller limits the
+/// time. Returns an error response such as SERVFAIL only if no other server responds.
 pub(super) async fn ask(
     servers: &[SocketAddr],
     name: &Name,
     kind: RecordType,
 ) -> Result<Reply, Failure> {
     let reply = Asking::new(servers, name, kind, true)?.run().await?;
-    // Very old servers do not know the extension by which we say how much we take.
+    // Very old servers do not support EDNS, by which we advertise our payload size.
     if matches!(reply.message.metadata.response_code, ResponseCode::FormErr | ResponseCode::NotImp)
     {
         return Asking::new(&[reply.server], name, kind, false)?.run().await;
@@ -43,7 +42,7 @@ pub(super) async fn ask(
     Ok(reply)
 }
 
-/// The word for a response code.
+/// Returns the name of a response code.
 pub(crate) fn word(code: ResponseCode) -> String {
     match u16::from(code) {
         0 => "NOERROR".to_owned(),
@@ -61,9 +60,9 @@ struct Asking<'a> {
     question: Query,
     id: u16,
     bytes: Vec<u8>,
-    /// One socket per server asked, so that late answers are still heard.
+    /// One socket per queried server, so that late responses are still received.
     open: Vec<(SocketAddr, UdpSocket)>,
-    /// What those said of whom nothing more is to be expected.
+    /// Final results of servers from which no more is expected.
     settled: Vec<(SocketAddr, Result<Reply, Failure>)>,
 }
 
@@ -75,7 +74,7 @@ impl<'a> Asking<'a> {
         extended: bool,
     ) -> Result<Self, Failure> {
         let question = Query::query(name.clone(), kind);
-        // The identifier is drawn anew for each question; source ports are the kernel's choice.
+        // Each query has a new random ID; the kernel chooses source ports.
         let mut message = Message::query();
         message.metadata.recursion_desired = true;
         message.add_query(question.clone());
@@ -85,7 +84,7 @@ impl<'a> Asking<'a> {
             message.set_edns(edns);
         }
         let bytes = message.to_vec().map_err(|error| {
-            let detail = format!("`{name}` cannot be asked for: {error}");
+            let detail = format!("failed to build the query for `{name}`: {error}");
             Failure::new(FailureKind::NameUnresolved, detail)
         })?;
         let (open, settled) = (Vec::new(), Vec::new());
@@ -115,7 +114,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// The answer that `outcome` is, if it is one to end with.
+    /// Returns the response in `outcome` if it is final.
     async fn take(&mut self, server: SocketAddr, outcome: io::Result<Message>) -> Option<Reply> {
         let reply = match outcome {
             Ok(message) if message.metadata.truncation => self.ask_by_tcp(server).await,
@@ -139,7 +138,7 @@ impl<'a> Asking<'a> {
                 (Ipv6Addr::UNSPECIFIED, 0).into()
             };
             let socket = UdpSocket::bind(any).await?;
-            // Connected, so that the kernel lets nobody else's packets in.
+            // Connected, so that the kernel drops packets of other senders.
             socket.connect(server).await?;
             self.open.push((server, socket));
         }
@@ -151,7 +150,7 @@ impl<'a> Asking<'a> {
         Ok(())
     }
 
-    /// The first answer to our question from any server asked, or that one cannot be reached.
+    /// Waits for the first response to our query, or for the first unreachable server.
     async fn hear(&self) -> (SocketAddr, io::Result<Message>) {
         let mut room = vec![0; DNS_UDP_ROOM];
         poll_fn(|cx| {
@@ -180,7 +179,7 @@ impl<'a> Asking<'a> {
 
     async fn ask_by_tcp(&self, server: SocketAddr) -> Result<Reply, Failure> {
         let message = self.exchange_by_tcp(server).await.map_err(|error| {
-            let detail = format!("nameserver {server} does not answer by TCP: {error}");
+            let detail = format!("nameserver {server} does not respond over TCP: {error}");
             Failure::new(failure_kind(&error), detail)
         })?;
         Ok(Reply { message, server, over_tcp: true })
@@ -222,7 +221,7 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// The message in `bytes`, if it answers the question that was asked under this `id`.
+/// Decodes the message in `bytes` if it is a response to the query with this `id`.
 pub(crate) fn heard(bytes: &[u8], id: u16, question: &Query) -> Option<io::Result<Message>> {
     if bytes.get(..2) != Some(&id.to_be_bytes()) {
         return None;
@@ -237,25 +236,25 @@ pub(crate) fn heard(bytes: &[u8], id: u16, question: &Query) -> Option<io::Resul
                 && asked.query_type == question.query_type
                 && asked.query_class == question.query_class
         }
-        // Who could not read the question cannot repeat it.
+        // A server that could not parse the query cannot repeat it.
         [] => message.metadata.response_code != ResponseCode::NoError,
         _ => false,
     };
     (ours && message.metadata.message_type == MessageType::Response).then_some(Ok(message))
 }
 
-/// Whether a nameserver says that it cannot or will not, so that another may know better.
+/// Returns whether a nameserver cannot or will not respond, so that another one may know more.
 fn is_unwilling(code: ResponseCode) -> bool {
     matches!(code, ResponseCode::ServFail | ResponseCode::Refused)
 }
 
 fn unreachable(server: SocketAddr, error: &io::Error) -> Failure {
     let detail = if error.kind() == io::ErrorKind::InvalidData {
-        format!("what nameserver {server} answers is no DNS: {error}")
+        format!("nameserver {server} sent an invalid DNS message: {error}")
     } else if error.kind() == io::ErrorKind::ConnectionRefused {
         format!("connection refused by nameserver {server}")
     } else {
-        format!("nameserver {server} cannot be reached: {error}")
+        format!("failed to reach nameserver {server}: {error}")
     };
     Failure::new(failure_kind(error), detail)
 }

@@ -1,5 +1,5 @@
-//! What the system says of names: `/etc/resolv.conf` and `/etc/hosts`, read when they are needed
-//! and again when some seconds are over.
+//! The system's DNS configuration: `/etc/resolv.conf` and `/etc/hosts`, read on demand and cached
+//! for some seconds.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -13,27 +13,27 @@ const RESOLV_CONF: &str = "/etc/resolv.conf";
 const HOSTS: &str = "/etc/hosts";
 const DNS_PORT: u16 = 53;
 
-/// The files, as last read.
+/// The files as last read.
 #[derive(Default)]
 pub(super) struct SystemFiles {
     last: Mutex<Option<(Instant, Arc<System>)>>,
 }
 
-/// What they say.
+/// Contents of the files.
 #[derive(Debug, Default)]
 pub(super) struct System {
-    /// Whom to ask, in order.
+    /// Nameservers in order.
     pub(super) nameservers: Vec<SocketAddr>,
-    /// What a short name may end in.
+    /// Suffixes for short names.
     pub(super) search: Vec<String>,
-    /// A name with at least so many dots is not short.
+    /// A name with at least this many dots is not short.
     pub(super) ndots: usize,
-    /// Names (in lower case) with known addresses.
+    /// Addresses by name in lower case.
     pub(super) hosts: HashMap<String, Vec<IpAddr>>,
 }
 
 impl SystemFiles {
-    /// What the files say now, or said a few seconds ago.
+    /// Returns the contents, at most a few seconds old.
     pub(super) fn read(&self) -> Arc<System> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, system)) = &*last
@@ -41,7 +41,7 @@ impl SystemFiles {
         {
             return Arc::clone(system);
         }
-        // Two small files from memory, every few seconds: not worth another thread.
+        // Two small cached files every few seconds: not worth a blocking thread.
         let system = Arc::new(System::parse(
             &std::fs::read(RESOLV_CONF).unwrap_or_default(),
             &std::fs::read_to_string(HOSTS).unwrap_or_default(),
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nameservers_search_list_and_hosts_are_read_as_the_system_means_them() {
+    fn system_files_are_parsed() {
         let system = System::parse(
             b"nameserver 10.0.0.2\nnameserver fd00::2\nsearch a.test b.test\noptions ndots:5\n",
             "127.0.0.1 localhost Me # the machine\n::1 localhost\nbad line\n",
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_nameserver_this_machine_is_asked() {
+    fn missing_nameserver_defaults_to_localhost() {
         let system = System::parse(b"", "");
         let local: Vec<SocketAddr> =
             ["127.0.0.1:53", "[::1]:53"].map(|address| address.parse().unwrap()).into();

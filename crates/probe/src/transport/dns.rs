@@ -1,4 +1,4 @@
-//! DNS checks: one question per type that the plan asks for, all at once, each answer as it came.
+//! DNS checks: one query per type in the plan, all at once, each response as received.
 
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -16,11 +16,11 @@ use super::Network;
 use crate::progress::{Stage, micros_since};
 use crate::resolve::{absolute, look_up};
 
-/// How far a DNS check has come.
+/// Progress of a DNS check.
 pub(crate) struct Progress {
-    /// What it saw.
+    /// Observations so far.
     pub(crate) seen: DnsSeen,
-    /// Who is asked.
+    /// Queried servers.
     servers: Vec<SocketAddr>,
 }
 
@@ -29,18 +29,18 @@ impl Progress {
         Self { seen: DnsSeen::default(), servers: Vec::new() }
     }
 
-    /// The failure of an attempt whose time was over.
+    /// Returns the failure for a timeout.
     pub(crate) fn out_of_time(&self, plan: &DnsPlan, limit: Duration) -> Failure {
         let server = self.servers.first().copied();
         let mut failure = Stage::LookUp.out_of_time(limit, &plan.name, server);
         if let Some(server) = server {
-            write!(failure.detail, " at {server}").expect("a string takes every text");
+            write!(failure.detail, " at {server}").expect("writing to a string cannot fail");
         }
         failure
     }
 }
 
-/// Asks what `plan` asks for.
+/// Sends the queries of `plan`.
 pub(crate) async fn exchange(
     network: &Network,
     plan: &DnsPlan,
@@ -84,7 +84,7 @@ async fn answer(
     })
 }
 
-/// The type of record that this kind is on the wire.
+/// Returns the DNS record type of this kind.
 pub(crate) fn record_type(kind: RecordKind) -> RecordType {
     match kind {
         RecordKind::A => RecordType::A,
@@ -95,7 +95,7 @@ pub(crate) fn record_type(kind: RecordKind) -> RecordType {
     }
 }
 
-/// One record as assertions compare it; `None` for types that are not asked for.
+/// Converts one record to its comparable form; returns `None` for other types.
 pub(crate) fn record(record: &Record) -> Option<DnsRecord> {
     let data = &record.data;
     let value = if let Some(address) = data.ip_addr() {
@@ -112,7 +112,7 @@ pub(crate) fn record(record: &Record) -> Option<DnsRecord> {
     Some(DnsRecord { value, ttl: record.ttl })
 }
 
-/// A name without its trailing dot; the root is a dot.
+/// Returns a name without its trailing dot; the root stays a dot.
 fn bare(name: &Name) -> String {
     let text = name.to_ascii();
     match text.strip_suffix('.') {

@@ -1,6 +1,6 @@
-//! HTTP checks: hop after hop until the final answer, each on a connection of its own, so that
-//! every phase is measured (design §5, "HTTP"). What to send and where a redirect leads is decided
-//! by `domain::check::http`.
+//! HTTP checks: performs hops until the final response, each on a new connection, so that every
+//! phase is measured (design §5, "HTTP"). `domain::check::http` decides what to send and where a
+//! redirect leads.
 
 mod body;
 mod decode;
@@ -25,11 +25,11 @@ use crate::connect::{connect, permitted};
 use crate::progress::{Stage, micros, micros_since};
 use crate::wire::{FirstByte, Stream, Wire};
 
-/// How far an HTTP check has come.
+/// Progress of an HTTP check.
 pub(crate) struct Progress {
-    /// What it is doing.
+    /// Current stage.
     pub(crate) stage: Stage,
-    /// Hops made, the last one perhaps in part.
+    /// Hops so far; the last one may be incomplete.
     pub(crate) hops: Vec<Hop>,
     body: Option<Collector>,
 }
@@ -39,13 +39,13 @@ impl Progress {
         Self { stage: Stage::LookUp, hops: Vec::with_capacity(1), body: None }
     }
 
-    /// What was seen, as far as it came.
+    /// Returns the observations so far.
     pub(crate) fn into_seen(self) -> HttpSeen {
         let body = self.body.map(Collector::into_body).unwrap_or_default();
         HttpSeen { hops: self.hops, body }
     }
 
-    /// The failure of an attempt whose time was over.
+    /// Returns the failure for a timeout.
     pub(crate) fn out_of_time(&self, limit: Duration) -> Failure {
         let hop = self.hops.last();
         let name = hop.and_then(|hop| hop.url.host_str()).unwrap_or_default();
@@ -66,14 +66,14 @@ impl Progress {
     }
 }
 
-/// Why there is no answer.
+/// Failure of a hop.
 struct Unanswered {
     failure: Failure,
-    /// Whether its head did not fit into the room for it.
+    /// Whether the response head exceeded the header limit.
     is_too_long: bool,
 }
 
-/// An answer whose body is still to be read.
+/// A response whose body is not read yet.
 struct Answer {
     link: Link,
     status: StatusCode,
@@ -87,7 +87,7 @@ impl From<Failure> for Unanswered {
     }
 }
 
-/// Sends what `plan` says, follows where it leads and reads the final answer.
+/// Sends the request of `plan`, follows redirects and reads the final response.
 pub(crate) async fn exchange(
     network: &Network,
     plan: &HttpPlan,
@@ -97,7 +97,7 @@ pub(crate) async fn exchange(
     loop {
         progress.begin(&request);
         let Progress { stage, hops, .. } = progress;
-        let hop = hops.last_mut().expect("one was just begun");
+        let hop = hops.last_mut().expect("a hop was just started");
         let wire = open(network, &request, hop, stage).await?;
         let room = network.long_heads.room(&request.url);
         let answer = match ask(wire, &request, room, hop, stage).await {
@@ -120,7 +120,7 @@ pub(crate) async fn exchange(
     }
 }
 
-/// Name, address, connection, and TLS where the URL says so.
+/// Resolves the name, connects, and starts TLS if the URL requires it.
 async fn open(
     network: &Network,
     request: &Request,
@@ -161,7 +161,7 @@ async fn open(
     Ok((Wire::new(Stream::Tls(Box::new(tls))), version))
 }
 
-/// The request, and the head of its answer.
+/// Sends the request and receives the response head.
 async fn ask(
     (wire, version): (Wire, Version),
     request: &Request,
@@ -202,8 +202,8 @@ async fn ask(
     Ok(Answer { link, status: head.status, body, first_byte })
 }
 
-/// When the answer's first byte came. Over HTTP/2 the first bytes are settings, and the head of the
-/// answer is all that can be told apart.
+/// Returns the time of the response's first byte. Over HTTP/2 the first bytes are settings, so only
+/// the time of the head is known.
 fn came(first_byte: &FirstByte, version: Version) -> Option<Instant> {
     if version == Version::HTTP_2 { None } else { first_byte.at() }
 }
@@ -215,7 +215,7 @@ async fn read(
     progress: &mut Progress,
 ) -> Result<(), Failure> {
     let Progress { stage, hops, body } = progress;
-    let hop = hops.last_mut().expect("an answer has a hop");
+    let hop = hops.last_mut().expect("a response belongs to a hop");
     *stage = Stage::Body;
     let collector = body.insert(Collector::new(plan, &hop.headers, network.memory.hold())?);
     body::read(answer.link, answer.body, collector, hop.address).await?;

@@ -1,4 +1,4 @@
-//! TCP checks: look up, connect, hang up.
+//! TCP checks: resolve, connect, close.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use super::Network;
 use crate::connect::{connect, permitted};
 use crate::progress::{Stage, micros_since};
 
-/// How far a TCP check has come.
+/// Progress of a TCP check.
 pub(crate) struct Progress {
-    /// What it is doing.
+    /// Current stage.
     pub(crate) stage: Stage,
-    /// What it saw.
+    /// Observations so far.
     pub(crate) seen: TcpSeen,
 }
 
@@ -24,13 +24,13 @@ impl Progress {
         Self { stage: Stage::LookUp, seen: TcpSeen::default() }
     }
 
-    /// The failure of an attempt whose time was over.
+    /// Returns the failure for a timeout.
     pub(crate) fn out_of_time(&self, plan: &TcpPlan, limit: Duration) -> Failure {
         self.stage.out_of_time(limit, &plan.host, self.seen.address)
     }
 }
 
-/// Connects as `plan` says.
+/// Connects to the target of `plan`.
 pub(crate) async fn exchange(
     network: &Network,
     plan: &TcpPlan,

@@ -1,4 +1,4 @@
-//! Bodies: decoded, bounded, and read to their end.
+//! Response bodies: decoding, limits, and reading to the end.
 
 use domain::check::{FailureKind, Outcome};
 use rules::{Method, TextComparator};
@@ -26,7 +26,7 @@ async fn check(answer: Answer, wanted: &str) -> Outcomes {
 }
 
 #[tokio::test]
-async fn content_encodings_are_undone() {
+async fn content_encodings_are_decoded() {
     // design: §5 "content-encoding undone"
     let text = "uptime ".repeat(20);
     let plain = || Answer::ok(text.clone());
@@ -55,7 +55,7 @@ async fn content_encodings_are_undone() {
 }
 
 #[tokio::test]
-async fn a_broken_encoding_is_a_failure() {
+async fn broken_encoding_fails() {
     let cut = Answer::ok("uptime ".repeat(20)).gzipped();
     let cut = Answer::ok(cut.bytes().slice(..20)).header("content-encoding", "gzip");
     let cases = [
@@ -63,7 +63,7 @@ async fn a_broken_encoding_is_a_failure() {
         Answer::ok("this is no gzip").header("content-encoding", "gzip"),
         Answer::ok("\u{ff}this is no brotli").header("content-encoding", "br"),
         Answer::ok(unhex(BROTLI)[..12].to_vec()).header("content-encoding", "br"),
-        // A whole stream, with a window of 1 GiB that `br` does not allow (RFC 7932 §9.1).
+        // A complete stream with a window of 1 GiB, which `br` does not allow (RFC 7932 §9.1).
         Answer::ok(vec![0x11, 0xde]).header("content-encoding", "br"),
     ];
     for answer in cases {
@@ -73,12 +73,12 @@ async fn a_broken_encoding_is_a_failure() {
 }
 
 #[tokio::test]
-async fn an_unknown_encoding_fails_where_something_is_asserted_of_the_body() {
+async fn unknown_encoding_fails_with_body_assertions() {
     let answer = Answer::ok("sealed").header("content-encoding", "zstd");
     let outcome = check(answer.clone(), "sealed").await;
     insta::assert_snapshot!(
         outcome.failure().detail,
-        @"the body has content-encoding `zstd`, which is not known"
+        @"unknown content-encoding `zstd`"
     );
     let target = HttpTarget::start().await;
     target.on("/", answer);
@@ -86,7 +86,7 @@ async fn an_unknown_encoding_fails_where_something_is_asserted_of_the_body() {
 }
 
 #[tokio::test]
-async fn a_few_bytes_that_unfold_to_many_are_not_unfolded() {
+async fn decompression_bomb_is_cut() {
     // design: §5 "up to 1 MiB decoded"
     let zeros = vec![0; 8 * 1024 * 1024];
     let cases = [
@@ -96,14 +96,14 @@ async fn a_few_bytes_that_unfold_to_many_are_not_unfolded() {
         Answer::ok(unhex(BROTLI_BOMB)).header("content-encoding", "br"),
     ];
     for answer in cases {
-        let seen = check(answer, "a text that is not there").await;
-        assert_eq!(seen.outcome(), Outcome::Failure, "the rest could have it");
+        let seen = check(answer, "a missing text").await;
+        assert_eq!(seen.outcome(), Outcome::Failure, "the rest of the body could contain it");
         assert_eq!(seen.kept_body(), (4096, true));
     }
 }
 
 #[tokio::test]
-async fn a_megabyte_is_looked_through_and_what_follows_is_not() {
+async fn search_stops_after_one_mebibyte() {
     // design: §5 "up to 1 MiB decoded; an assertion that the rest could still change fails"
     const ROOM: usize = 1024 * 1024;
     let with_needle = |at: usize| {
@@ -115,13 +115,13 @@ async fn a_megabyte_is_looked_through_and_what_follows_is_not() {
         for answer in [Answer::ok(with_needle(at)), Answer::ok(with_needle(at)).gzipped()] {
             let seen = check(answer, "needle").await;
             assert_eq!(seen.outcome(), outcome, "{at}: {:?}", seen.reasons());
-            assert_eq!(seen.kept_body(), (4096, true), "the beginning is enough");
+            assert_eq!(seen.kept_body(), (4096, true), "only the beginning is kept");
         }
     }
 }
 
 #[tokio::test]
-async fn a_comparison_keeps_what_it_needs() {
+async fn comparison_keeps_as_much_as_it_needs() {
     let target = HttpTarget::start().await;
     let long = "x".repeat(6_000);
     target.on("/", Answer::ok(long.clone()));
@@ -131,7 +131,7 @@ async fn a_comparison_keeps_what_it_needs() {
 }
 
 #[tokio::test]
-async fn without_memory_less_is_kept_and_a_text_is_found_all_the_same() {
+async fn search_succeeds_with_little_memory() {
     // issue 16, point 3: the bodies of all checks share a budget
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok(format!("{}needle", "x".repeat(100_000))));
@@ -144,22 +144,22 @@ async fn without_memory_less_is_kept_and_a_text_is_found_all_the_same() {
         get(target.url("/")).body(TextComparator::Eq, "x").body_memory(1_000).run().await;
     assert_eq!(compared.outcome(), Outcome::Failure);
     insta::assert_snapshot!(compared.reasons().join("\n"), @"
-    expected body to be `x`, which the part that was not read decides
-    this server had no memory left for the body; see `check_body_memory_mib`
+    expected body to be `x`, but the body was too long to decide
+    not enough memory to read the body; raise `check_body_memory_mib`
     ");
 
-    // A decoder has to have memory too.
+    // A decoder needs memory, too.
     target.on("/", Answer::ok("needle").gzipped());
     let coded = get(target.url("/")).body_contains("needle").body_memory(1_000).run().await;
     assert_eq!((coded.outcome(), coded.http().body.cut), (Outcome::Failure, true));
     insta::assert_snapshot!(coded.reasons().join("\n"), @"
-    expected body to contain `needle`, which the part that was not read decides
-    this server had no memory left for the body; see `check_body_memory_mib`
+    expected body to contain `needle`, but the body was too long to decide
+    not enough memory to read the body; raise `check_body_memory_mib`
     ");
 }
 
 #[tokio::test]
-async fn a_body_that_nobody_asserts_anything_of_is_kept_for_evidence_only() {
+async fn body_without_assertions_is_kept_for_evidence() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok(vec![b'x'; 100_000]));
     let outcome = get(target.url("/")).run().await;
@@ -168,7 +168,7 @@ async fn a_body_that_nobody_asserts_anything_of_is_kept_for_evidence_only() {
 }
 
 #[tokio::test]
-async fn a_body_that_never_ends_is_left_at_the_bound() {
+async fn endless_body_is_cut_at_the_limit() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::endless());
     let outcome = get(target.url("/")).run().await;
@@ -178,7 +178,7 @@ async fn a_body_that_never_ends_is_left_at_the_bound() {
 }
 
 #[tokio::test]
-async fn a_head_answer_has_no_body_whatever_its_headers_say() {
+async fn head_response_has_no_body() {
     // design: §5 "a HEAD answer's body is empty"
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok("uptime").gzipped());

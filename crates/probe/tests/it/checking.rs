@@ -1,5 +1,5 @@
-//! How these tests check something: a plan from settings as a user wrote them, a probe that may
-//! reach loopback, one job, and what came of it in words.
+//! Helpers for these tests: build a plan from settings, run one job with a probe that may reach
+//! loopback, and inspect the result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use rules::monitor::{
 use rules::{Method, MonitorId, Periodicity, Region, TextComparator, Timestamp, WorkspaceId};
 use testkit::target::DnsTarget;
 
-/// The instant at which every slot of these tests is due.
+/// Due time of every slot in these tests.
 pub(crate) const SLOT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 /// A check to run once.
@@ -27,13 +27,13 @@ pub(crate) struct Checking {
     pub(crate) retry: u8,
 }
 
-/// What came of it: the last attempt.
+/// Result of the check, in particular of its last attempt.
 #[derive(Debug)]
 pub(crate) struct Outcomes {
     pub(crate) attempts: Vec<(Attempt, Assessment)>,
 }
 
-/// GET of `url`, at a probe that may reach loopback.
+/// Creates a GET of `url` with a probe that may reach loopback.
 pub(crate) fn get(url: impl Into<String>) -> Checking {
     checking(Check::Http(HttpCheck {
         url: url.into(),
@@ -47,12 +47,12 @@ pub(crate) fn get(url: impl Into<String>) -> Checking {
     }))
 }
 
-/// A connection to `host:port`.
+/// Creates a TCP check of `host:port`.
 pub(crate) fn connect(uri: impl Into<String>) -> Checking {
     checking(Check::Tcp(TcpCheck { uri: uri.into() }))
 }
 
-/// A look-up of `name`.
+/// Creates a DNS check of `name`.
 pub(crate) fn look_up(name: &str, dns: &DnsTarget) -> Checking {
     let check = DnsCheck { uri: name.to_owned(), record_assertions: Vec::new() };
     checking(Check::Dns(check)).asking(dns)
@@ -164,14 +164,14 @@ impl Checking {
         self.run_until(SLOT + Duration::from_mins(10)).await
     }
 
-    /// Runs it, with the next slot due then.
+    /// Runs the check, with the next slot at this time.
     pub(crate) async fn run_until(self, next_slot: Timestamp) -> Outcomes {
         let job = job(self.plan(), next_slot);
         Outcomes { attempts: Probe::new(self.settings).run(&job, || SLOT).await }
     }
 }
 
-/// A scheduled job of `plan`, with the next slot due then.
+/// Creates a scheduled job of `plan`, with the next slot at this time.
 pub(crate) fn job(plan: Plan, next_slot: Timestamp) -> Job {
     Job {
         plan: Arc::new(plan),
@@ -196,7 +196,7 @@ impl Outcomes {
         self.last().0.latency_us
     }
 
-    /// Why it is not a success.
+    /// Returns the reasons why it is not a success.
     pub(crate) fn reasons(&self) -> &[String] {
         &self.last().1.reasons
     }
@@ -212,11 +212,11 @@ impl Outcomes {
     pub(crate) fn http(&self) -> &HttpSeen {
         match &self.last().0.seen {
             Seen::Http(seen) => seen,
-            Seen::Tcp(_) | Seen::Dns(_) => panic!("no HTTP: {self:?}"),
+            Seen::Tcp(_) | Seen::Dns(_) => panic!("not an HTTP check: {self:?}"),
         }
     }
 
-    /// How many bytes of the body were kept, and whether there was more.
+    /// Returns the number of kept body bytes, and whether the body was longer.
     pub(crate) fn kept_body(&self) -> (usize, bool) {
         let body = &self.http().body;
         (body.bytes.len(), body.truncated)
@@ -225,14 +225,14 @@ impl Outcomes {
     pub(crate) fn tcp(&self) -> &TcpSeen {
         match &self.last().0.seen {
             Seen::Tcp(seen) => seen,
-            Seen::Http(_) | Seen::Dns(_) => panic!("no TCP: {self:?}"),
+            Seen::Http(_) | Seen::Dns(_) => panic!("not a TCP check: {self:?}"),
         }
     }
 
     pub(crate) fn dns(&self) -> &DnsSeen {
         match &self.last().0.seen {
             Seen::Dns(seen) => seen,
-            Seen::Http(_) | Seen::Tcp(_) => panic!("no DNS: {self:?}"),
+            Seen::Http(_) | Seen::Tcp(_) => panic!("not a DNS check: {self:?}"),
         }
     }
 
@@ -242,7 +242,7 @@ impl Outcomes {
     }
 }
 
-/// `text` with the port of a target, which differs from run to run, as `PORT`.
+/// Replaces the random port of a target in `text` by `PORT`.
 pub(crate) fn portless(text: &str, port: u16) -> String {
     text.replace(&port.to_string(), "PORT")
 }

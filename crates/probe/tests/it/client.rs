@@ -1,4 +1,4 @@
-//! The product's own requests: what goes out, what is refused, and receivers that misbehave.
+//! The client for the server's own requests: sending, blocked addresses, and misbehaving receivers.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -53,7 +53,7 @@ async fn answer_of(scene: Scene) -> Result<Answer, Failure> {
 }
 
 #[tokio::test]
-async fn a_message_goes_out_with_its_headers_and_those_of_the_client() {
+async fn message_is_sent_with_its_headers() {
     let target = HttpTarget::start().await;
     target.on("/hook?a=b", Scene::status(202).header("retry-after", "7").body("queued"));
     let mut request = post(&target.url("/hook?a=b"), "hello");
@@ -84,7 +84,7 @@ async fn a_message_goes_out_with_its_headers_and_those_of_the_client() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_an_answer_and_is_not_followed() {
+async fn redirect_is_returned_and_not_followed() {
     // issue 6: "redirects to a private address"
     let elsewhere = HttpTarget::start().await;
     let answer = answer_of(Scene::redirect(307, elsewhere.url("/"))).await.unwrap();
@@ -93,7 +93,7 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_long_or_does_not_end_is_cut_off_and_judged_by_its_status() {
+async fn long_or_endless_body_is_cut() {
     // issue 6: "answers with a gigabyte, never ends"
     let stuck = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf";
     for (scene, kept) in [
@@ -112,7 +112,7 @@ async fn a_body_that_is_long_or_does_not_end_is_cut_off_and_judged_by_its_status
 }
 
 #[tokio::test]
-async fn what_is_no_http_fails_with_its_reason() {
+async fn invalid_http_fails_with_its_reason() {
     // issue 6: "speaks no HTTP"
     let long = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\n\r\n", "x".repeat(200_000));
     let mut said = Vec::new();
@@ -131,19 +131,19 @@ async fn what_is_no_http_fails_with_its_reason() {
     insta::assert_snapshot!(said.join("\n"), @"
     what 127.0.0.1:PORT answers is broken HTTP: invalid HTTP version parsed
     what 127.0.0.1:PORT answers is broken HTTP: invalid HTTP version parsed
-    127.0.0.1:PORT closed the connection before its answer was complete
+    127.0.0.1:PORT closed the connection before the response was complete
     127.0.0.1:PORT reset the connection before its answer was complete
     the headers from 127.0.0.1:PORT are more than 128 KiB or 256 lines
     ");
 }
 
 #[tokio::test]
-async fn a_receiver_that_says_nothing_or_stops_in_its_headers_is_out_of_time() {
+async fn silent_or_stuck_receiver_times_out() {
     let out_of_time = async |scene: Scene| {
         let target = HttpTarget::start().await;
         target.on("/", scene);
         let request = post(&target.url("/"), "hello");
-        // Long enough for a busy machine to connect and to send.
+        // Long enough for a busy machine to connect and send.
         let limit = Duration::from_secs(3);
         let failure = Client::new(settings()).send(&request, limit).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Timeout);
@@ -157,7 +157,7 @@ async fn a_receiver_that_says_nothing_or_stops_in_its_headers_is_out_of_time() {
 }
 
 #[tokio::test]
-async fn private_addresses_are_refused_after_resolution_and_the_way_out_is_named() {
+async fn private_addresses_are_blocked_after_resolution() {
     // design: §6
     let target = HttpTarget::start().await;
     let dns = DnsTarget::start().await;
@@ -200,7 +200,7 @@ async fn send_by_tls(
 }
 
 #[tokio::test]
-async fn http_2_is_spoken_where_it_is_offered() {
+async fn http_2_is_used_if_offered() {
     let unused = Identity::self_signed(&["unused.test"]);
     let (target, answer) = send_by_tls(unused, Protocol::Http2).await;
     assert_eq!(answer.unwrap().status.as_u16(), 200);
@@ -211,14 +211,14 @@ async fn http_2_is_spoken_where_it_is_offered() {
 }
 
 #[tokio::test]
-async fn a_certificate_for_another_name_is_refused() {
+async fn certificate_for_another_name_is_rejected() {
     let wrong = Identity::self_signed(&["mail.test"]);
     let (target, answer) = send_by_tls(wrong, Protocol::Http1).await;
     assert_eq!(answer.unwrap_err().kind, FailureKind::CertificateInvalid);
     assert_eq!(target.hits(), 0);
 }
 
-/// A receiver that keeps connections open for `requests` requests each, and counts them.
+/// A receiver that accepts `requests` requests per connection, and counts connections.
 async fn a_lasting_receiver(requests: usize) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -244,7 +244,7 @@ async fn a_lasting_receiver(requests: usize) -> (SocketAddr, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again_until_the_receiver_closes_it() {
+async fn connection_is_reused_until_closed() {
     let (address, connections) = a_lasting_receiver(3).await;
     let client = Client::new(settings());
     for _ in 0..6 {
@@ -255,8 +255,8 @@ async fn a_connection_is_used_again_until_the_receiver_closes_it() {
 }
 
 #[tokio::test]
-async fn a_connection_that_was_closed_meanwhile_costs_no_message() {
-    // The target closes after each answer without having said so.
+async fn closed_idle_connection_loses_no_message() {
+    // The target closes the connection after each response without announcing it.
     let target = HttpTarget::start().await;
     target.on("/", Scene::ok("ok"));
     let client = Client::new(settings());
@@ -268,14 +268,14 @@ async fn a_connection_that_was_closed_meanwhile_costs_no_message() {
 }
 
 #[test]
-fn nothing_secret_of_a_request_is_shown() {
+fn debug_of_request_shows_no_secret() {
     let request = post("https://hooks.example.com/hunter2", "hunter2");
     let shown = format!("{request:?}");
     assert!(shown.contains("hooks.example.com") && !shown.contains("hunter2"), "{shown}");
 }
 
 #[tokio::test]
-async fn other_schemes_are_refused() {
+async fn other_schemes_are_rejected() {
     let failure = send("ftp://127.0.0.1/").await.unwrap_err();
-    assert_eq!(failure.detail, "the request cannot be written: `ftp` is neither http nor https");
+    assert_eq!(failure.detail, "failed to build the request: `ftp` is neither http nor https");
 }

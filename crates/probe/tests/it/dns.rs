@@ -1,4 +1,4 @@
-//! DNS checks against a nameserver that is not always kind.
+//! DNS checks against a misbehaving nameserver.
 
 use domain::check::{DnsAnswer, FailureKind, Outcome};
 use rules::monitor::RecordAssertion;
@@ -29,7 +29,7 @@ fn values(answer: &DnsAnswer) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn without_assertions_both_kinds_of_addresses_are_asked_for() {
+async fn both_address_types_are_queried_without_assertions() {
     // design: §5 "A and AAAA when none is"
     let dns = DnsTarget::start().await;
     dns.address_of("api.test", "192.0.2.1").address_of("api.test", "2001:db8::1");
@@ -37,7 +37,7 @@ async fn without_assertions_both_kinds_of_addresses_are_asked_for() {
     outcome.assert_success();
     let mut asked = dns.asked();
     asked.sort();
-    // What is not answered within a second is asked again, also where the machine is busy.
+    // A query without a response within a second is repeated, which can happen on a busy machine.
     asked.dedup();
     let name = "api.test".to_owned();
     assert_eq!(asked, [(name.clone(), RecordKind::A), (name, RecordKind::Aaaa)]);
@@ -46,7 +46,7 @@ async fn without_assertions_both_kinds_of_addresses_are_asked_for() {
 }
 
 #[tokio::test]
-async fn only_asserted_types_are_asked_for_and_rcode_and_ttl_are_recorded() {
+async fn asserted_types_are_queried_with_rcode_and_ttl() {
     // design: §5 "asking only for the types asserted … rcode and TTL recorded"
     let dns = DnsTarget::start().await;
     dns.record("mail.test", RecordKind::Mx, "10 mx.test");
@@ -62,7 +62,7 @@ async fn only_asserted_types_are_asked_for_and_rcode_and_ttl_are_recorded() {
 }
 
 #[tokio::test]
-async fn records_are_written_as_people_write_them() {
+async fn records_have_their_usual_text_form() {
     // design: §5 "MX as `10 mail.example.com`, TXT joined"
     let dns = DnsTarget::start().await;
     let cases = [
@@ -82,7 +82,7 @@ async fn records_are_written_as_people_write_them() {
 }
 
 #[tokio::test]
-async fn addresses_are_found_behind_aliases() {
+async fn aliases_are_followed_to_addresses() {
     // design: §5 "A and AAAA follow CNAME chains, CNAME is the first hop"
     let dns = DnsTarget::start().await;
     dns.record("www.test", RecordKind::Cname, "cdn.test");
@@ -96,7 +96,7 @@ async fn addresses_are_found_behind_aliases() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_only_an_alias_is_followed_by_asking_again() {
+async fn alias_without_records_is_queried_again() {
     let dns = DnsTarget::start().await;
     let alias = Reply::Records(vec![("www.test", RecordKind::Cname, "edge.test")]);
     dns.reply("www.test", RecordKind::A, alias).address_of("edge.test", "192.0.2.1");
@@ -107,7 +107,7 @@ async fn an_answer_that_is_only_an_alias_is_followed_by_asking_again() {
 }
 
 #[tokio::test]
-async fn aliases_that_lead_in_a_circle_fail() {
+async fn circular_aliases_fail() {
     let dns = DnsTarget::start().await;
     for (from, to) in [("a.test", "b.test"), ("b.test", "a.test")] {
         dns.reply(from, RecordKind::A, Reply::Records(vec![(from, RecordKind::Cname, to)]));
@@ -118,7 +118,7 @@ async fn aliases_that_lead_in_a_circle_fail() {
 }
 
 #[tokio::test]
-async fn codes_that_say_no_are_answers_and_failures_of_the_check() {
+async fn error_codes_fail_the_check() {
     // design: §5 "NXDOMAIN, SERVFAIL, REFUSED … are failures"
     let dns = DnsTarget::start().await;
     let cases = [
@@ -131,13 +131,13 @@ async fn codes_that_say_no_are_answers_and_failures_of_the_check() {
         dns.reply("api.test", RecordKind::A, Reply::Code(code));
         let outcome = check(&dns, "api.test", RecordKind::A, "192.0.2.1").await;
         assert_eq!(outcome.outcome(), Outcome::Failure);
-        assert_eq!(outcome.last().0.failure, None, "the exchange came to its end");
+        assert_eq!(outcome.last().0.failure, None, "the exchange completed");
         assert_eq!(answers(&outcome)[0].rcode, word);
     }
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_is_asked_for_by_tcp() {
+async fn truncated_response_is_repeated_over_tcp() {
     // design: §5 "UDP then TCP"
     let dns = DnsTarget::start().await;
     dns.record("big.test", RecordKind::Txt, "long").reply(
@@ -151,7 +151,7 @@ async fn an_answer_that_does_not_fit_is_asked_for_by_tcp() {
 }
 
 #[tokio::test]
-async fn answers_to_other_questions_are_not_heard() {
+async fn responses_to_other_queries_are_ignored() {
     let dns = DnsTarget::start().await;
     dns.address_of("api.test", "192.0.2.1").reply("api.test", RecordKind::A, Reply::ForgedFirst);
     let outcome = check(&dns, "api.test", RecordKind::A, "192.0.2.1").await;
@@ -160,7 +160,7 @@ async fn answers_to_other_questions_are_not_heard() {
 }
 
 #[tokio::test]
-async fn a_lost_question_is_asked_again() {
+async fn lost_query_is_repeated() {
     let dns = DnsTarget::start().await;
     dns.address_of("api.test", "192.0.2.1").reply("api.test", RecordKind::A, Reply::LostOnce);
     check(&dns, "api.test", RecordKind::A, "192.0.2.1").await.assert_success();
@@ -168,7 +168,7 @@ async fn a_lost_question_is_asked_again() {
 }
 
 #[tokio::test]
-async fn the_next_nameserver_is_asked_where_one_fails_or_is_not_there() {
+async fn failing_nameserver_is_skipped() {
     use aloft_probe::Nameservers;
     let (failing, good) = (DnsTarget::start().await, DnsTarget::start().await);
     failing.reply("api.test", RecordKind::A, Reply::Code(Code::ServFail));
@@ -183,7 +183,7 @@ async fn the_next_nameserver_is_asked_where_one_fails_or_is_not_there() {
 }
 
 #[tokio::test]
-async fn silence_runs_out_the_time() {
+async fn silent_nameserver_times_out() {
     let dns = DnsTarget::start().await;
     dns.reply("api.test", RecordKind::A, Reply::Silence);
     let checking = wanting(RecordKind::A, "192.0.2.1")(look_up("api.test", &dns));
@@ -196,7 +196,7 @@ async fn silence_runs_out_the_time() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_dns_fail_as_such() {
+async fn invalid_dns_message_fails() {
     let dns = DnsTarget::start().await;
     dns.reply("api.test", RecordKind::A, Reply::Garbage);
     let outcome = check(&dns, "api.test", RecordKind::A, "192.0.2.1").await;

@@ -1,6 +1,5 @@
-//! The egress policy where it counts: in the connector, after the look-up, at every hop. What is
-//! inside and what is public is played by addresses of loopback: 127.0.0.2 and 127.0.0.3 are allowed,
-//! the rest is closed as by default.
+//! The egress policy in the connector: after the lookup and at every hop. Loopback addresses stand
+//! in for both sides: 127.0.0.2 and 127.0.0.3 are allowed, everything else is blocked by default.
 
 use aloft_probe::Egress;
 use domain::check::{FailureKind, Outcome};
@@ -9,7 +8,7 @@ use testkit::target::{Answer, DnsTarget, HttpTarget, Reply, TcpTarget};
 
 use crate::checking::{connect, get};
 
-/// As by default, but that 127.0.0.2 and 127.0.0.3 pass for public.
+/// The default policy, except that 127.0.0.2 and 127.0.0.3 count as public.
 fn policy() -> Egress {
     Egress::new(false, ["127.0.0.2/31".parse().unwrap()])
 }
@@ -26,13 +25,13 @@ async fn outside() -> HttpTarget {
     target
 }
 
-/// One that is public, at the port of one inside: nobody else has it at this address.
+/// A public target with the port of an internal one; no other target uses this address.
 async fn outside_at_the_port_of(inside: &HttpTarget) -> HttpTarget {
     HttpTarget::start_at(&format!("127.0.0.3:{}", inside.address().port())).await
 }
 
 #[tokio::test]
-async fn private_addresses_are_refused_and_the_refusal_names_the_way_out() {
+async fn private_address_is_blocked_with_a_way_out() {
     // design: §6
     let target = inside().await;
     let outcome = get(target.url("/")).behind(policy()).run().await;
@@ -45,7 +44,7 @@ async fn private_addresses_are_refused_and_the_refusal_names_the_way_out() {
 }
 
 #[tokio::test]
-async fn no_way_of_writing_an_address_leads_inside() {
+async fn every_form_of_a_private_address_is_blocked() {
     // design: §6 "IPv4-mapped, decimal, octal and NAT64 forms" (issue 3, point 6)
     let target = inside().await;
     let port = target.address().port();
@@ -85,7 +84,7 @@ async fn no_way_of_writing_an_address_leads_inside() {
 }
 
 #[tokio::test]
-async fn a_name_is_judged_by_where_it_leads() {
+async fn name_is_blocked_by_its_address() {
     let target = inside().await;
     let dns = DnsTarget::start().await;
     dns.address_of("inside.test", "127.0.0.1");
@@ -98,7 +97,7 @@ async fn a_name_is_judged_by_where_it_leads() {
 }
 
 #[tokio::test]
-async fn a_redirect_inside_is_refused() {
+async fn redirect_to_private_address_is_blocked() {
     // design: §5 "the egress rule holds at every hop"
     let target = inside().await;
     let front = outside().await;
@@ -120,7 +119,7 @@ async fn a_redirect_inside_is_refused() {
 }
 
 #[tokio::test]
-async fn a_name_that_changes_its_mind_gains_nothing() {
+async fn dns_rebinding_is_blocked() {
     // design: §6 "after resolution and at every redirect"; issue 3, point 6 "rebinding names"
     let target = inside().await;
     let front = outside_at_the_port_of(&target).await;
@@ -135,7 +134,7 @@ async fn a_name_that_changes_its_mind_gains_nothing() {
 }
 
 #[tokio::test]
-async fn of_a_name_that_leads_both_ways_only_the_permitted_address_is_tried() {
+async fn only_permitted_address_of_a_name_is_tried() {
     let target = inside().await;
     let front = outside_at_the_port_of(&target).await;
     front.on("/", Answer::ok("outside"));
@@ -149,7 +148,7 @@ async fn of_a_name_that_leads_both_ways_only_the_permitted_address_is_tried() {
 }
 
 #[tokio::test]
-async fn metadata_services_are_refused_even_with_private_networks_open() {
+async fn metadata_services_are_blocked_despite_private_networks() {
     // design: §6 "metadata addresses never are"
     let dns = DnsTarget::start().await;
     dns.address_of("metadata.test", "169.254.169.254");
@@ -161,7 +160,7 @@ async fn metadata_services_are_refused_even_with_private_networks_open() {
 }
 
 #[tokio::test]
-async fn tcp_checks_are_held_to_the_same_policy() {
+async fn tcp_checks_obey_the_same_policy() {
     let target = TcpTarget::accepting().await;
     let port = target.address().port();
     for host in ["127.0.0.1", "[::ffff:127.0.0.1]", "localhost"] {

@@ -1,4 +1,4 @@
-//! One hop: what is sent, what is measured, what is made of answers that are none.
+//! HTTP checks with one hop: requests, measurements, and invalid responses.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use testkit::target::{Answer, Code, DnsTarget, HttpTarget, Reply, TcpTarget};
 use crate::checking::{get, portless};
 
 #[tokio::test]
-async fn an_answer_is_measured_phase_by_phase() {
+async fn every_phase_is_measured() {
     // design: §5 "every phase is measured"
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok("hello").chunked().pausing(Duration::from_millis(20)));
@@ -28,7 +28,7 @@ async fn an_answer_is_measured_phase_by_phase() {
 }
 
 #[tokio::test]
-async fn an_address_needs_no_look_up() {
+async fn address_needs_no_lookup() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok(""));
     let outcome = get(target.url("/")).run().await;
@@ -37,7 +37,7 @@ async fn an_address_needs_no_look_up() {
 }
 
 #[tokio::test]
-async fn a_slow_answer_is_degraded_and_not_failed() {
+async fn slow_response_is_degraded() {
     // design: §5 "slow means above degraded_at"
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok("late").after(Duration::from_millis(200)));
@@ -47,7 +47,7 @@ async fn a_slow_answer_is_degraded_and_not_failed() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_slow_in_its_body_is_degraded_too() {
+async fn slow_body_is_degraded() {
     // design: §5 "latency is the whole exchange to the last byte"
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok("late").pausing(Duration::from_millis(200)));
@@ -56,7 +56,7 @@ async fn an_answer_that_is_slow_in_its_body_is_degraded_too() {
 }
 
 #[tokio::test]
-async fn a_connection_is_never_used_twice() {
+async fn connection_is_never_reused() {
     // design: §5 "one connection per check and hop, no reuse"
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok(""));
@@ -65,7 +65,7 @@ async fn a_connection_is_never_used_twice() {
 }
 
 #[tokio::test]
-async fn what_is_configured_is_what_is_sent() {
+async fn configured_request_is_sent() {
     // design: §5 "HTTP"
     let target = HttpTarget::start().await;
     target.on("/v1/things?a=b%20c", Answer::ok(""));
@@ -90,7 +90,7 @@ async fn what_is_configured_is_what_is_sent() {
 }
 
 #[tokio::test]
-async fn a_configured_host_is_the_authority_asked_for() {
+async fn configured_host_is_the_authority() {
     // design: §5 "`Host` sets the authority"
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok(""));
@@ -105,7 +105,7 @@ async fn a_configured_host_is_the_authority_asked_for() {
 }
 
 #[tokio::test]
-async fn every_method_is_sent_as_itself() {
+async fn every_method_is_sent() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::status(200));
     for method in Method::ALL {
@@ -128,7 +128,7 @@ async fn every_method_is_sent_as_itself() {
 }
 
 #[tokio::test]
-async fn credentials_in_the_url_become_basic_authorisation() {
+async fn url_credentials_become_basic_authorization() {
     // design: §5 "Credentials in the URL become Basic authorisation … and are redacted everywhere"
     let target = HttpTarget::start().await;
     target.on("/", Answer::status(500));
@@ -139,7 +139,7 @@ async fn credentials_in_the_url_become_basic_authorisation() {
 }
 
 #[tokio::test]
-async fn an_informational_answer_is_passed_over() {
+async fn informational_response_is_skipped() {
     let target = HttpTarget::start().await;
     let early = "HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\n";
     let real = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
@@ -150,7 +150,7 @@ async fn an_informational_answer_is_passed_over() {
 }
 
 #[tokio::test]
-async fn http_1_0_is_understood() {
+async fn http_1_0_is_supported() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::raw("HTTP/1.0 200 OK\r\n\r\nold but good"));
     let outcome = get(target.url("/")).run().await;
@@ -160,7 +160,7 @@ async fn http_1_0_is_understood() {
     assert_eq!((&seen.body.bytes[..], seen.body.truncated), (&b"old but good"[..], false));
 }
 
-/// An answer with so many header lines.
+/// A response with this many header lines.
 fn lines(count: usize) -> Answer {
     Answer::raw(format!(
         "HTTP/1.1 200 OK\r\n{}content-length: 0\r\n\r\n",
@@ -169,7 +169,7 @@ fn lines(count: usize) -> Answer {
 }
 
 #[tokio::test]
-async fn an_answer_with_more_header_lines_than_usual_is_asked_for_again_with_room_for_them() {
+async fn request_is_repeated_for_many_header_lines() {
     let target = HttpTarget::start().await;
     for (path, count) in [("/usual", 100), ("/many", 101), ("/most", 256)] {
         target.on(path, lines(count));
@@ -184,7 +184,7 @@ async fn an_answer_with_more_header_lines_than_usual_is_asked_for_again_with_roo
 }
 
 #[tokio::test]
-async fn a_request_that_changes_something_is_not_sent_again_for_a_long_head_but_by_the_next_attempt()
+async fn unsafe_request_is_repeated_only_as_retry()
  {
     let target = HttpTarget::start().await;
     target.on("/", lines(101));
@@ -196,7 +196,7 @@ async fn a_request_that_changes_something_is_not_sent_again_for_a_long_head_but_
 }
 
 #[tokio::test]
-async fn answers_that_are_no_answers_fail_and_say_why() {
+async fn invalid_responses_fail_with_a_reason() {
     use FailureKind::{ConnectionFailed, ProtocolBroken};
     let many = "x-a: y\r\n".repeat(1000);
     let long = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "y".repeat(300_000));
@@ -230,18 +230,18 @@ async fn answers_that_are_no_answers_fail_and_say_why() {
     insta::assert_snapshot!(portless(&said.join("\n"), target.address().port()), @"
     garbage: what 127.0.0.1:PORT answers is broken HTTP: invalid HTTP version parsed
     another protocol: what 127.0.0.1:PORT answers is broken HTTP: invalid HTTP version parsed
-    nothing: 127.0.0.1:PORT closed the connection before its answer was complete
-    half a head: 127.0.0.1:PORT closed the connection before its answer was complete
+    nothing: 127.0.0.1:PORT closed the connection before the response was complete
+    half a head: 127.0.0.1:PORT closed the connection before the response was complete
     a reset: 127.0.0.1:PORT reset the connection before its answer was complete
     too many headers: the headers from 127.0.0.1:PORT are more than 128 KiB or 256 lines
     too long headers: the headers from 127.0.0.1:PORT are more than 128 KiB or 256 lines
-    half a body: 127.0.0.1:PORT closed the connection before its answer was complete
+    half a body: 127.0.0.1:PORT closed the connection before the response was complete
     a bad chunk: what 127.0.0.1:PORT answers is broken HTTP: Invalid chunk size line: missing size digit
     ");
 }
 
 #[tokio::test]
-async fn a_port_where_nobody_listens_refuses() {
+async fn closed_port_refuses_the_connection() {
     let target = TcpTarget::refusing();
     let outcome = get(format!("http://{}/", target.address())).run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::ConnectionRefused);
@@ -250,8 +250,8 @@ async fn a_port_where_nobody_listens_refuses() {
 }
 
 #[tokio::test]
-async fn the_next_address_is_tried_where_one_fails() {
-    // The port is held at the first address, so that nobody listens there.
+async fn next_address_is_tried_after_a_failure() {
+    // Reserves the port at the first address, so that nothing listens there.
     let nobody = TcpTarget::refusing();
     let target = HttpTarget::start_at(&format!("127.0.0.3:{}", nobody.address().port())).await;
     target.on("/", Answer::ok(""));
@@ -263,7 +263,7 @@ async fn the_next_address_is_tried_where_one_fails() {
 }
 
 #[tokio::test]
-async fn silence_about_one_family_of_addresses_does_not_hold_up_the_other() {
+async fn silent_address_family_does_not_delay_the_other() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok(""));
     let dns = DnsTarget::start().await;
@@ -272,7 +272,7 @@ async fn silence_about_one_family_of_addresses_does_not_hold_up_the_other() {
 }
 
 #[tokio::test]
-async fn a_name_without_addresses_fails_as_such() {
+async fn name_without_addresses_fails() {
     let dns = DnsTarget::start().await;
     dns.record("mail.test", RecordKind::Mx, "10 mx.test");
     let outcome = get("http://mail.test/").asking(&dns).run().await;
@@ -281,19 +281,19 @@ async fn a_name_without_addresses_fails_as_such() {
 }
 
 #[tokio::test]
-async fn a_nameserver_that_fails_is_named() {
+async fn failing_nameserver_is_named() {
     let dns = DnsTarget::start().await;
     dns.reply_addresses("api.test", &Reply::Code(Code::ServFail));
     let outcome = get("http://api.test/").asking(&dns).run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::NameUnresolved);
     insta::assert_snapshot!(
         portless(&outcome.failure().detail, dns.address().port()),
-        @"`api.test` cannot be looked up: 127.0.0.1:PORT answers SERVFAIL"
+        @"failed to look up `api.test`: 127.0.0.1:PORT responded with SERVFAIL"
     );
 }
 
 #[tokio::test]
-async fn a_name_that_does_not_exist_fails_as_such() {
+async fn nonexistent_name_fails() {
     let dns = DnsTarget::start().await;
     let outcome = get("http://nowhere.test/").asking(&dns).run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::NameNotFound);
@@ -304,7 +304,7 @@ async fn a_name_that_does_not_exist_fails_as_such() {
 }
 
 #[tokio::test]
-async fn an_international_name_is_looked_up_as_a_labels() {
+async fn international_name_is_queried_as_a_labels() {
     // design: §5 "International names are stored as written and looked up as A-labels"
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok(""));
@@ -314,7 +314,7 @@ async fn an_international_name_is_looked_up_as_a_labels() {
 }
 
 #[tokio::test]
-async fn localhost_is_this_machine_whoever_is_asked() {
+async fn localhost_needs_no_nameserver() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok(""));
     get(target.url_as("localhost", "/")).run().await.assert_success();

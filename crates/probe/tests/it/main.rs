@@ -1,7 +1,7 @@
-//! The probe against real servers: what design §5 and §6 promise, a test for each rule. One binary,
-//! so that it links once.
+//! The probe against real servers: a test for each rule of design §5 and §6. One binary, so that it
+//! links once.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod body;
 mod checking;

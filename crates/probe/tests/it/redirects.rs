@@ -1,4 +1,4 @@
-//! Redirects: how far they are followed, and what goes with them.
+//! Redirects: limits, and what is sent to the next hop.
 
 use domain::check::{FailureKind, Outcome};
 use rules::Method;
@@ -7,7 +7,7 @@ use testkit::target::{Answer, DnsTarget, HttpTarget};
 use crate::checking::get;
 
 #[tokio::test]
-async fn each_redirect_is_a_hop_of_its_own() {
+async fn redirects_are_separate_hops() {
     let target = HttpTarget::start().await;
     target.on("/a", Answer::redirect(301, "/b")).on("/b", Answer::redirect(307, target.url("/c")));
     target.on("/c", Answer::ok("here"));
@@ -27,7 +27,7 @@ async fn each_redirect_is_a_hop_of_its_own() {
 }
 
 #[tokio::test]
-async fn ten_redirects_are_followed_and_eleven_are_a_failure() {
+async fn eleventh_redirect_fails() {
     // design: §5 "up to 10, then a failure that says so"
     let target = HttpTarget::start().await;
     for n in 0..11 {
@@ -42,7 +42,7 @@ async fn ten_redirects_are_followed_and_eleven_are_a_failure() {
 }
 
 #[tokio::test]
-async fn a_loop_ends() {
+async fn redirect_loop_fails() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::redirect(302, "/"));
     let outcome = get(target.url("/")).run().await;
@@ -51,7 +51,7 @@ async fn a_loop_ends() {
 }
 
 #[tokio::test]
-async fn redirects_that_are_not_followed_are_final_answers() {
+async fn disabled_redirect_is_the_final_response() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::redirect(302, "/elsewhere"));
     let outcome = get(target.url("/")).http(|http| http.follow_redirects = false).run().await;
@@ -60,7 +60,7 @@ async fn redirects_that_are_not_followed_are_final_answers() {
 }
 
 #[tokio::test]
-async fn method_and_body_change_as_the_status_says() {
+async fn redirect_status_decides_method_and_body() {
     // design: §5 "301 and 302 turn POST into GET, 303 anything but HEAD into GET, 307 and 308 keep"
     let cases = [
         (301, Method::Post, "GET "),
@@ -81,7 +81,7 @@ async fn method_and_body_change_as_the_status_says() {
 }
 
 #[tokio::test]
-async fn another_host_hears_nothing_that_was_configured() {
+async fn configured_headers_are_not_sent_elsewhere() {
     // design: §5 "a hop to another host … drops configured headers"
     let dns = DnsTarget::start().await;
     dns.address_of("one.test", "127.0.0.1").address_of("two.test", "127.0.0.1");
@@ -107,7 +107,7 @@ async fn another_host_hears_nothing_that_was_configured() {
 }
 
 #[tokio::test]
-async fn a_redirect_that_leads_nowhere_fails() {
+async fn invalid_redirect_fails() {
     let target = HttpTarget::start().await;
     for location in ["ftp://files.test/", "http://", "file:///etc/passwd", "http://a b/"] {
         target.on("/", Answer::redirect(302, location));

@@ -1,4 +1,4 @@
-//! Attempts: when another one follows, that all are kept, and how many run at a time.
+//! Attempts: retries, collected results, and concurrency.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::checking::{SLOT, get, job};
 
 #[tokio::test]
-async fn no_more_attempts_run_at_a_time_than_the_probe_may() {
+async fn concurrent_attempts_are_limited() {
     let target = HttpTarget::start().await;
     let pause = Duration::from_millis(100);
     target.on("/", Answer::ok("").after(pause));
@@ -24,11 +24,11 @@ async fn no_more_attempts_run_at_a_time_than_the_probe_may() {
     assert_eq!((runs.0.len(), runs.1.len(), target.hits()), (1, 1, 2));
     assert!(start.elapsed() >= 2 * pause, "one waited for the other");
     let latency = Duration::from_micros(u64::from(runs.1[0].0.latency_us));
-    assert!(latency + pause / 2 < start.elapsed(), "waiting for a place is no latency");
+    assert!(latency + pause / 2 < start.elapsed(), "latency excludes waiting for a permit");
 }
 
 #[tokio::test]
-async fn a_failure_is_tried_again_until_it_is_none() {
+async fn failure_is_retried_until_success() {
     // design: §5 "Attempts follow a failure"
     let target = HttpTarget::start().await;
     target.on_each("/", vec![Answer::status(503), Answer::ok("")]);
@@ -40,7 +40,7 @@ async fn a_failure_is_tried_again_until_it_is_none() {
 }
 
 #[tokio::test]
-async fn no_more_attempts_are_made_than_the_monitor_allows() {
+async fn attempts_are_limited_by_the_monitor() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::status(503));
     let outcome = get(target.url("/")).retry(1).run().await;
@@ -57,7 +57,7 @@ async fn no_attempt_starts_after_the_next_slot_is_due() {
 }
 
 #[tokio::test]
-async fn a_slow_answer_is_no_reason_to_ask_again() {
+async fn degraded_check_is_not_retried() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok("").after(Duration::from_millis(50)));
     let outcome = get(target.url("/")).retry(3).degraded_at_ms(1).run().await;

@@ -6,7 +6,7 @@ use testkit::target::{DnsTarget, TcpTarget};
 use crate::checking::connect;
 
 #[tokio::test]
-async fn a_connection_is_a_success_with_its_phases() {
+async fn connection_succeeds_with_phases() {
     // design: §5 "TCP"
     let target = TcpTarget::accepting().await;
     let dns = DnsTarget::start().await;
@@ -21,7 +21,7 @@ async fn a_connection_is_a_success_with_its_phases() {
 }
 
 #[tokio::test]
-async fn addresses_of_both_families_are_targets() {
+async fn both_address_families_are_supported() {
     let v4 = TcpTarget::accepting().await;
     connect(v4.address().to_string()).run().await.assert_success();
     let v6 = TcpTarget::accepting_at("[::1]:0").await;
@@ -29,7 +29,7 @@ async fn addresses_of_both_families_are_targets() {
 }
 
 #[tokio::test]
-async fn a_port_where_nobody_listens_refuses() {
+async fn closed_port_refuses_the_connection() {
     let target = TcpTarget::refusing();
     let outcome = connect(target.address().to_string()).run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::ConnectionRefused);
@@ -37,7 +37,7 @@ async fn a_port_where_nobody_listens_refuses() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_never_made_runs_out_of_time() {
+async fn unanswered_connection_times_out() {
     let target = TcpTarget::full().await;
     let outcome = connect(target.address().to_string()).timeout_ms(200).run().await;
     assert_eq!(outcome.outcome(), Outcome::Failure);

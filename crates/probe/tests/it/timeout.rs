@@ -1,5 +1,5 @@
-//! The time limit of an attempt: it holds from the look-up to the last byte over all hops, and what
-//! was seen until then is kept.
+//! The time limit of an attempt: it covers everything from the lookup to the last byte over all
+//! hops, and keeps the observations so far.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use testkit::target::{Answer, DnsTarget, HttpTarget, Reply, TcpTarget};
 
 use crate::checking::{Outcomes, get, portless};
 
-/// Short, and long enough on a busy machine for everything that does not wait on purpose.
+/// Short, but long enough on a busy machine for everything that does not wait on purpose.
 const LIMIT_MS: u32 = 3_000;
 
 fn said(outcome: &Outcomes, port: u16) -> String {
@@ -18,7 +18,7 @@ fn said(outcome: &Outcomes, port: u16) -> String {
 }
 
 #[tokio::test]
-async fn a_nameserver_that_is_silent_runs_out_the_time() {
+async fn silent_nameserver_times_out() {
     let dns = DnsTarget::start().await;
     dns.reply_addresses("slow.test", &Reply::Silence);
     let outcome = get("http://slow.test/").asking(&dns).timeout_ms(LIMIT_MS).run().await;
@@ -27,7 +27,7 @@ async fn a_nameserver_that_is_silent_runs_out_the_time() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_never_made_runs_out_the_time() {
+async fn unanswered_connection_times_out() {
     let target = TcpTarget::full().await;
     let outcome = get(format!("http://{}/", target.address())).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
@@ -37,7 +37,7 @@ async fn a_connection_that_is_never_made_runs_out_the_time() {
 }
 
 #[tokio::test]
-async fn a_handshake_that_never_ends_runs_out_the_time() {
+async fn stuck_handshake_times_out() {
     let target = TcpTarget::accepting().await;
     let outcome = get(format!("https://{}/", target.address())).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
@@ -48,7 +48,7 @@ async fn a_handshake_that_never_ends_runs_out_the_time() {
 }
 
 #[tokio::test]
-async fn silence_runs_out_the_time_and_keeps_what_was_seen() {
+async fn silent_target_times_out_and_keeps_observations() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::silent());
     let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
@@ -62,7 +62,7 @@ async fn silence_runs_out_the_time_and_keeps_what_was_seen() {
 }
 
 #[tokio::test]
-async fn headers_that_never_end_run_out_the_time() {
+async fn stuck_headers_time_out() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::stuck_after("HTTP/1.1 200 OK\r\nx-a: "));
     let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
@@ -74,7 +74,7 @@ async fn headers_that_never_end_run_out_the_time() {
 }
 
 #[tokio::test]
-async fn a_body_that_stops_runs_out_the_time_and_is_kept_as_far_as_it_came() {
+async fn stuck_body_times_out_and_is_kept() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::stuck_after("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"));
     let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
@@ -88,10 +88,10 @@ async fn a_body_that_stops_runs_out_the_time_and_is_kept_as_far_as_it_came() {
 }
 
 #[tokio::test]
-async fn the_limit_holds_over_all_hops_together() {
+async fn time_limit_covers_all_hops() {
     // design: §5 "The timeout holds for one attempt … over all hops"
     let target = HttpTarget::start().await;
-    // Each is within the limit, and both are not.
+    // Each hop is within the limit, but not both together.
     let part = |sixths: u64| Duration::from_millis(u64::from(LIMIT_MS) * sixths / 6);
     target.on("/", Answer::redirect(302, "/next").after(part(2)));
     target.on("/next", Answer::ok("").after(part(5)));

@@ -1,4 +1,4 @@
-//! HTTPS: certificates, and what is spoken inside.
+//! HTTPS: certificates, and the protocol inside.
 
 use domain::check::{Certificate, FailureKind};
 use rules::Method;
@@ -21,7 +21,7 @@ fn certificate(outcome: &Outcomes) -> &Certificate {
 }
 
 #[tokio::test]
-async fn both_versions_of_http_are_spoken_by_alpn() {
+async fn alpn_selects_the_http_version() {
     // design: §5 "HTTP/1.1 and HTTP/2 by ALPN"
     for (protocol, version) in [(Protocol::Http1, "HTTP/1.1"), (Protocol::Http2, "HTTP/2.0")] {
         let authority = Authority::new("Test CA");
@@ -42,7 +42,7 @@ async fn both_versions_of_http_are_spoken_by_alpn() {
 }
 
 #[tokio::test]
-async fn http_2_carries_the_authority_and_nothing_of_a_connection() {
+async fn http_2_sends_no_connection_headers() {
     let authority = Authority::new("Test CA");
     let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
     let target = HttpTarget::start_tls(identity, Protocol::Http2).await;
@@ -67,7 +67,7 @@ async fn http_2_carries_the_authority_and_nothing_of_a_connection() {
 }
 
 #[tokio::test]
-async fn a_configured_host_is_the_authority_and_not_the_tls_name() {
+async fn configured_host_does_not_change_tls_name() {
     // design: §5 "`Host` sets the authority, not the TLS name"
     let authority = Authority::new("Test CA");
     let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
@@ -108,7 +108,7 @@ async fn chain_and_expiry_are_recorded() {
 }
 
 #[tokio::test]
-async fn the_first_end_in_the_chain_counts() {
+async fn earliest_expiry_in_the_chain_counts() {
     let authority = Authority::new("Test CA");
     let holds = authority.intermediate("Intermediate", Validity::Holds);
     let outcome =
@@ -125,7 +125,7 @@ async fn the_first_end_in_the_chain_counts() {
 }
 
 #[tokio::test]
-async fn certificates_that_do_not_hold_fail_each_in_its_words_and_are_recorded_too() {
+async fn invalid_certificates_fail_and_are_recorded() {
     let trusted = Authority::new("Test CA");
     let other = Authority::new("Other CA");
     let cases = [
@@ -153,7 +153,7 @@ async fn certificates_that_do_not_hold_fail_each_in_its_words_and_are_recorded_t
 }
 
 #[tokio::test]
-async fn a_certificate_may_be_for_an_address() {
+async fn certificate_for_an_address_is_accepted() {
     let authority = Authority::new("Test CA");
     let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
     let target = HttpTarget::start_tls(identity, Protocol::Http1).await;
@@ -162,7 +162,7 @@ async fn a_certificate_may_be_for_an_address() {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_fails_the_handshake() {
+async fn plain_server_fails_the_handshake() {
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok(""));
     let url = target.url("/").replace("http://", "https://");
@@ -172,7 +172,7 @@ async fn a_server_without_tls_fails_the_handshake() {
 }
 
 #[test]
-fn roots_that_are_none_are_refused_by_name() {
+fn invalid_roots_are_rejected() {
     let refused = |pem: &str| aloft_probe::read_roots(pem.as_bytes()).unwrap_err().to_string();
     let bad = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     insta::assert_snapshot!([refused("none"), refused(bad)].join("\n"), @"

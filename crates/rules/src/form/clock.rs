@@ -1,4 +1,4 @@
-//! What people write of clocks: a time of the day, a zone, an interval. Instants are `Timestamp`.
+//! Formats of times: a time of day, a time zone, an interval. Instants are `Timestamp`.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Refusal;
 use crate::Timestamp;
 
-/// Longest text of a clock that is looked at, in characters (ours).
+/// Maximum length of such a text, in characters (our choice).
 pub(crate) const CLOCK_CHARS_MAX: u32 = 64;
 /// Minutes of an hour.
 const HOUR: u32 = 60;
 
-/// A time of the day by somebody's clock, in whole minutes: `22:00`.
+/// A time of day in whole minutes: `22:00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimeOfDay(u16);
 
-/// A zone of the IANA database, such as `Europe/Berlin`.
+/// A time zone of the IANA database, such as `Europe/Berlin`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeZone(jiff::tz::TimeZone);
 
-/// A time in whole minutes or hours, kept as it was written: `60m` and `1h` are equally long.
+/// A duration in whole minutes or hours, as written: `60m` and `1h` stay distinct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interval {
     amount: u32,
@@ -35,7 +35,7 @@ enum Unit {
 }
 
 impl TimeOfDay {
-    /// Reads `HH:MM`, from `00:00` to `23:59`.
+    /// Parses `HH:MM`, from `00:00` to `23:59`.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let refusal = || Refusal::from("must be a time of the day from 00:00 to 23:59");
         let (hours, minutes) = text.split_once(':').ok_or_else(refusal)?;
@@ -48,37 +48,37 @@ impl TimeOfDay {
         Ok(Self(hours * 60 + minutes))
     }
 
-    /// Minutes since midnight, 0 to 1439.
+    /// Returns the minutes since midnight, 0 to 1439.
     pub const fn minutes(self) -> u16 {
         self.0
     }
 }
 
 impl TimeZone {
-    /// Reads a name as the database writes it.
+    /// Parses a name in the spelling of the database.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let zone = jiff::tz::TimeZone::get(text).ok();
-        // The database is asked without regard to case; what is stored is what it calls the zone.
+        // The database ignores case; accept only the canonical name.
         zone.filter(|zone| zone.iana_name() == Some(text) && !zone.is_unknown())
             .map(Self)
             .ok_or_else(|| "must be a name of the IANA time zones, such as Europe/Berlin".into())
     }
 
-    /// How far the zone's clocks are ahead of UTC at this instant, in seconds.
+    /// Returns the zone's offset from UTC at this instant, in seconds.
     pub fn utc_offset(&self, at: Timestamp) -> i32 {
-        // An instant that no calendar holds has no zone either.
+        // An instant outside the calendar has no offset.
         jiff::Timestamp::from_millisecond(at.as_millis())
             .map_or(0, |at| self.0.to_offset(at).seconds())
     }
 
-    /// The zone for calendars.
+    /// Returns the zone for calendar computations.
     pub const fn as_jiff(&self) -> &jiff::tz::TimeZone {
         &self.0
     }
 }
 
 impl Interval {
-    /// Reads a number of minutes or hours, such as `30m` or `1h`.
+    /// Parses a number of minutes or hours, such as `30m` or `1h`.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let read = || {
             let (amount, unit) = match text.split_at_checked(text.len().checked_sub(1)?)? {
@@ -93,7 +93,7 @@ impl Interval {
         read().ok_or_else(|| "must be whole minutes or hours, such as 30m or 1h".into())
     }
 
-    /// How long it is.
+    /// Returns its duration.
     pub fn duration(self) -> Duration {
         Duration::from_mins(self.minutes().into())
     }
@@ -106,7 +106,7 @@ impl Interval {
     }
 }
 
-/// Whether `text` is an interval of `min` to `max` minutes.
+/// Checks that `text` is an interval of `min` to `max` minutes.
 pub(super) fn within(min: u32, max: u32, text: &str) -> Result<(), Refusal> {
     let minutes = Interval::parse(text)?.minutes();
     if (min..=max).contains(&minutes) {
@@ -115,7 +115,7 @@ pub(super) fn within(min: u32, max: u32, text: &str) -> Result<(), Refusal> {
     Err(format!("must be from {} to {}", of_minutes(min), of_minutes(max)).into())
 }
 
-/// So many minutes in the largest unit that they fill.
+/// Converts minutes to an interval in the largest possible unit.
 fn of_minutes(minutes: u32) -> Interval {
     if minutes.is_multiple_of(HOUR) {
         Interval { amount: minutes / HOUR, unit: Unit::Hours }
@@ -132,7 +132,7 @@ impl fmt::Display for TimeOfDay {
 
 impl fmt::Display for TimeZone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.iana_name().expect("a zone is only made by its name"))
+        f.write_str(self.0.iana_name().expect("a zone is always created by its name"))
     }
 }
 
@@ -145,7 +145,7 @@ impl fmt::Display for Interval {
     }
 }
 
-/// Stored as it is written.
+/// Implements serialization as text.
 macro_rules! as_text {
     ($($kind:ident),+) => {$(
         impl Serialize for $kind {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_of_the_day_is_two_digits_twice() {
+    fn time_of_day_has_two_two_digit_numbers() {
         for (text, minutes) in [("00:00", 0), ("07:30", 450), ("23:59", 1_439)] {
             let time = TimeOfDay::parse(text).unwrap();
             assert_eq!((time.minutes(), time.to_string()), (minutes, text.to_owned()));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_is_named_as_the_database_names_it() {
+    fn zone_requires_its_canonical_name() {
         for text in ["Europe/Berlin", "UTC", "Asia/Kathmandu", "America/Argentina/Ushuaia"] {
             assert_eq!(TimeZone::parse(text).unwrap().to_string(), text);
         }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_knows_summer_and_winter() {
+    fn zone_offset_follows_daylight_saving() {
         let berlin = TimeZone::parse("Europe/Berlin").unwrap();
         let (january, july) = (1_768_000_000_000, 1_783_000_000_000);
         assert_eq!(berlin.utc_offset(Timestamp::from_millis(january)), 3_600);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_stays_as_it_was_written() {
+    fn interval_keeps_its_spelling() {
         for (text, minutes) in [("5m", 5), ("60m", 60), ("1h", 60), ("24h", 1_440)] {
             let interval = Interval::parse(text).unwrap();
             assert_eq!(interval.duration(), Duration::from_mins(minutes));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_told_in_their_largest_unit() {
+    fn bounds_are_shown_in_their_largest_unit() {
         let refusal = within(5, 1_440, "4m").unwrap_err();
         assert_eq!(refusal.to_string(), "must be from 5m to 24h");
         assert!(within(5, 1_440, "25h").is_err());

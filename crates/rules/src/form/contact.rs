@@ -1,10 +1,10 @@
-//! Forms of names and addresses that people have: slugs, email addresses, telephone numbers.
+//! Formats of slugs, email addresses and telephone numbers.
 
 use super::{DomainName, Refusal};
 
 /// A plus sign and at most 15 digits (E.164).
 pub(crate) const PHONE_CHARS_MAX: u32 = 16;
-/// Longest part of an email address before the `@`, in octets (RFC 5321 §4.5.3.1.1).
+/// Maximum length of an email address before the `@`, in octets (RFC 5321 §4.5.3.1.1).
 const LOCAL_PART_MAX: usize = 64;
 
 pub(super) fn slug(text: &str) -> Result<(), Refusal> {
@@ -28,7 +28,7 @@ pub(super) fn email(text: &str) -> Result<(), Refusal> {
     };
     let dots_fine = !local.starts_with('.') && !local.ends_with('.') && !local.contains("..");
     let local_fine = (1..=LOCAL_PART_MAX).contains(&local.len()) && dots_fine;
-    // Mail has no trailing dot after its domain (RFC 5321 §4.1.2).
+    // Email addresses have no trailing dot after the domain (RFC 5321 §4.1.2).
     let domain_fine = !domain.ends_with('.') && DomainName::parse(domain).is_ok();
     if local_fine && local.chars().all(plain) && domain_fine {
         return Ok(());

@@ -1,9 +1,9 @@
-//! Forms of HTTP header names and values (RFC 9110 §5).
+//! Formats of HTTP header names and values (RFC 9110 §5).
 
 use super::Refusal;
 
-/// Headers that belong to one connection or to the framing of the message, in lower case: a user
-/// cannot set them (design §5; RFC 9110 §7.6.1, RFC 2616 §13.5.1).
+/// Headers of the connection or of message framing, in lower case, which a user cannot set (design
+/// §5; RFC 9110 §7.6.1, RFC 2616 §13.5.1).
 pub const CONNECTION_HEADERS: [&str; 12] = [
     "connection",
     "content-length",
@@ -19,7 +19,7 @@ pub const CONNECTION_HEADERS: [&str; 12] = [
     "upgrade",
 ];
 
-/// A name of a header that a user may set.
+/// Checks the name of a header that a user may set.
 pub(super) fn settable_name(text: &str) -> Result<(), Refusal> {
     name(text)?;
     if CONNECTION_HEADERS.iter().any(|refused| refused.eq_ignore_ascii_case(text)) {
@@ -29,7 +29,7 @@ pub(super) fn settable_name(text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A name of any header: a token.
+/// Checks the name of any header: a token.
 pub(super) fn name(text: &str) -> Result<(), Refusal> {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if !text.is_empty() && text.bytes().all(token) {
@@ -38,7 +38,7 @@ pub(super) fn name(text: &str) -> Result<(), Refusal> {
     Err("must be a header name: letters, digits and !#$%&'*+-.^_`|~".into())
 }
 
-/// A value of a header: no control characters but the tab, so no CR and no LF.
+/// Checks the value of a header: no control characters except tab, so neither CR nor LF.
 pub(super) fn value(text: &str) -> Result<(), Refusal> {
     if text.chars().any(|character| character.is_control() && character != '\t') {
         return Err("must not contain CR, LF or other control characters but the tab".into());
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_the_connection_may_be_asserted_and_not_set() {
+    fn connection_headers_may_be_asserted_but_not_set() {
         // design: §5 HTTP
         for own in CONNECTION_HEADERS {
             assert!(settable_name(own).is_err(), "{own}");
@@ -69,14 +69,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_no_header_name() {
+    fn header_name_must_be_a_token() {
         for bad in ["", "a b", "a:", ":authority", "ä", "a\r\nb", "a\0", "a(b)", "a/b"] {
             assert!(name(bad).is_err(), "{bad:?}");
         }
     }
 
     #[test]
-    fn values_hold_no_line_breaks() {
+    fn values_contain_no_line_breaks() {
         // design: §5 HTTP
         for fine in ["", "a b\tc", "größe", "\u{a0}"] {
             assert_eq!(value(fine), Ok(()), "{fine:?}");

@@ -1,41 +1,39 @@
-//! Forms of hosts: domain names, addresses, and `host:port`. International names are stored as
-//! written and looked up as A-labels (design §5); what these parse to is what is looked up.
+//! Formats of hosts: domain names, addresses and `host:port`. International names are stored as
+//! written and queried as A-labels (design §5); parsing returns the queried form.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::Refusal;
 
-/// Longest domain name in octets, without the trailing dot (RFC 1035 §2.3.4).
+/// Maximum length of a domain name in octets, without trailing dot (RFC 1035 §2.3.4).
 const NAME_OCTETS_MAX: usize = 253;
-/// Longest label of a domain name in octets (RFC 1035 §2.3.4).
+/// Maximum length of a label in octets (RFC 1035 §2.3.4).
 const LABEL_OCTETS_MAX: usize = 63;
 
-/// A domain name as it is looked up: A-labels in lower case, without the trailing dot.
+/// A domain name in its queried form: A-labels in lower case, without trailing dot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DomainName(String);
 
-/// Where a connection goes.
+/// Target host of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Host {
-    /// A name to look up.
     Name(DomainName),
-    /// An address, which needs no look-up.
+    /// An address, which needs no lookup.
     Address(IpAddr),
 }
 
 /// A TCP target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HostPort {
-    /// Where the connection goes.
     pub host: Host,
-    /// Its port, never 0.
+    /// Never 0.
     pub port: u16,
 }
 
 impl DomainName {
-    /// Reads a domain name: labels of letters, digits, hyphens and underscores, international ones
-    /// too, with or without a trailing dot.
+    /// Parses a domain name: labels of letters, digits, hyphens and underscores, including
+    /// international ones, with or without trailing dot.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         if text.contains("://") {
             return Err("must be a domain name without scheme and path, such as example.com".into());
@@ -56,27 +54,27 @@ impl DomainName {
         Ok(name)
     }
 
-    /// The domain of an email address, which comes after the last `@`; `None` where that is none.
+    /// Returns the domain of an email address, after the last `@`, if valid.
     pub fn of_mailbox(address: &str) -> Option<Self> {
         let (_, domain) = address.rsplit_once('@')?;
         Self::parse(&domain.to_lowercase()).ok()
     }
 
-    /// The name as it is looked up.
+    /// Returns the name in its queried form.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     fn from_unicode(text: &str) -> Result<Self, Refusal> {
-        // What ASCII is allowed is asked by `check_labels`, which knows underscores.
+        // `check_labels` checks the ASCII characters, because it allows underscores.
         let ascii = idna::domain_to_ascii_cow(text.as_bytes(), idna::AsciiDenyList::EMPTY)
             .map_err(|_| Refusal::from("must be a valid (international) domain name"))?;
         check_labels(&ascii)?;
         Ok(Self(ascii.strip_suffix('.').unwrap_or(&ascii).to_owned()))
     }
 
-    /// Whether it ends in a number: `127.0.0.1`, `10.1`, `0x7f.1` and `2130706433` are addresses to
-    /// some resolvers and names to others.
+    /// Returns whether it ends in a number. Some resolvers take `127.0.0.1`, `10.1`, `0x7f.1` and
+    /// `2130706433` as addresses, others as names.
     fn is_numeric(&self) -> bool {
         let last = self.0.rsplit('.').next().unwrap_or_default();
         last.bytes().all(|byte| byte.is_ascii_digit())
@@ -93,7 +91,7 @@ impl fmt::Display for DomainName {
 }
 
 impl HostPort {
-    /// Reads `host:port`: a name, an IPv4 address, or an IPv6 address in brackets.
+    /// Parses `host:port`: a name, an IPv4 address, or an IPv6 address in brackets.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         if text.contains("://") {
             return Err("must be host:port without a scheme, such as example.com:443".into());
@@ -111,7 +109,7 @@ impl HostPort {
     }
 }
 
-/// Reads `host` or `host:port`.
+/// Parses `host` or `host:port`.
 pub(crate) fn authority(text: &str) -> Result<(Host, Option<u16>), Refusal> {
     if let Some(bracketed) = text.strip_prefix('[') {
         let (address, rest) = bracketed.split_once(']').ok_or(IPV6_FORM)?;
@@ -129,7 +127,7 @@ pub(crate) fn authority(text: &str) -> Result<(Host, Option<u16>), Refusal> {
     }
 }
 
-/// Whether an ASCII name, with or without trailing dot, fits into DNS.
+/// Checks whether an ASCII name, with or without trailing dot, is valid in DNS.
 pub(super) fn check_labels(ascii: &str) -> Result<(), Refusal> {
     let name = ascii.strip_suffix('.').unwrap_or(ascii);
     if name.len() > NAME_OCTETS_MAX {
@@ -177,7 +175,7 @@ fn name_or_ipv4(text: &str) -> Result<Host, Refusal> {
 }
 
 fn port(digits: &str) -> Result<u16, Refusal> {
-    // `parse` alone would take `+80`.
+    // `parse` alone would accept `+80`.
     let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     match digits.parse::<u16>() {
         Ok(port) if port > 0 && all_digits => Ok(port),
@@ -209,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tcp_target_is_refused_with_a_hint() {
+    fn invalid_tcp_target_is_rejected_with_a_hint() {
         for (text, hint) in [
             ("", "must have a host"),
             ("example.com", "host:port"),
@@ -239,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn domain_names_are_read_as_they_are_looked_up() {
+    fn domain_names_parse_to_their_queried_form() {
         // spec: §2.3; design: §5 DNS
         for (text, read) in [
             ("example.com", "example.com"),
@@ -255,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_domain_name_is_refused_with_a_hint() {
+    fn invalid_domain_name_is_rejected_with_a_hint() {
         for (text, hint) in [
             ("https://example.com", "without scheme"),
             ("example.com:53", "without a port"),
@@ -281,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_of_64_and_a_name_of_254_octets_are_one_too_long() {
+    fn too_long_label_or_name_is_rejected() {
         let label = "a".repeat(63);
         assert!(DomainName::parse(&format!("{label}.example")).is_ok());
         assert!(DomainName::parse(&format!("{label}a.example")).is_err());
@@ -290,7 +288,7 @@ mod tests {
         assert!(DomainName::parse(&name).is_ok());
         assert!(DomainName::parse(&format!("{name}.")).is_ok());
         assert!(DomainName::parse(&format!("{name}a")).is_err());
-        // Counted as looked up: 60 of these have fewer than 63 characters and more octets.
+        // The limit applies to A-labels: 60 of these characters need more than 63 octets.
         assert!(DomainName::parse(&format!("{}.example", "ü".repeat(60))).is_err());
     }
 }

@@ -1,13 +1,13 @@
-//! Forms of URLs: absolute `http` and `https`, and `mailto` for people to write to.
+//! Formats of URLs: absolute `http` and `https`, and `mailto`.
 
 use super::Refusal;
 use super::host;
 
-/// An absolute `http` or `https` URL with a host that can be looked up and a port that exists.
-/// Credentials, queries and fragments are allowed.
+/// Checks for an absolute `http` or `https` URL with a valid host and port. Credentials, queries
+/// and fragments are allowed.
 pub(super) fn http(text: &str) -> Result<(), Refusal> {
-    // The URL standard repairs a lot (`https:host`, line breaks inside, backslashes); a URL is kept
-    // as written, so that everybody must read the same scheme, host and port from it.
+    // The URL standard repairs many errors (`https:host`, line breaks, backslashes). URLs are
+    // stored as written, so every parser must agree on scheme, host and port.
     unbroken(text)?;
     let Some(rest) = after_scheme(text) else {
         return Err("must be an absolute URL that begins with http:// or https://".into());
@@ -29,7 +29,7 @@ pub(super) fn http(text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// A link for visitors: as [`http`], or `mailto:` with one address.
+/// Checks a link for visitors: like [`http`], or `mailto:` with one address.
 pub(super) fn contact(text: &str) -> Result<(), Refusal> {
     let Some(rest) = strip_prefix_ignoring_case(text, "mailto:") else {
         if after_scheme(text).is_none() {
@@ -37,14 +37,14 @@ pub(super) fn contact(text: &str) -> Result<(), Refusal> {
         }
         return http(text);
     };
-    // A line break after the `?` would be a header of the mail that somebody else wrote.
+    // A line break after the `?` would inject a header into the visitor's email.
     unbroken(text)?;
     super::contact::email(rest.split('?').next().unwrap_or_default()).map_err(|_| {
         "must have one email address after mailto:, such as mailto:ops@example.com".into()
     })
 }
 
-/// Neither control characters anywhere nor spaces around.
+/// Rejects control characters, and spaces at either end.
 fn unbroken(text: &str) -> Result<(), Refusal> {
     if text.chars().any(char::is_control) {
         return Err("must not contain CR, LF or other control characters".into());
@@ -55,9 +55,9 @@ fn unbroken(text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// `text` without what could be a name and password in it, for messages.
+/// Hides what may be a name and password in `text`, for messages.
 pub(crate) fn without_credentials(text: &str) -> String {
-    // Up to the last `@` anywhere: in a URL that cannot be read, nobody knows where its host ends.
+    // Hides up to the last `@`: in an invalid URL, the end of the host is unknown.
     match text.rfind('@') {
         Some(at) if text[..at].contains(':') => match text[..at].find("://") {
             Some(scheme) => format!("{}://…{}", &text[..scheme], &text[at..]),
@@ -81,7 +81,7 @@ fn refusal(error: ::url::ParseError) -> Refusal {
     use ::url::ParseError;
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "the enumeration is another crate's and may grow"
+        reason = "the enum belongs to another crate and may grow"
     )]
     match error {
         ParseError::InvalidPort => "must have a port from 1 to 65535".into(),
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absolute_http_urls_are_taken_as_written() {
+    fn absolute_http_urls_are_accepted() {
         // design: §4, §5 HTTP
         for fine in [
             "http://example.com",
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_need_repair_is_refused() {
+    fn url_that_needs_repair_is_rejected() {
         // design: §5 HTTP
         for bad in [
             "",
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn hosts_too_long_for_dns_are_refused() {
+    fn hosts_too_long_for_dns_are_rejected() {
         assert_eq!(http(&format!("http://{}.example/", "a".repeat(63))), Ok(()));
         assert!(http(&format!("http://{}.example/", "a".repeat(64))).is_err());
     }
 
     #[test]
-    fn contact_links_may_be_mail_and_never_script() {
+    fn contact_links_allow_mail_but_no_script() {
         // design: §6
         for fine in ["https://example.com/help", "mailto:ops@example.com?subject=Help"] {
             assert_eq!(contact(fine), Ok(()), "{fine}");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn contact_links_hold_one_address_and_no_line_breaks() {
+    fn contact_link_rejects_lists_and_line_breaks() {
         for (bad, hint) in [
             ("mailto:a@x.io,b@x.io", "one email address"),
             ("mailto:a@x.io?body=a\r\nBcc: b@x.io", "control characters"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_left_out_of_messages() {
+    fn credentials_are_hidden_in_messages() {
         // design: §5 HTTP
         for (text, shown) in [
             ("https://u:secret@host/a", "https://…@host/a"),

@@ -1,5 +1,5 @@
-//! When a maintenance comes again: the value of an RRULE of RFC 5545 (§3.3.10), read once and held to
-//! bounds. Which days and times that means is worked out by `domain`.
+//! Recurrence of a maintenance: parses and limits the value of an RRULE of RFC 5545 (§3.3.10).
+//! `domain` computes the occurrences.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,34 +9,35 @@ use jiff::civil::{Date, DateTime, Time, Weekday};
 
 use crate::{Refusal, Timestamp};
 
-/// Largest `INTERVAL` (ours).
+/// Maximum `INTERVAL` (ours).
 const INTERVAL_MAX: u32 = 1_000;
-/// Largest `COUNT` (ours): one an hour for more than a year.
+/// Maximum `COUNT` (ours): hourly for more than a year.
 const COUNT_MAX: u32 = 10_000;
-/// Most times that hours, minutes and seconds may come to within one day, hour or minute (ours).
+/// Maximum number of times that hours, minutes and seconds define in one day, hour or minute
+/// (ours).
 const TIMES_MAX: usize = 96;
 
-/// A rule by which something comes again, shown as it was written.
+/// A recurrence rule, displayed as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recurrence {
     written: String,
     /// `FREQ`.
     pub frequency: Frequency,
-    /// `INTERVAL`: every so many periods; 1 where it was left out.
+    /// `INTERVAL`: every n-th period; 1 by default.
     pub interval: u32,
-    /// `COUNT` or `UNTIL`; `None` where it goes on for good.
+    /// `COUNT` or `UNTIL`; `None` for an endless rule.
     pub end: Option<RecurrenceEnd>,
-    /// `WKST`: the day with which weeks begin.
+    /// `WKST`: first day of the week.
     pub week_start: Weekday,
     /// `BYMONTH`, 1 to 12.
     pub months: Vec<i16>,
-    /// `BYWEEKNO`, counted from the end where negative.
+    /// `BYWEEKNO`; negative values count from the end.
     pub weeks: Vec<i16>,
-    /// `BYYEARDAY`, counted from the end where negative.
+    /// `BYYEARDAY`; negative values count from the end.
     pub year_days: Vec<i16>,
-    /// `BYMONTHDAY`, counted from the end where negative.
+    /// `BYMONTHDAY`; negative values count from the end.
     pub month_days: Vec<i16>,
-    /// `BYDAY`: days of the week, each with which of the month or year it is; 0 is every one.
+    /// `BYDAY`: weekdays, each with its ordinal in the month or year; 0 means every one.
     pub days: Vec<(i16, Weekday)>,
     /// `BYHOUR`.
     pub hours: Vec<i16>,
@@ -44,11 +45,11 @@ pub struct Recurrence {
     pub minutes: Vec<i16>,
     /// `BYSECOND`.
     pub seconds: Vec<i16>,
-    /// `BYSETPOS`: which of those of a period, counted from the end where negative.
+    /// `BYSETPOS`: positions within a period; negative values count from the end.
     pub positions: Vec<i16>,
 }
 
-/// The period in which a rule comes again.
+/// Period of a recurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Frequency {
     /// `MINUTELY`.
@@ -65,22 +66,22 @@ pub enum Frequency {
     Yearly,
 }
 
-/// What ends a recurrence.
+/// End of a recurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecurrenceEnd {
-    /// So many times.
+    /// Number of occurrences.
     Count(u32),
-    /// This instant, which counts still.
+    /// Last possible instant, inclusive.
     At(Timestamp),
-    /// This time by the clock of the maintenance's zone, which counts still.
+    /// Last possible local time in the maintenance's time zone, inclusive.
     Local(DateTime),
 }
 
-/// The parts of a rule that were not read yet, by name.
+/// The parts of a rule that are not parsed yet, by name.
 struct Parts(BTreeMap<String, String>);
 
 impl Recurrence {
-    /// Reads the value of an RRULE, such as `FREQ=WEEKLY;BYDAY=SU`.
+    /// Parses the value of an RRULE, such as `FREQ=WEEKLY;BYDAY=SU`.
     pub fn parse(written: &str) -> Result<Self, Refusal> {
         let mut parts = Parts::of(written)?;
         let frequency = Frequency::parse(&parts.take("FREQ").unwrap_or_default())?;
@@ -105,7 +106,7 @@ impl Recurrence {
         Ok(rule)
     }
 
-    /// The rules between parts, of the table in RFC 5545 §3.3.10.
+    /// Checks the rules between parts, as in the table of RFC 5545 §3.3.10.
     fn hold(&self) -> Result<(), Refusal> {
         let frequency = self.frequency;
         let is_yearly = frequency == Frequency::Yearly;
@@ -126,7 +127,7 @@ impl Recurrence {
         if !self.positions.is_empty() && !self.has_another_part() {
             return Err("must have BYSETPOS with another BY part only".into());
         }
-        // One that no period has is looked for in all of them, and never found.
+        // A position beyond every period would be searched for in vain.
         let most = self.most_of_a_period();
         let is_past = |position: &i16| usize::from(position.unsigned_abs()) > most;
         if !self.positions.is_empty() && self.positions.iter().all(is_past) {
@@ -142,13 +143,13 @@ impl Recurrence {
         Ok(())
     }
 
-    /// How many times the `finest` of seconds, minutes and hours come to together.
+    /// Returns the number of times defined by the `finest` of seconds, minutes and hours.
     fn times(&self, finest: usize) -> usize {
         let times = [&self.seconds, &self.minutes, &self.hours];
         times.iter().take(finest).map(|times| times.len().max(1)).product()
     }
 
-    /// The most that a period can have of what the rule means.
+    /// Returns the maximum number of occurrences in a period.
     fn most_of_a_period(&self) -> usize {
         match self.frequency {
             Frequency::Minutely => self.times(1),
@@ -185,7 +186,7 @@ impl Frequency {
 }
 
 impl Parts {
-    /// Upper and lower case are the same (RFC 5545 §2), and each part is given once.
+    /// Splits a rule into parts, ignoring case (RFC 5545 §2). Rejects repeated parts.
     fn of(written: &str) -> Result<Self, Refusal> {
         let mut parts = BTreeMap::new();
         if written.contains("RRULE:") {
@@ -208,14 +209,15 @@ impl Parts {
         self.0.remove(name)
     }
 
-    /// A number from 1 up.
+    /// Parses a positive number.
     fn amount(&mut self, name: &str, max: u32) -> Result<Option<u32>, Refusal> {
         let Some(given) = self.take(name) else { return Ok(None) };
         let amount = digits(&given).filter(|amount| (1..=max).contains(amount));
         amount.map(Some).ok_or_else(|| format!("must have {name} from 1 to {max}").into())
     }
 
-    /// A list of numbers, each once and in order; 0 is none of those that may be negative.
+    /// Parses a list of numbers, sorted and without duplicates. 0 is invalid in lists that allow
+    /// negative numbers.
     fn numbers(&mut self, name: &str, range: RangeInclusive<i16>) -> Result<Vec<i16>, Refusal> {
         let Some(given) = self.take(name) else { return Ok(Vec::new()) };
         let (min, max) = (*range.start(), *range.end());
@@ -321,12 +323,12 @@ fn weekday(text: &str) -> Option<Weekday> {
     }
 }
 
-/// A number without a sign, of digits only.
+/// Parses a number of digits only.
 fn digits(text: &str) -> Option<u32> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A number with or without a sign, of three digits at most.
+/// Parses a number of at most three digits with an optional sign.
 fn signed(text: &str) -> Option<i16> {
     let number = text.strip_prefix(['+', '-']).unwrap_or(text);
     let number = digits(number).filter(|_| number.len() <= 3)? as i16;

@@ -1,4 +1,4 @@
-//! An outage, a probe that lies, and probes that are cut off.
+//! An outage, a misreporting probe, and disconnected probes.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use rules::{MonitorStatus, limits};
 use super::{CALM, all_are_active, any_active, pass};
 use crate::world::{Mode, Target, World};
 
-/// Monitors that run while probes are cut off: enough for every probe to doubt itself.
+/// Number of active monitors while probes are cut off: enough to make every probe suspect.
 const PLENTY: usize = 8;
-/// Of a hundred worlds, in so many the probes are cut off for longer than a doubt may last.
+/// Percentage of worlds in which probes are cut off for longer than a suspicion may last.
 const CUT_OFF_FOR_LONG: u64 = 3;
 
-/// All regions see a target down for long enough: one incident, and one end of it.
+/// All regions see a target down for long enough: one incident opens and closes.
 pub(super) fn outage(world: &mut World) {
     let Some(place) = any_active(world) else { return };
     let before = (world.witness.seen(place).opened, world.witness.seen(place).closed);
@@ -30,7 +30,7 @@ pub(super) fn outage(world: &mut World) {
     world.note(|| format!("the target of monitor {place} is up"));
     pass(world, 2 * window + limits::SETTLE_MAX);
     let after = (world.witness.seen(place).opened, world.witness.seen(place).closed);
-    // Where there is no other host, or the probe has few, it may doubt itself for a while instead.
+    // With few hosts, the probe may become suspect for a while instead.
     if (before.0 + 1, before.1) != during || (before.0 + 1, before.1 + 1) != after {
         let what = format!("monitor {place}: {before:?}, {during:?}, {after:?}");
         world.witness.fail("an outage opens one incident, which closes once", what);
@@ -38,8 +38,8 @@ pub(super) fn outage(world: &mut World) {
     all_are_active(world);
 }
 
-/// An outage that a person calls over while it lasts: one incident, whose end is that word, and a
-/// recovery in silence.
+/// A user resolves an incident while its outage lasts: one incident with this end, and a silent
+/// recovery.
 pub(super) fn resolved_by_hand(world: &mut World) {
     let Some(place) = any_active(world) else { return };
     let counted =
@@ -53,7 +53,8 @@ pub(super) fn resolved_by_hand(world: &mut World) {
     let resolved = (before.0 + 1, before.1 + 1);
     let mut seen = vec![counted(world)];
     pass(world, window);
-    // Where its probe doubts itself meanwhile, nothing is known, and what comes after is news.
+    // If its probe becomes suspect meanwhile, the status is unknown, and a later failure opens a
+    // new incident.
     let is_known = world.monitors[place].history.status == MonitorStatus::Error;
     seen.push(counted(world));
     world.monitors[place].target = Target::Up;
@@ -61,12 +62,12 @@ pub(super) fn resolved_by_hand(world: &mut World) {
     seen.push(counted(world));
     if is_known && seen.iter().any(|seen| *seen != resolved) {
         let what = format!("monitor {place}: {before:?}, then {seen:?}");
-        world.witness.fail("who resolves an incident hears no more of its outage", what);
+        world.witness.fail("a resolved incident sends no further alerts", what);
     }
     all_are_active(world);
 }
 
-/// One probe says that everything fails: where it is a minority, nothing opens.
+/// One probe reports failures only: as long as it is a minority, no incident opens.
 pub(super) fn liar(world: &mut World) {
     let liar = world.chance.place(world.probes.len());
     let opened: Vec<u32> =
@@ -75,7 +76,7 @@ pub(super) fn liar(world: &mut World) {
     world.note(|| format!("probe {liar} lies"));
     pass(world, Duration::from_mins(2));
     if let Some(place) = any_active(world).filter(|_| world.chance.percent(30)) {
-        // An edit that makes the liar a majority is no matter of this act.
+        // Do not allow an edit that makes this probe a majority.
         if outvoted(world, place, liar) {
             world.edit(place);
         }
@@ -97,7 +98,7 @@ pub(super) fn liar(world: &mut World) {
     all_are_active(world);
 }
 
-/// Whether `probe` has less than half of the votes of a monitor.
+/// Returns whether `probe` has less than half of the votes of a monitor.
 fn outvoted(world: &World, place: usize, probe: usize) -> bool {
     let policy = &world.monitors[place].policy;
     let mut probes: Vec<u16> = policy.regions.iter().map(|serving| serving.probe.0).collect();
@@ -105,8 +106,8 @@ fn outvoted(world: &World, place: usize, probe: usize) -> bool {
     probes.dedup();
     policy.active && probes.len() > 2 && probes.contains(&(probe as u16))
 }
-/// Every probe sees everything down, and then all is well: a real outage is known in the end, and
-/// what failed while a probe was cut off is never held against anybody after.
+/// Every probe sees everything down, then recovers. A real outage must be detected in the end, and
+/// failures reported while a probe was cut off must never count later.
 pub(super) fn cut_off(world: &mut World) {
     let running = world.monitors.iter().filter(|watched| watched.policy.active).count();
     let helpers: Vec<usize> = (running..PLENTY).map(|_| world.create()).collect();
@@ -114,7 +115,7 @@ pub(super) fn cut_off(world: &mut World) {
     world.probes.fill(Mode::Lies);
     world.note(|| "every probe is cut off".to_owned());
     let for_long = world.chance.percent(CUT_OFF_FOR_LONG);
-    // Long enough for every doubt to have ended, or short enough for none of those confirmed.
+    // Long enough to end every suspicion, or short enough to end no confirmed one.
     let over = limits::SELF_DOUBT_MAX + Duration::from_mins(2);
     let time = if for_long { over } else { Duration::from_mins(2) };
     pass(world, time);
@@ -138,12 +139,12 @@ fn known_in_the_end(world: &mut World, doubting: &[ProbeSlot]) {
         let status = watched.history.status;
         if watched.policy.active && sound && status != MonitorStatus::Error {
             let what = format!("monitor {place} is {status}");
-            world.witness.fail("an outage is not hidden for ever", what);
+            world.witness.fail("an outage is not hidden forever", what);
         }
     }
 }
 
-/// The probes see again what is. Those that doubted themselves until now open no incident.
+/// Reconnects the probes. Probes that were suspect until now must open no incident.
 fn back_again(world: &mut World, doubting: &[ProbeSlot]) {
     let opened = |world: &World| -> Vec<u32> {
         (0..world.monitors.len()).map(|place| world.witness.seen(place).opened).collect()
@@ -156,11 +157,11 @@ fn back_again(world: &mut World, doubting: &[ProbeSlot]) {
         let regions = &world.monitors[place].policy.regions;
         if before != after && regions.iter().all(|serving| doubting.contains(&serving.probe)) {
             let what = format!("monitor {place} opened {} incidents", after - before);
-            world.witness.fail("failures of the time of a doubt never count", what);
+            world.witness.fail("failures reported during a suspicion never count", what);
         }
     }
     let left: Vec<ProbeSlot> = world.doubts.doubting().collect();
     if !left.is_empty() {
-        world.witness.fail("a probe that sees again doubts itself no more", format!("{left:?}"));
+        world.witness.fail("a reconnected probe is not suspect", format!("{left:?}"));
     }
 }

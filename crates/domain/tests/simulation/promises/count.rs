@@ -1,4 +1,4 @@
-//! The votes, counted anew of all results that were heard.
+//! Counts votes independently, from all recorded results.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use rules::{Region, Timestamp};
 
 use super::Seen;
 
-/// The votes at an instant, counted anew.
+/// Independently counted votes at an instant.
 #[derive(Debug, Default)]
 pub(super) struct Count {
     pub(super) regions: usize,
     pub(super) voting: usize,
     pub(super) votes: usize,
     pub(super) failing: usize,
-    /// A region failed two times in a row.
+    /// A region failed twice in a row.
     pub(super) twice: bool,
-    /// Votes most of whose regions were slow in one of their last two results.
+    /// Votes with a degraded result among the last two in most of their regions.
     pub(super) slow: usize,
-    /// A vote rests on a result of the present revision.
+    /// A vote is based on a result of the current revision.
     pub(super) renewed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is promised of probes: second opinions within their budget, and doubts that end.
+//! Invariants of probes: confirmation checks stay within their budget, and suspicions end.
 
 use aloft_domain::judge::{DoubtChange, Effects, ProbeSlot};
 use rules::{Timestamp, limits};
@@ -20,20 +20,20 @@ impl Witness {
         let period = watched.policy.period;
         let asked_at = self.monitors[place].asked_at.replace(now);
         self.hold(
-            "one round of opinions per monitor and period",
+            "one round of confirmation per monitor and period",
             asked_at.is_none_or(|at| now.since(at) >= period),
             || format!("monitor {place} asked at {asked_at:?}"),
         );
         let mut probes: Vec<ProbeSlot> =
             watched.policy.regions.iter().map(|serving| serving.probe).collect();
         probes.dedup_by_key(|probe| probe.0);
-        self.hold("only other probes are asked", probes.len() > 1, || {
+        self.hold("only other probes confirm a failure", probes.len() > 1, || {
             format!("monitor {place} has one")
         });
     }
 
-    /// A second opinion is run: in no stretch of time are there more than the burst, and what the
-    /// rate fills in that time.
+    /// Records a confirmation check. No span of time may contain more than the burst plus the rate
+    /// of that time.
     pub(crate) fn opinion(&mut self, now: Timestamp) {
         self.opinions.push(now);
         let (rate, burst) = (u128::from(OPINIONS.0), u128::from(OPINIONS.1));
@@ -41,12 +41,12 @@ impl Witness {
             run * 1_000 > burst * 1_000 + rate * now.since(**since).as_millis()
         });
         let broken = broken.map(|(since, run)| format!("{run} in {:?}", now.since(*since)));
-        self.hold("opinions stay within the budget", broken.is_none(), || {
+        self.hold("confirmation checks stay within the budget", broken.is_none(), || {
             broken.clone().unwrap_or_default()
         });
     }
 
-    /// A doubt began or ended. One without canaries ends sooner.
+    /// Records the start or end of a suspicion. Without connectivity checks it ends sooner.
     pub(crate) fn doubted(&mut self, change: DoubtChange, has_canaries: bool) {
         match change {
             DoubtChange::Doubts { probe, since, .. } => {
@@ -56,25 +56,25 @@ impl Witness {
                     limits::SELF_DOUBT_UNCONFIRMED_MAX
                 };
                 let before = self.doubting.insert(probe.0, since + longest);
-                self.hold("a doubt begins once", before.is_none(), || format!("{change:?}"));
+                self.hold("a suspicion begins once", before.is_none(), || format!("{change:?}"));
             }
             DoubtChange::Recovered { probe, .. } => {
                 let before = self.doubting.remove(&probe.0);
-                self.hold("what ends has begun", before.is_some(), || format!("{change:?}"));
+                self.hold("only an active suspicion ends", before.is_some(), || format!("{change:?}"));
             }
         }
     }
 
-    /// The process ended, and its doubts with it.
+    /// Forgets all suspicions, because the process ended.
     pub(crate) fn forget_doubts(&mut self) {
         self.doubting.clear();
     }
 
-    /// Time has passed to `now`; what is to end now may do so in this step.
+    /// Advances to `now`; suspicions that end now may do so in this step.
     pub(crate) fn watch_doubts(&mut self, now: Timestamp) {
         let late = self.doubting.iter().find(|(_, end)| **end < now);
         let late = late.map(|(probe, end)| format!("probe {probe} should have by {end}"));
-        self.hold("a doubt ends in time", self.looks_away || late.is_none(), || {
+        self.hold("a suspicion ends in time", self.looks_away || late.is_none(), || {
             late.clone().unwrap_or_default()
         });
     }

@@ -1,4 +1,4 @@
-//! What is promised of slots: each is run, skipped or missed, and that once.
+//! Invariants of slots: each is run, skipped or missed exactly once.
 
 use aloft_domain::cadence::{Missed, Regions, Slots};
 use aloft_domain::judge::Policy;
@@ -37,7 +37,7 @@ impl Witness {
         });
     }
 
-    /// The process ended: what it ran lately and did not store is decided by the next one.
+    /// Drops recent outcomes that the ended process did not store; the next process decides them.
     pub(crate) fn undecide(
         &mut self,
         place: usize,
@@ -60,7 +60,7 @@ impl Witness {
         self.monitors[place].fates.contains_key(&(revision, region, slot))
     }
 
-    /// A revision ran from `since` to `until`: these were its slots.
+    /// Records the expected slots of a revision that ran from `since` to `until`.
     pub(crate) fn expect(
         &mut self,
         place: usize,
@@ -80,7 +80,7 @@ impl Witness {
         }
     }
 
-    /// At the end no slot is lost, and none was invented.
+    /// Checks at the end that all expected slots have an outcome, and no others.
     pub(crate) fn watch_slots(&mut self) {
         for place in 0..self.monitors.len() {
             let seen = &self.monitors[place];

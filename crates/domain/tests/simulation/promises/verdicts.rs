@@ -1,4 +1,4 @@
-//! What is promised of verdicts: votes, statuses, transitions, incidents.
+//! Invariants of verdicts: votes, statuses, transitions and incidents.
 
 use aloft_domain::check::Outcome;
 use aloft_domain::judge::{
@@ -11,7 +11,7 @@ use super::count::Count;
 use crate::world::Watched;
 
 impl Witness {
-    /// Holds every promise about verdicts after a step of a monitor.
+    /// Checks every invariant of verdicts after a step of a monitor.
     pub(crate) fn watch(
         &mut self,
         place: usize,
@@ -48,7 +48,7 @@ impl Witness {
         }
     }
 
-    /// What a process that starts knows of a monitor is all that a verdict of the one before depended on.
+    /// Checks that a restarted process recovers all the state that a verdict depended on before.
     pub(crate) fn recall(
         &mut self,
         place: usize,
@@ -70,7 +70,7 @@ impl Witness {
         };
         let recalled = &watched.history;
         if !self.looks_away {
-            self.hold("a restart forgets nothing", whole(known) == whole(recalled), || {
+            self.hold("a restart loses no state", whole(known) == whole(recalled), || {
                 format!("monitor {place} is recalled as {recalled:?}, not {known:?}")
             });
         }
@@ -101,7 +101,7 @@ impl Witness {
         self.hold("a transition begins where the last one ended", transition.from == was, what);
         if is_by_hand(&transition) {
             let same = transition.to == was;
-            self.hold("who resolves an incident changes no status", same, what);
+            self.hold("resolving an incident changes no status", same, what);
         } else {
             self.watch_verdict(watched, &transition, count, what);
         }
@@ -128,7 +128,7 @@ impl Witness {
                 self.hold("no error without a majority of votes failing", majority, what);
                 let thin = 2 * (count.regions - count.voting) >= count.regions;
                 self.hold(
-                    "few voices are believed when they repeat it",
+                    "few votes need two failures in a row",
                     !thin || count.twice,
                     what,
                 );
@@ -148,7 +148,7 @@ impl Witness {
             }
             MonitorStatus::Unknown => {
                 self.hold(
-                    "unknown is who has no vote, or is inactive",
+                    "a monitor is unknown if inactive or without a vote",
                     !running || count.votes == 0,
                     what,
                 );
@@ -195,13 +195,13 @@ impl Witness {
         );
     }
 
-    /// Once no hold lasts, the status is what the table makes of the votes.
+    /// Checks that after a grace period the status follows from the votes by the table.
     fn watch_status(&mut self, place: usize, watched: &Watched, count: &Count, now: Timestamp) {
         let (history, policy) = (&watched.history, &watched.policy);
         let status = history.status;
         let what = || format!("monitor {place} is {status}, of {count:?}");
         self.hold(
-            "a status says what the incident says",
+            "status and incident agree",
             status != MonitorStatus::Error
                 || history.incident.is_some() != self.monitors[place].resolved,
             what,
@@ -218,7 +218,7 @@ impl Witness {
         let thin = 2 * (count.regions - count.voting) >= count.regions;
         let tied = count.votes > 0 && 2 * count.failing == count.votes;
         self.hold(
-            "without votes nothing is known",
+            "the status is unknown without votes",
             count.votes > 0 || status == MonitorStatus::Unknown,
             what,
         );
@@ -229,12 +229,12 @@ impl Witness {
         );
         let well = count.votes > 0 && !majority && !tied && count.renewed;
         self.hold(
-            "without a majority or a tie no error stands",
+            "an error needs a majority or a tie",
             !well || status != MonitorStatus::Error,
             what,
         );
         self.hold(
-            "with votes that do not fail something is known",
+            "the status is known with votes that do not fail",
             !well || status != MonitorStatus::Unknown,
             what,
         );
@@ -251,7 +251,7 @@ impl Witness {
     }
 }
 
-/// Whether a person resolved the incident.
+/// Returns whether a user resolved the incident.
 fn is_by_hand(transition: &Transition) -> bool {
     matches!(transition.incident, IncidentChange::Closed { how: ClosedAs::Resolved, .. })
 }

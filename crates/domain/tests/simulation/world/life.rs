@@ -1,5 +1,4 @@
-//! The life of monitors and of the process: created, edited, paused, resumed, deleted, ended and
-//! started again.
+//! The life cycle of monitors and process: create, edit, pause, resume, delete, and restart.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -19,7 +18,7 @@ impl World {
         self.create_as(policy)
     }
 
-    /// A new monitor with this policy.
+    /// Creates a monitor with this policy.
     pub(crate) fn create_as(&mut self, policy: Policy) -> usize {
         let place = self.monitors.len();
         let id = MonitorId::at(self.now, self.chance.bits());
@@ -42,8 +41,8 @@ impl World {
         place
     }
 
-    /// A policy of chance: one to five regions, each served by one of the probes. What is rarely checked, or
-    /// takes long, is for disturbed times: what comes after them is to be seen within minutes.
+    /// Creates a random policy: one to five regions, each served by one of the probes. Long periods
+    /// and durations are for disturbed times only, so that effects show within minutes afterwards.
     pub(super) fn policy(&mut self, revision: u32) -> Policy {
         let (chance, choices) = (&mut self.chance, if self.disturbed { 3 } else { 2 });
         let period = Duration::from_secs([30, 60, 300][chance.place(choices)]);
@@ -57,14 +56,14 @@ impl World {
         Policy { revision, active: true, period, longest, regions }
     }
 
-    /// The policy of a new monitor with quick checks in so many regions, each of another probe as
-    /// far as there are others.
+    /// Creates a policy with quick checks in this many regions, on different probes as far as
+    /// possible.
     pub(crate) fn plain_policy(&self, period: Duration, count: usize) -> Policy {
         let regions = Region::ALL[..count].iter().map(|region| self.serving(*region)).collect();
         Policy { revision: 1, active: true, period, longest: Duration::from_secs(5), regions }
     }
 
-    /// A region is served by the same probe for all monitors, as in life.
+    /// Returns the probe of a region, the same for all monitors as in production.
     fn serving(&self, region: Region) -> Serving {
         Serving { region, probe: ProbeSlot((region as usize % self.probes.len()) as u16) }
     }
@@ -74,7 +73,7 @@ impl World {
         self.edit_to(place, policy);
     }
 
-    /// An edit that leads to this policy, in the revision that follows.
+    /// Edits a monitor to this policy, in the next revision.
     pub(crate) fn edit_to(&mut self, place: usize, mut policy: Policy) {
         policy.revision = self.monitors[place].policy.revision + 1;
         self.call_due();
@@ -100,7 +99,7 @@ impl World {
         self.revised(place, "resumed");
     }
 
-    /// A person says that the incident is over.
+    /// Resolves the open incident as a user.
     pub(crate) fn resolve(&mut self, place: usize) {
         let watched = &mut self.monitors[place];
         let Some(incident) = watched.history.incident else { return };
@@ -122,7 +121,7 @@ impl World {
         self.follow(place, &effects, "deleted");
     }
 
-    /// The process ends in the middle of everything, and another one takes up what is stored.
+    /// Ends the process at any point and starts another one from the stored data.
     pub(crate) fn restart(&mut self) {
         let longest_ms = if self.chance.percent(80) { 5_000 } else { 400_000 };
         let down = self.chance.millis(longest_ms);
@@ -138,7 +137,7 @@ impl World {
         self.unwritten.hear(self.worked_until);
         self.witness.forget_doubts();
         let late = self.chance.percent(50);
-        // Read once, before what is missed is written.
+        // Read before missed slots are recorded.
         let worked_until = self.worked_until;
         self.events.retain(|_, event| match event {
             Event::Deliver { .. } => late,
@@ -156,8 +155,8 @@ impl World {
         let since = worked_until - RECALLED;
         let watched = &mut self.monitors[place];
         watched.in_flight.clear();
-        let stored = serde_json::to_string(&watched.kept).expect("the world knows its own");
-        let recalled = serde_json::from_str(&stored).expect("the world knows its own");
+        let stored = serde_json::to_string(&watched.kept).expect("the world contains its monitors");
+        let recalled = serde_json::from_str(&stored).expect("the world contains its monitors");
         let known = std::mem::replace(&mut watched.history, recalled);
         for (identity, (finished_at, outcome)) in &watched.results {
             if identity.slot >= since {
@@ -184,7 +183,7 @@ impl World {
         self.follow(place, &effects, "started");
     }
 
-    /// The machine's clock is set back. What waits for a time waits from then on.
+    /// Sets the machine's clock back. Pending events are rescheduled from then on.
     pub(crate) fn set_back(&mut self, by: Duration) {
         self.call_due();
         self.now = self.now - by;
@@ -204,7 +203,7 @@ impl World {
         }
     }
 
-    /// Every monitor's expected slots up to now.
+    /// Records every monitor's expected slots up to now.
     pub(crate) fn end(&mut self) {
         self.call_due();
         for place in 0..self.monitors.len() {

@@ -1,5 +1,5 @@
-//! A small pipeline around the pure decisions: slots are called, checks run, results delivered and
-//! heard, and what follows is done.
+//! A small pipeline around the pure decisions: handles due slots, runs checks, delivers results to
+//! the judge and applies the effects.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ impl World {
             .monitors
             .iter()
             .position(|watched| watched.id == due.monitor)
-            .expect("the world knows its own");
+            .expect("the world contains its monitors");
         if let Some(missed) = due.missed {
             self.miss(place, missed);
         }
@@ -62,7 +62,7 @@ impl World {
         let busy = !self.monitors[place].in_flight.insert(region);
         if busy {
             let what = format!("monitor {place} is checked twice at a time in `{region}`");
-            self.witness.fail("none where a check is in flight", what);
+            self.witness.fail("no check starts while one is in flight", what);
         }
         let probe = self.probe_of(place, region);
         let mode = self.probes[usize::from(probe.0)];
@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    /// What a check of monitor `place` would come to.
+    /// Returns the result of a check of monitor `place`.
     pub(crate) fn result(
         &self,
         place: usize,
@@ -132,7 +132,7 @@ impl World {
         serving
             .clone()
             .find(|serving| serving.region == region)
-            .expect("the world knows its own")
+            .expect("the world contains its monitors")
             .probe
     }
 
@@ -168,16 +168,16 @@ impl World {
         }
     }
 
-    /// Stores what has waited long enough, as with each commit.
+    /// Stores states that have waited long enough, as with each commit.
     fn write_due(&mut self) {
         while let Some(id) = self.unwritten.pop_due(self.now) {
             let due = self.monitors.iter_mut().find(|watched| watched.id == id);
-            let watched = due.expect("the world knows its own");
+            let watched = due.expect("the world contains its monitors");
             watched.kept = watched.history.clone();
         }
     }
 
-    /// What the pipeline does with a report.
+    /// Handles a result like the server's pipeline.
     fn hear(&mut self, place: usize, result: &CheckResult) {
         self.write_due();
         self.unwritten.hear(result.identity.slot);

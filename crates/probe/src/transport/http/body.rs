@@ -1,5 +1,5 @@
-//! The body of the final answer: read to its last byte, because latency is counted to it. Of the decoded
-//! body its beginning is kept, and the rest is looked through as it comes.
+//! The body of the final response: reads it to the last byte, because latency includes it. Keeps
+//! the beginning of the decoded body and searches the rest while it is received.
 
 use std::net::SocketAddr;
 
@@ -15,42 +15,42 @@ use super::link::{self, Link};
 use crate::limits::{BODY_READ, DECODER_BYTES};
 use crate::memory::Held;
 
-/// What is kept of a body that is being read.
+/// Collects a body while it is read.
 pub(crate) struct Collector {
     sink: Sink,
     decoder: Option<Decoder>,
-    /// Whether there was no room for all that came.
+    /// Whether the body exceeded the limit.
     overflowed: bool,
-    /// Whether the end came.
+    /// Whether the end was received.
     ended: bool,
 }
 
-/// Where the decoded body goes.
+/// Receives the decoded body.
 pub(super) struct Sink {
     beginning: Vec<u8>,
-    /// Bytes of the beginning that are kept.
+    /// Maximum length of `beginning`.
     keep: usize,
-    /// Bytes that are still looked at.
+    /// Bytes still to be examined.
     room: usize,
     search: Option<Search>,
-    /// Whether something came that is not in `beginning`.
+    /// Whether there was data that is not in `beginning`.
     goes_on: bool,
-    /// Whether there was no memory for all that is kept.
+    /// Whether the memory budget was used up.
     cut: bool,
     held: Held,
 }
 
 impl Collector {
-    /// Keeps what `plan` wants of a body with these headers.
+    /// Creates the collector for a body with these headers, as required by `plan`.
     pub(super) fn new(plan: &HttpPlan, headers: &HeaderMap, held: Held) -> Result<Self, Failure> {
         let (decoder, decoders) = match codings(headers) {
             Ok(codings) if codings.is_empty() => (None, 0),
             Ok(codings) => (Some(Decoder::new(&codings)), codings.len()),
-            // Nothing is asserted of it, so nobody minds that it stays as it came.
+            // Without body assertions, an unknown encoding does not matter.
             Err(_) if plan.body_assertions.is_empty() => (None, 0),
             Err(unknown) => {
                 let detail =
-                    format!("the body has content-encoding `{unknown}`, which is not known");
+                    format!("unknown content-encoding `{unknown}`");
                 return Err(Failure::new(FailureKind::BodyUndecodable, detail));
             }
         };
@@ -67,7 +67,7 @@ impl Collector {
         Ok(Self { sink, decoder, overflowed, ended: false })
     }
 
-    /// The body as far as it came.
+    /// Returns the body as received so far.
     pub(crate) fn into_body(self) -> Body {
         let Sink { mut beginning, search, goes_on, cut, mut held, .. } = self.sink;
         beginning.shrink_to_fit();
@@ -81,7 +81,7 @@ impl Collector {
         }
     }
 
-    /// Takes the next piece.
+    /// Adds the next piece.
     fn push(&mut self, piece: &Bytes) -> Result<(), Failure> {
         if self.overflowed || piece.is_empty() {
             return Ok(());
@@ -94,7 +94,7 @@ impl Collector {
         Ok(())
     }
 
-    /// The body came to its end.
+    /// Handles the end of the body.
     fn end(&mut self, is_empty: bool) -> Result<(), Failure> {
         if let Some(decoder) = &mut self.decoder
             && !self.overflowed
@@ -108,19 +108,19 @@ impl Collector {
 }
 
 impl Sink {
-    /// Bytes that it still takes.
+    /// Returns the number of bytes that it still accepts.
     pub(super) const fn room(&self) -> usize {
         self.room
     }
 
-    /// Takes memory for a decoder, or for what it keeps; without it nothing more is decoded.
+    /// Reserves memory for a decoder or kept bytes; nothing more is decoded if this fails.
     pub(super) fn hold(&mut self, bytes: usize) -> bool {
         let holds = self.held.take(bytes);
         self.cut |= !holds;
         holds
     }
 
-    /// Takes a piece of the decoded body.
+    /// Adds a piece of the decoded body.
     pub(super) fn take(&mut self, piece: &[u8]) -> Unfolded {
         let fits = piece.len().min(self.room);
         self.room -= fits;
@@ -152,7 +152,7 @@ impl Sink {
     }
 }
 
-/// Reads `incoming` into `collector`: to its end, or until [`BODY_READ`] bytes came.
+/// Reads `incoming` into `collector` until its end or [`BODY_READ`] bytes.
 pub(super) async fn read(
     mut link: Link,
     mut incoming: Incoming,

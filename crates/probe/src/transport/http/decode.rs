@@ -1,5 +1,5 @@
-//! Content-encodings undone piece by piece, and no further than there is room for: a few bytes that
-//! unfold to gigabytes cost no more than others.
+//! Decodes content encodings piece by piece, up to the limit: a decompression bomb costs no more
+//! than any other body.
 
 use std::io::{self, Write};
 
@@ -12,46 +12,44 @@ use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use super::body::Sink;
 use crate::limits::{CODINGS, DECODE_STEP, DECODE_STEP_UNFOLDS};
 
-/// Room of brotli's decoder for what it hands on.
+/// Size of the output buffer of brotli's decoder.
 const BROTLI_BUFFER: usize = 16 * 1024;
-/// First bits of a stream with the large window of an extension, which RFC 7932 §9.1 reserves.
+/// First bits of a stream with the large-window extension, which RFC 7932 §9.1 reserves.
 const BROTLI_LARGE_WINDOW: u8 = 0b001_0001;
 
-/// A content-encoding that is undone.
+/// A supported content encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
     /// RFC 1952.
     Gzip,
-    /// RFC 1950; some send RFC 1951 under that name.
+    /// RFC 1950; some servers send RFC 1951 under this name.
     Deflate,
     /// RFC 7932.
     Brotli,
 }
 
-/// Whether all that was decoded fitted.
+/// Whether all decoded data fit within the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unfolded {
-    /// It did.
     Whole,
-    /// There was more.
     PastTheRoom,
 }
 
-/// Undoes one encoding after the other.
+/// Decodes nested encodings.
 pub(super) struct Decoder {
     stages: Vec<Stage>,
 }
 
 enum Stage {
     Gzip(MultiGzDecoder<Outlet>),
-    /// Nothing came yet.
+    /// No data received yet.
     Unbegun(Coding),
     Zlib(ZlibDecoder<Outlet>),
     Deflate(DeflateDecoder<Outlet>),
     Brotli(Box<DecompressorWriter<Outlet>>),
 }
 
-/// Takes what a stage unfolds, until it has no room.
+/// Collects the output of a stage up to its limit.
 #[derive(Default)]
 struct Outlet {
     bytes: Vec<u8>,
@@ -59,8 +57,8 @@ struct Outlet {
     overflowed: bool,
 }
 
-/// The encodings of a body with these headers, in the order they were applied; or the name of one
-/// that is not known.
+/// Returns the encodings of a body with these headers in the order of application, or the name of
+/// an unknown one.
 pub(super) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
     let mut codings = Vec::new();
     for line in headers.get_all(CONTENT_ENCODING) {
@@ -76,13 +74,13 @@ pub(super) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
         }
     }
     if codings.len() > CODINGS {
-        return Err(format!("{} encodings on top of each other", codings.len()));
+        return Err(format!("{} nested encodings", codings.len()));
     }
     Ok(codings)
 }
 
 impl Decoder {
-    /// Undoes `codings`, the last one first.
+    /// Creates a decoder for `codings`, applied in reverse.
     pub(super) fn new(codings: &[Coding]) -> Self {
         let stages = codings.iter().rev().map(|coding| Stage::Unbegun(*coding)).collect();
         Self { stages }
@@ -93,7 +91,7 @@ impl Decoder {
         push(&mut self.stages, piece, sink).map_err(|why| undecodable(&why))
     }
 
-    /// Says that there are no more pieces.
+    /// Handles the end of the data.
     pub(super) fn finish(&mut self, sink: &mut Sink) -> Result<Unfolded, Failure> {
         for stage in 0..self.stages.len() {
             let (done, rest) = self.stages[stage..].split_at_mut(1);
@@ -110,19 +108,19 @@ impl Decoder {
     }
 }
 
-/// Takes `piece` through `stages`, a little at a time, so that what unfolds at one stage is used up
-/// before more does.
+/// Passes `piece` through `stages` in small steps, so that the output of a stage is consumed before
+/// more is produced.
 fn push(stages: &mut [Stage], piece: &[u8], sink: &mut Sink) -> io::Result<Unfolded> {
     let Some((stage, rest)) = stages.split_first_mut() else { return Ok(sink.take(piece)) };
     for step in piece.chunks(DECODE_STEP) {
         let (bytes, overflowed) = stage.decode(step, outlet_room(rest.is_empty(), sink))?;
-        // Its window grows with what it unfolds to.
+        // Its window grows with its output.
         if matches!(stage, Stage::Brotli(_)) && !sink.hold(bytes.len()) {
             return Ok(Unfolded::PastTheRoom);
         }
         let unfolded = push(rest, &bytes, sink)?;
         if overflowed && !rest.is_empty() {
-            return Err(io::Error::other("it unfolds without measure"));
+            return Err(io::Error::other("the compression ratio is too high"));
         }
         if overflowed || unfolded == Unfolded::PastTheRoom {
             return Ok(Unfolded::PastTheRoom);
@@ -136,16 +134,16 @@ fn outlet_room(last: bool, sink: &Sink) -> usize {
 }
 
 impl Stage {
-    /// The decoder for what begins with `first`.
+    /// Creates the decoder for data that begins with `first`.
     fn begin(coding: Coding, first: u8) -> io::Result<Self> {
         let outlet = Outlet::default();
         Ok(match coding {
             Coding::Gzip => Self::Gzip(MultiGzDecoder::new(outlet)),
-            // The method of zlib is 8 in the low bits, and no block of RFC 1951 that encoders
-            // write begins so.
+            // Zlib has the method 8 in the low bits; encoders never begin a block of RFC 1951 like
+            // this.
             Coding::Deflate if first & 0x0f == 8 => Self::Zlib(ZlibDecoder::new(outlet)),
             Coding::Deflate => Self::Deflate(DeflateDecoder::new(outlet)),
-            // The decoder would take it and make room for a gigabyte.
+            // The decoder would accept it and allocate a gigabyte.
             Coding::Brotli if first & 0x7f == BROTLI_LARGE_WINDOW => {
                 return Err(io::Error::other("its window is larger than `br` allows"));
             }
@@ -155,7 +153,7 @@ impl Stage {
         })
     }
 
-    /// What `step` unfolds to, and whether that was more than `room`.
+    /// Decodes `step`; returns the output and whether it exceeded `room`.
     fn decode(&mut self, step: &[u8], room: usize) -> io::Result<(Vec<u8>, bool)> {
         if let (Self::Unbegun(coding), Some(first)) = (&*self, step.first()) {
             *self = Self::begin(*coding, *first)?;
@@ -190,7 +188,7 @@ impl Stage {
             Self::Brotli(decoder) => decoder.close(),
             Self::Unbegun(Coding::Deflate) => Ok(()),
             Self::Unbegun(Coding::Gzip | Coding::Brotli) => {
-                Err(io::Error::other("it has no beginning"))
+                Err(io::Error::other("the body is empty"))
             }
         };
         let mut taken = (Vec::new(), false);
@@ -226,7 +224,7 @@ impl Write for Outlet {
         self.room -= fits;
         if fits < bytes.len() {
             self.overflowed = true;
-            return Err(io::Error::other("no more room"));
+            return Err(io::Error::other("output limit reached"));
         }
         Ok(fits)
     }
@@ -237,7 +235,7 @@ impl Write for Outlet {
 }
 
 fn undecodable(why: &io::Error) -> Failure {
-    let detail = format!("the body's content-encoding cannot be undone: {why}");
+    let detail = format!("failed to decode the body: {why}");
     Failure::new(FailureKind::BodyUndecodable, detail)
 }
 
@@ -272,7 +270,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_a_decoder_panic_or_keep_too_much(
+        fn decoding_any_bytes_stays_bounded(
             codings in vec(a_coding(), 1..=CODINGS),
             text in vec(any::<u8>(), 0..2_000),
             broken_at in any::<prop::sample::Index>(),
@@ -298,7 +296,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_encoded_is_what_is_decoded_in_whatever_pieces_it_comes(
+        fn decoding_any_pieces_restores_the_text(
             coding in prop_oneof![Just(Coding::Gzip), Just(Coding::Deflate)],
             text in vec(0_u8..4, 0..2 * ROOM),
             pieces in 1_usize..700,

@@ -1,5 +1,6 @@
-//! How many header lines of an answer are read. hyper writes to all the room that it is given before it
-//! reads an answer, which takes longer than to read a usual one, unless it is given none and takes its own.
+//! The number of header lines to read of a response. With an explicit limit, hyper initialises that
+//! many lines before it parses, which takes longer than parsing a usual response. Without one it
+//! uses its own default.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use url::{Position, Url};
 
 use crate::limits::{HEAD_LINES, HEAD_LINES_USUAL, LONG_HEADS};
 
-/// Room for header lines.
+/// Limit of header lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// [`HEAD_LINES_USUAL`].
@@ -18,7 +19,7 @@ pub(crate) enum Room {
     Large,
 }
 
-/// Hosts that once answered with more lines than are usual.
+/// Hosts that sent more than the usual number of lines.
 #[derive(Default)]
 pub(crate) struct LongHeads {
     are_any: AtomicBool,
@@ -26,7 +27,7 @@ pub(crate) struct LongHeads {
 }
 
 impl Room {
-    /// Lines that fit.
+    /// Returns the limit as a number.
     pub(crate) const fn lines(self) -> usize {
         match self {
             Self::Usual => HEAD_LINES_USUAL,
@@ -36,7 +37,7 @@ impl Room {
 }
 
 impl LongHeads {
-    /// The room for the answer of this URL's host.
+    /// Returns the limit for this URL's host.
     pub(crate) fn room(&self, url: &Url) -> Room {
         if !self.are_any.load(Ordering::Relaxed) {
             return Room::Usual;
@@ -45,7 +46,7 @@ impl LongHeads {
         if hosts.contains(host(url)) { Room::Large } else { Room::Usual }
     }
 
-    /// This URL's host needs more room. Of too many hosts all are forgotten, and learnt again.
+    /// Remembers that this URL's host needs more. Clears the set when it is full.
     pub(crate) fn learn(&self, url: &Url) {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if hosts.len() >= LONG_HEADS {
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_host_that_needs_it_gets_more_room() {
+    fn only_learned_host_gets_larger_limit() {
         let heads = LongHeads::default();
         assert_eq!(heads.room(&url("long.example.com")), Room::Usual);
         heads.learn(&url("long.example.com"));
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_hosts_are_remembered_and_no_more() {
+    fn full_set_of_hosts_is_cleared() {
         let heads = LongHeads::default();
         for number in 0..=LONG_HEADS {
             heads.learn(&url(&format!("h{number}.example.com")));

@@ -1,5 +1,5 @@
-//! One HTTP connection, driven by the task that waits for its answer: a check spawns nothing, and
-//! what is dropped with it is closed with it.
+//! One HTTP connection, driven by the task that awaits the response: a check spawns no task, and
+//! dropping the connection closes it.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -26,34 +26,32 @@ use super::heads::Room;
 use crate::limits::HEAD_BYTES;
 use crate::wire::Wire;
 
-/// The connection's own work, to be done while its answer is waited for.
+/// The background work of a connection, driven while its response is awaited.
 pub(crate) enum Link {
-    /// HTTP/1.0 or 1.1. In a box, because it is large and handed on often.
+    /// HTTP/1.0 or 1.1. Boxed, because it is large and moved often.
     Http1(Option<Box<http1::Connection<TokioIo<Wire>, Full<Bytes>>>>),
-    /// HTTP/2.
     Http2(Box<Http2>),
 }
 
-/// An HTTP/2 connection is several pieces of work.
+/// An HTTP/2 connection, which consists of several tasks.
 pub(crate) struct Http2 {
     connection: Option<http2::Connection<TokioIo<Wire>, Full<Bytes>, Tasks>>,
     given: Tasks,
     running: FuturesUnordered<Task>,
-    /// Without a sender the connection would close.
+    /// Keeps the connection open; it would close without a sender.
     sender: Option<http2::SendRequest<Full<Bytes>>>,
 }
 
-/// Where a request goes in.
+/// The sending side of a connection.
 pub(crate) enum Sender {
     /// HTTP/1.0 or 1.1.
     Http1(http1::SendRequest<Full<Bytes>>),
-    /// HTTP/2.
     Http2(http2::SendRequest<Full<Bytes>>),
 }
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Takes the pieces of work that hyper would have spawned.
+/// An executor that collects the tasks that hyper would spawn.
 #[derive(Clone, Default)]
 pub(crate) struct Tasks(Arc<Mutex<Vec<Task>>>);
 
@@ -64,7 +62,7 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Tasks {
 }
 
 impl Link {
-    /// Speaks `version` on `wire`.
+    /// Starts the protocol `version` on `wire`.
     pub(crate) async fn open(
         wire: Wire,
         version: Version,
@@ -94,8 +92,8 @@ impl Link {
         Ok((Self::Http1(Some(Box::new(connection))), Sender::Http1(sender)))
     }
 
-    /// Sends `request` and waits for the head of the answer; `each` is called whenever there may be
-    /// news from the wire.
+    /// Sends `request` and waits for the response head. Calls `each` whenever new data may have
+    /// arrived.
     pub(crate) async fn send(
         &mut self,
         sender: &mut Sender,
@@ -108,7 +106,7 @@ impl Link {
         }
     }
 
-    /// Ends when a connection that was used before takes another request.
+    /// Waits until a reused connection can accept another request.
     pub(crate) async fn ready(&mut self, sender: &mut Sender) -> hyper::Result<()> {
         match sender {
             Sender::Http1(sender) => self.drive(sender.ready(), || {}).await,
@@ -116,7 +114,7 @@ impl Link {
         }
     }
 
-    /// Whether the connection was not closed, as far as it has been heard.
+    /// Returns whether the connection is open, as far as known.
     pub(crate) const fn is_open(&self) -> bool {
         match self {
             Self::Http1(connection) => connection.is_some(),
@@ -124,7 +122,7 @@ impl Link {
         }
     }
 
-    /// Waits for `future` and does the connection's work meanwhile.
+    /// Awaits `future` while driving the connection.
     pub(crate) async fn drive<F: Future>(
         &mut self,
         future: F,
@@ -139,7 +137,8 @@ impl Link {
         .await
     }
 
-    /// What goes wrong here is told to who waits for the answer, so its end is all that counts.
+    /// Errors are reported through the response future, so only the end of the connection matters
+    /// here.
     fn work(&mut self, cx: &mut Context<'_>) {
         match self {
             Self::Http1(connection) => {
@@ -163,13 +162,13 @@ impl Http2 {
     }
 }
 
-/// The request as it goes over a connection of `version`.
+/// Creates the request for a connection of `version`.
 pub(super) fn request(
     request: &Request,
     version: Version,
 ) -> Result<::http::Request<Full<Bytes>>, Failure> {
     let unsendable = |why: &dyn std::fmt::Display| {
-        let detail = format!("the request to `{}` cannot be written: {why}", request.url);
+        let detail = format!("failed to build the request to `{}`: {why}", request.url);
         Failure::new(FailureKind::ProtocolBroken, detail)
     };
     let url = &request.url;
@@ -204,20 +203,20 @@ pub(super) fn request(
     Ok(built)
 }
 
-/// Whether a header is for one connection only, and so is nobody's but ours to send.
+/// Returns whether a header is specific to one connection, so that only the client may set it.
 pub(crate) fn of_the_connection(name: &HeaderName) -> bool {
     [CONNECTION, CONTENT_LENGTH, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE].contains(name)
         || matches!(name.as_str(), "keep-alive" | "proxy-connection")
 }
 
-/// Why a connection that was open brought no whole answer.
+/// Converts an error on an open connection to a failure.
 pub(crate) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure {
     if error.is_parse_too_large() {
         return too_long(peer, Room::Large);
     }
     let peer = named(peer);
     if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
-        let detail = format!("{peer} closed the connection before its answer was complete");
+        let detail = format!("{peer} closed the connection before the response was complete");
         return Failure::new(FailureKind::ConnectionFailed, detail);
     }
     let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(error);
@@ -227,14 +226,14 @@ pub(crate) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure 
         }
         cause = error.source();
     }
-    let detail = format!("what {peer} answers is broken HTTP: {}", chain(error));
+    let detail = format!("{peer} sent an invalid HTTP response: {}", chain(error));
     Failure::new(FailureKind::ProtocolBroken, detail)
 }
 
-/// The head of the answer did not fit into `room`.
+/// Returns the failure for a response head that exceeds the limit.
 pub(super) fn too_long(peer: Option<SocketAddr>, room: Room) -> Failure {
     let (peer, kibibytes, lines) = (named(peer), HEAD_BYTES / 1024, room.lines());
-    let detail = format!("the headers from {peer} are more than {kibibytes} KiB or {lines} lines");
+    let detail = format!("the headers from {peer} exceed {kibibytes} KiB or {lines} lines");
     Failure::new(FailureKind::ProtocolBroken, detail)
 }
 
@@ -246,13 +245,13 @@ fn broken_io(error: &std::io::Error, peer: &str) -> Failure {
     use std::io::ErrorKind as Io;
     let among = |kinds: &[Io]| kinds.contains(&error.kind());
     if among(&[Io::InvalidData, Io::InvalidInput]) {
-        let detail = format!("what {peer} answers is broken HTTP: {error}");
+        let detail = format!("{peer} sent an invalid HTTP response: {error}");
         return Failure::new(FailureKind::ProtocolBroken, detail);
     }
     let detail = if among(&[Io::ConnectionReset, Io::BrokenPipe, Io::ConnectionAborted]) {
-        format!("{peer} reset the connection before its answer was complete")
+        format!("{peer} reset the connection before the response was complete")
     } else if among(&[Io::UnexpectedEof]) {
-        format!("{peer} closed the connection before its answer was complete")
+        format!("{peer} closed the connection before the response was complete")
     } else {
         format!("the connection to {peer} broke: {error}")
     };
