@@ -7,9 +7,9 @@ use crate::{Reader, Violation, Violations};
 words! {
     /// State of an incident.
     IncidentState ("state") {
-        /// It has not ended.
+        /// Not closed.
         Open = "open",
-        /// It has ended.
+        /// Recovered, resolved, or closed with its monitor.
         Closed = "closed",
     }
 }

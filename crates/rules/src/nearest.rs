@@ -1,7 +1,7 @@
-//! What somebody meant who wrote a name that there is not: one that is written almost so, or what other
-//! tools call it.
+//! Suggests the name that a user meant by an unknown one: a similar name, or our name for another
+//! tool's term.
 
-/// Names of other tools, and ours that may stand for them; the first that there is counts.
+/// Names in other tools, and our names for them; the first one that exists is suggested.
 const OTHERS: &[(&str, &[&str])] = &[
     ("address", &["url", "uri"]),
     ("enabled", &["active"]),
@@ -20,7 +20,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("url", &["uri"]),
 ];
 
-/// The name of `known` that `given` is most likely to stand for.
+/// Returns the name in `known` that `given` most likely means.
 pub fn nearest<'k>(given: &str, known: &[&'k str]) -> Option<&'k str> {
     let plain = |name: &str| -> String {
         name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_is_almost_right_or_another_tools_is_recognised() {
+    fn similar_or_foreign_name_is_recognised() {
         let known = ["name", "url", "periodicity", "degradedAt", "timeout", "retry", "active"];
         for (given, expected) in [
             ("interval", Some("periodicity")),

@@ -1,5 +1,5 @@
-//! A notification channel: what a user wrote of it ([`ChannelDraft`]), and the same once every rule
-//! held ([`ChannelSettings`]). What is sent through it, and whether it arrives, belongs to notify.
+//! Notification channels: the draft of a caller ([`ChannelDraft`]) and the validated settings
+//! ([`ChannelSettings`]). The domain's `notify` decides what to send.
 
 mod draft;
 mod mask;
@@ -24,77 +24,62 @@ use crate::{
     form,
 };
 
-/// A channel as it is stored.
+/// A stored channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
-    /// Its identifier.
     pub id: ChannelId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// The user's settings.
     pub settings: ChannelSettings,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// The arguments of §2.4 and the wishes of ours, valid. Only [`ChannelDraft::parse`] and the store make one.
+/// The valid arguments of §2.4 and our preferences. Only [`ChannelDraft::parse`] and the store
+/// create them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelSettings {
-    /// Name as written, at most 256 characters.
+    /// As written, at most 256 characters.
     pub name: Option<String>,
-    /// Monitors whose incidents it tells about: sorted, without duplicates.
+    /// Monitors with alerts to this channel: sorted, without duplicates.
     pub monitor_ids: Vec<MonitorId>,
-    /// Whom it tells, and how.
     pub provider: Provider,
-    /// What it wants to hear, and when; ours, beside §2.4.
+    /// Which events it gets, and when; our addition to §2.4.
     pub wishes: Wishes,
 }
 
-/// Whom a channel tells, and how: the one block of §2.4. Its JSON has the secrets, for the store's
-/// vault alone.
+/// The provider of a channel, with its settings: the one block of §2.4. Its JSON contains the
+/// secrets and is only for the store's vault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provider {
-    /// A Discord channel.
     Discord(Hook),
-    /// A mailbox.
     Email(Email),
-    /// A Slack channel.
     Slack(Hook),
-    /// A PagerDuty service.
     Pagerduty(Pagerduty),
-    /// An Opsgenie team.
     Opsgenie(Opsgenie),
-    /// An HTTP endpoint of the user's.
     Webhook(Webhook),
-    /// A Telegram chat.
     Telegram(Telegram),
-    /// A telephone, by text message.
+    /// SMS to a phone.
     Sms(Phone),
-    /// A telephone, by WhatsApp message.
+    /// WhatsApp messages to a phone.
     Whatsapp(Phone),
-    /// A Google Chat space.
     GoogleChat(Hook),
-    /// A Grafana OnCall integration.
     GrafanaOncall(Hook),
-    /// A topic of an ntfy server.
     Ntfy(Ntfy),
 }
 
-/// A URL that a provider gave out to post to.
+/// A webhook URL issued by a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hook {
-    /// The URL as written, which is a secret as a whole.
+    /// As written; the whole URL is a secret.
     #[serde(with = "sealed::text")]
     pub webhook_url: Secret<String>,
 }
 
-/// A mailbox.
+/// An email address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Email {
-    /// Its address.
     pub email: String,
 }
 
@@ -112,11 +97,11 @@ pub struct Opsgenie {
     /// API key of the integration.
     #[serde(with = "sealed::text")]
     pub api_key: Secret<String>,
-    /// Where the account lives.
+    /// Region of the account.
     pub region: OpsgenieRegion,
 }
 
-/// An HTTP endpoint of the user's.
+/// An HTTP endpoint of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhook {
     /// Absolute URL as written.
@@ -128,9 +113,9 @@ pub struct Webhook {
 /// A header of every request to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookHeader {
-    /// Name as written.
+    /// As written.
     pub key: String,
-    /// Value as written; may be empty.
+    /// As written; may be empty.
     #[serde(with = "sealed::text")]
     pub value: Secret<String>,
 }
@@ -138,23 +123,22 @@ pub struct WebhookHeader {
 /// A Telegram chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Telegram {
-    /// Identifier of the chat, or @name of a channel.
+    /// ID of the chat, or @name of a channel.
     pub chat_id: String,
 }
 
-/// A telephone.
+/// A phone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phone {
-    /// Its number in international form.
+    /// Number in international format.
     pub phone_number: String,
 }
 
 /// A topic of an ntfy server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ntfy {
-    /// The topic.
     pub topic: String,
-    /// URL of the server as written; left out, it is the public one.
+    /// URL of the server as written; the public one if omitted.
     pub server_url: Option<String>,
     /// Access token of the server.
     #[serde(with = "sealed::maybe_text")]
@@ -162,7 +146,7 @@ pub struct Ntfy {
 }
 
 impl Phone {
-    /// The telephone with this number, or what a number has to be.
+    /// Validates a phone number.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         form::check(Shape::PhoneNumber, text)?;
         Ok(Self { phone_number: text.to_owned() })
@@ -170,7 +154,7 @@ impl Phone {
 }
 
 impl Provider {
-    /// The kind's word.
+    /// Returns the kind of provider.
     pub const fn kind(&self) -> ProviderType {
         match self {
             Self::Discord(_) => ProviderType::Discord,
@@ -188,8 +172,8 @@ impl Provider {
         }
     }
 
-    /// The address that the URL of the block names outright, with the field's name. Where a name
-    /// leads is only known when something is sent.
+    /// Returns the IP address in the block's URL with the name of its field, if the host is an
+    /// address. Names are resolved only when a message is sent.
     pub fn literal_address(&self) -> Option<(&'static str, IpAddr)> {
         let (field, url) = match self {
             Self::Discord(Hook { webhook_url })
@@ -211,7 +195,7 @@ impl Provider {
     }
 }
 
-/// The address that a URL names outright.
+/// Returns the host of a URL if it is an IP address.
 pub fn literal_address(url: &str) -> Option<IpAddr> {
     match url::Url::parse(url).ok()?.host()? {
         url::Host::Ipv4(address) => Some(address.into()),

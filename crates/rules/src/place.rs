@@ -1,19 +1,20 @@
-//! Where the regions of the specification (§8.3) lie. The first two groups are named after airports
-//! and cities, the third after parts of countries, of which a provider publishes no city.
+//! Locations of the specification's regions (§8.3). Regions of the first two groups are named after
+//! airports and cities. Those of the third are named after parts of countries, because their
+//! provider publishes no city.
 
 use crate::Region;
 
-/// A place on earth.
+/// A location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The city, or the part of the country where no city is published.
+    /// The city, or the part of the country if no city is published.
     pub city: &'static str,
-    /// The country, as two letters of ISO 3166-1.
+    /// Country code of ISO 3166-1 with two letters.
     pub country: &'static str,
 }
 
 impl Region {
-    /// Where the region lies.
+    /// Returns the location of the region.
     pub const fn place(self) -> Place {
         let (city, country) = match self {
             Self::FlyAms => ("Amsterdam", "NL"),

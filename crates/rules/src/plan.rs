@@ -6,30 +6,30 @@ use std::collections::BTreeMap;
 
 use crate::{Periodicity, limits};
 
-/// Names of limits, as they are written.
+/// Names of the limits.
 const LIMITS: [&str; 5] = ["monitors", "shortest_period", "pages", "channels", "retention_days"];
 
 /// The limits of one plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Most monitors.
+    /// Maximum number of monitors.
     pub monitors: Option<u32>,
     /// Shortest period of a monitor.
     pub shortest_period: Option<Periodicity>,
-    /// Most status pages.
+    /// Maximum number of status pages.
     pub pages: Option<u32>,
-    /// Most notification channels.
+    /// Maximum number of notification channels.
     pub channels: Option<u32>,
-    /// Longest time that results are kept, in days.
+    /// Maximum retention of results, in days.
     pub retention_days: Option<u32>,
 }
 
-/// All plans, by their names.
+/// All plans by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plans(BTreeMap<String, Plan>);
 
 impl Plans {
-    /// Reads plans joined by commas. Errors name the first fault.
+    /// Parses plans separated by commas. Errors describe the first fault.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut plans = BTreeMap::new();
         for plan in text.split(',').map(str::trim).filter(|plan| !plan.is_empty()) {
@@ -41,7 +41,7 @@ impl Plans {
                 ));
             }
             if plans.insert(name.to_owned(), Plan::parse(limits)?).is_some() {
-                return Err(format!("the plan `{name}` is there twice"));
+                return Err(format!("duplicate plan `{name}`"));
             }
         }
         Ok(Self(plans))
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plans_are_read_with_the_limits_they_name() {
+    fn plans_parse_with_their_limits() {
         let text =
             "team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90, free";
         let plans = Plans::parse(text).unwrap();
@@ -134,10 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn wrong_plans_say_what_is_wrong() {
+    fn invalid_plan_shows_its_fault() {
         for (text, expected) in [
             ("Team", "`Team` is not a name of lower-case letters, digits and `-`"),
-            ("a, a", "the plan `a` is there twice"),
+            ("a, a", "duplicate plan `a`"),
             ("a monitors", "`monitors` must be written as `monitors=50`"),
             ("a monitors=x", "`monitors` must be a whole number (given: `x`)"),
             ("a retention_days=0", "`retention_days` must be 1 to 3650 (given: `0`)"),

@@ -1,5 +1,5 @@
-//! Reads an input through its table: each value by the shape and presence of its field, so that a
-//! limit is known here only from the table. All that is wrong is collected, not only the first.
+//! Validates an input by its table: each value by the shape and presence of its field, so that only
+//! the table defines limits. Collects all violations instead of only the first.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -9,25 +9,24 @@ use crate::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
 use crate::form::{self, without_credentials};
 use crate::{Secret, Timestamp, UnknownWord, Violation, Violations, limits};
 
-/// Longest domain name of a list, in characters (RFC 1035).
+/// Maximum length of a domain name in a list, in characters (RFC 1035).
 const DOMAIN_NAME_CHARS_MAX: u32 = 253;
 
-/// Reads the fields and blocks of one resource or block. Each method takes what was given for a
-/// field and answers its value; `None` where it is absent and may be, or where it was refused.
-/// [`Reader::finish`] tells the two apart. A name that the table does not have is a mistake in the
-/// program and panics; a test that reads the resource once shows it.
+/// Reads the fields and blocks of one resource or block. Each method validates the given value of a
+/// field. It returns `None` if the value is absent and optional, or invalid; [`Reader::finish`]
+/// distinguishes the two. A name that is not in the table is a bug and panics.
 #[derive(Debug)]
 pub struct Reader {
     fields: &'static [Field],
     blocks: &'static [Block],
     rules: &'static [Rule],
-    /// Path of the resource or block with its dot, such as `headers[2].`; empty at the top.
+    /// Path of the resource or block with a final dot, such as `headers[2].`; empty at the top.
     path: String,
     violations: Vec<Violation>,
 }
 
 impl Reader {
-    /// A reader of this resource's arguments.
+    /// Creates a reader for this resource's arguments.
     pub const fn new(resource: &'static Resource) -> Self {
         Self {
             fields: resource.fields,
@@ -38,16 +37,15 @@ impl Reader {
         }
     }
 
-    /// What was read, or all that is wrong with it. `read` may be `None` only where something was
-    /// refused.
+    /// Returns the value, or all violations. `read` may only be `None` if there is a violation.
     pub fn finish<T>(self, read: Option<T>) -> Result<T, Violations> {
         if self.violations.is_empty() {
-            return Ok(read.expect("a value is missing only where it was refused"));
+            return Ok(read.expect("a value is only missing if it was rejected"));
         }
         Err(Violations(self.violations))
     }
 
-    /// A text in the form of its shape, or the text of its default.
+    /// Reads a text in the format of its shape; returns the default if absent.
     pub fn text(&mut self, name: &str, given: Option<String>) -> Option<String> {
         let field = self.field(name);
         if field.shape.characters().is_none() {
@@ -60,12 +58,12 @@ impl Reader {
         }
     }
 
-    /// A text as [`Self::text`] reads it, which is a secret.
+    /// Reads a secret text like [`Self::text`].
     pub fn secret(&mut self, name: &str, given: Option<Secret<String>>) -> Option<Secret<String>> {
         self.text(name, given.map(|given| given.expose().clone())).map(Secret::new)
     }
 
-    /// A word of an enumeration.
+    /// Reads a name of an enumeration.
     pub fn word<W>(&mut self, name: &str, given: Option<String>) -> Option<W>
     where
         W: FromStr<Err = UnknownWord>,
@@ -81,10 +79,10 @@ impl Reader {
             let allowed = format!("must be one of {}", words.join(", "));
             return self.refuse(name, word, allowed);
         }
-        Some(word.parse().expect("a table's words are those of the field's type"))
+        Some(word.parse().expect("the table has the names of the field's type"))
     }
 
-    /// A set of words: sorted, those given twice once.
+    /// Reads a set of names: sorts it and removes duplicates.
     pub fn word_set<W>(&mut self, name: &str, given: Vec<String>) -> Vec<W>
     where
         W: FromStr<Err = UnknownWord> + Ord,
@@ -95,7 +93,7 @@ impl Reader {
         let mut known = BTreeSet::new();
         for word in given {
             if words.contains(&word.as_str()) {
-                known.insert(word.parse().expect("a table's words are those of its type"));
+                known.insert(word.parse().expect("the table has the names of the field's type"));
             } else {
                 unknown.insert(word);
             }
@@ -108,7 +106,7 @@ impl Reader {
         known.into_iter().collect()
     }
 
-    /// A whole number within the bounds of its shape, or its default.
+    /// Reads an integer within the bounds of its shape; returns the default if absent.
     pub fn integer(&mut self, name: &str, given: Option<i32>) -> Option<i32> {
         let field = self.field(name);
         let Shape::Integer { min, max } = field.shape else { return not_a(field, "number") };
@@ -122,7 +120,7 @@ impl Reader {
         }
     }
 
-    /// Yes or no, or its default.
+    /// Reads a boolean; returns the default if absent.
     pub fn boolean(&mut self, name: &str, given: Option<bool>) -> Option<bool> {
         let field = self.field(name);
         match self.present(field, given)? {
@@ -131,7 +129,7 @@ impl Reader {
         }
     }
 
-    /// An instant.
+    /// Reads a timestamp.
     pub fn instant(&mut self, name: &str, given: Option<Timestamp>) -> Option<Timestamp> {
         let field = self.field(name);
         if field.shape != Shape::Instant {
@@ -143,7 +141,7 @@ impl Reader {
         }
     }
 
-    /// A set of identifiers: sorted, those given twice once.
+    /// Reads a set of IDs: sorts it and removes duplicates.
     pub fn id_set(&mut self, name: &str, given: Vec<String>) -> Vec<String> {
         let field = self.field(name);
         let Shape::SetOfIds(prefix) = field.shape else { return not_a(field, "set of ids") };
@@ -153,7 +151,7 @@ impl Reader {
             .collect()
     }
 
-    /// A list of domain names, as written and in order. Names past the limit are not looked at.
+    /// Reads a list of domain names, as written and in order. Ignores names beyond the limit.
     pub fn domains(&mut self, name: &str, given: Vec<String>) -> Vec<String> {
         let field = self.field(name);
         let Shape::ListOfDomains { max } = field.shape else { return not_a(field, "domain list") };
@@ -171,8 +169,8 @@ impl Reader {
             .collect()
     }
 
-    /// Holds the rules between fields. `word` answers what was written for a field of words, and
-    /// `given` whether a field or block was written at all.
+    /// Checks the rules between fields. `word` returns the given name of an enumeration field, and
+    /// `given` whether a field or block was given.
     pub fn hold<'a>(
         &mut self,
         word: impl Fn(&str) -> Option<&'a str>,
@@ -196,7 +194,7 @@ impl Reader {
         }
     }
 
-    /// Blocks of this name, each read by `read`, in order. Blocks past the limit are not looked at.
+    /// Reads the blocks of this name in order, each by `read`. Ignores blocks beyond the limit.
     pub fn blocks<D, T>(
         &mut self,
         name: &str,
@@ -226,8 +224,8 @@ impl Reader {
         values
     }
 
-    /// The one block of this name, read by `read`; `None` where it was not given, which is for the
-    /// rules between fields to judge, or was refused.
+    /// Reads the only block of this name by `read`. Returns `None` if it is absent, which the rules
+    /// between fields check, or invalid.
     pub fn block_of<D, T>(
         &mut self,
         name: &str,
@@ -247,8 +245,8 @@ impl Reader {
         value
     }
 
-    /// Refuses what was given for `name`, for a reason that the table does not know: what is
-    /// allowed, as the end of a sentence. Always answers `None`.
+    /// Rejects the given value of `name` by a rule outside the table; `allowed` is the end of a
+    /// sentence. Always returns `None`.
     pub fn refuse<T>(
         &mut self,
         name: &str,
@@ -259,7 +257,7 @@ impl Reader {
         self.push(Violation::new(field, given, allowed))
     }
 
-    /// Refuses `name` without repeating what was given, because it is absent or a secret.
+    /// Rejects `name` without repeating the value, because it is absent or a secret.
     pub fn refuse_unseen<T>(&mut self, name: &str, allowed: impl Into<String>) -> Option<T> {
         let field = format!("{}{name}", self.path);
         self.push(Violation::unseen(field, allowed))
@@ -276,7 +274,7 @@ impl Reader {
         }
     }
 
-    /// `text` where it has the length and the form of `shape`; `hidden` ones are never repeated.
+    /// Checks length and format of `text` by `shape`; never repeats `hidden` values.
     fn checked_text(
         &mut self,
         name: &str,
@@ -284,11 +282,11 @@ impl Reader {
         hidden: bool,
         text: String,
     ) -> Option<String> {
-        let (min, max) = shape.characters().expect("only shapes of text are asked for");
+        let (min, max) = shape.characters().expect("the callers only pass shapes of text");
         if text.is_empty() && min > 0 {
             return self.refuse_unseen(name, "must not be empty");
         }
-        // A text has at most as many characters as bytes: counting is for the long ones.
+        // A text never has more characters than bytes, so only long ones need counting.
         let characters =
             if text.len() <= max as usize && min <= 1 { text.len() } else { text.chars().count() };
         if characters > max as usize || characters < min as usize {
@@ -338,16 +336,16 @@ impl Reader {
     }
 }
 
-/// What holds for a field.
+/// Value of a field.
 enum Given<T> {
-    /// What the user wrote.
+    /// Set by the user.
     Written(T),
     /// The table's default.
     Default(Value),
 }
 
-/// Whether a value of this field is never repeated in a message: it may be a secret, as a header's
-/// value and a request's body are, or say nothing, as free text does.
+/// Returns whether messages must not repeat values of this field: they may be secrets, like header
+/// values and request bodies, or uninformative, like free text.
 fn hidden(field: &Field) -> bool {
     field.sensitive
         || matches!(

@@ -1,56 +1,57 @@
-//! Why a call fails, in words that do not change: errors of the RPC carry them, and so do the problems of
-//! `/v1`. The one list of them; making errors of them belongs to `contract`.
+//! Stable reasons for the failure of a call, used by RPC errors and by the problems of `/v1`.
+//! `contract` creates the errors.
 
 words! {
-    /// Why a call failed: `google.rpc.ErrorInfo.reason`, and the reason of a problem of `/v1`.
+    /// Reason for the failure of a call: `google.rpc.ErrorInfo.reason`, and the reason of a `/v1`
+    /// problem.
     Reason ("reason") {
         /// The call has no key.
         KeyMissing = "KEY_MISSING",
-        /// The key is none that this service issued, or it is damaged.
+        /// The key was not issued by this service, or is damaged.
         KeyUnknown = "KEY_UNKNOWN",
-        /// The key's time is over.
+        /// The key has expired.
         KeyExpired = "KEY_EXPIRED",
         /// The key was revoked.
         KeyRevoked = "KEY_REVOKED",
-        /// The key may only read.
+        /// The key is read-only.
         KeyReadOnly = "KEY_READ_ONLY",
         /// Too many calls in a short time.
         RateLimited = "RATE_LIMITED",
-        /// A field breaks a rule; the violations say which.
+        /// A field breaks a rule; the violations have details.
         InvalidArgument = "INVALID_ARGUMENT",
-        /// The body is not what its content type says, or has a field that there is not.
+        /// The body does not match its content type, or has an unknown field.
         MalformedMessage = "MALFORMED_MESSAGE",
-        /// There is no such thing in the caller's workspace.
+        /// The object does not exist in the caller's workspace.
         NotFound = "NOT_FOUND",
-        /// There is one already.
+        /// The object already exists.
         AlreadyExists = "ALREADY_EXISTS",
         /// The monitor is of another kind than the method; the message names the right one.
         MonitorTypeMismatch = "MONITOR_TYPE_MISMATCH",
-        /// Somebody else changed it at the same time.
+        /// The object was modified concurrently.
         Conflict = "CONFLICT",
-        /// It does not stand as it would have to for that; the message says how it stands.
+        /// The object is in the wrong state; the message describes it.
         FailedPrecondition = "FAILED_PRECONDITION",
-        /// The request is larger than allowed.
+        /// The request is too large.
         TooLarge = "TOO_LARGE",
-        /// The request did not come to its end in time.
+        /// The request was not completed in time.
         TooSlow = "TOO_SLOW",
-        /// The content type is none that is spoken here.
+        /// The content type is not supported.
         MediaType = "UNSUPPORTED_MEDIA_TYPE",
-        /// The verb of HTTP does not call this method.
+        /// The HTTP method does not call this RPC method.
         Verb = "METHOD_NOT_ALLOWED",
-        /// There is no such method.
+        /// The method does not exist.
         UnknownMethod = "UNKNOWN_METHOD",
-        /// The caller's time for the call is over, or the caller went away.
+        /// The deadline of the call has passed, or the caller disconnected.
         Abandoned = "ABANDONED",
-        /// Something that it needs does not answer now.
+        /// A dependency is not available.
         Unavailable = "UNAVAILABLE",
-        /// A fault of the service.
+        /// An internal error of the service.
         Internal = "INTERNAL",
     }
 }
 
 impl Reason {
-    /// The code of the RPC that goes with the reason, as Connect writes it.
+    /// Returns the RPC code for the reason, as written by Connect.
     pub const fn code(self) -> &'static str {
         match self {
             Self::KeyMissing | Self::KeyUnknown | Self::KeyExpired | Self::KeyRevoked => {
@@ -74,7 +75,7 @@ impl Reason {
         }
     }
 
-    /// The status of HTTP that goes with the reason, over Connect and under `/v1`.
+    /// Returns the HTTP status for the reason, in Connect and in `/v1`.
     pub const fn status(self) -> u16 {
         match self {
             Self::KeyMissing | Self::KeyUnknown | Self::KeyExpired | Self::KeyRevoked => 401,
@@ -96,7 +97,7 @@ impl Reason {
         }
     }
 
-    /// What the caller can do, as a sentence.
+    /// Returns what the caller can do, as a sentence.
     pub const fn help(self) -> &'static str {
         match self {
             Self::KeyMissing => {

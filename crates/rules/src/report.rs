@@ -1,6 +1,5 @@
-//! Status reports: what a user wrote (the drafts of a report, an update and a template), and the same
-//! once every rule held. Whether what they name is there is asked by `store`; what visitors see of them
-//! is decided by `domain`.
+//! Status reports: the drafts of a report, an update and a template, and the validated settings.
+//! `store` checks that the referenced objects exist; `domain` builds the view for visitors.
 
 mod template;
 mod update;
@@ -15,31 +14,31 @@ use crate::status_page::{A_PAGE, fixed, reference};
 use crate::tables::STATUS_REPORT;
 use crate::{ComponentId, PageId, Reader, ReportId, Timestamp, UpdateId, Violations, WorkspaceId};
 
-/// The field that names components.
+/// The field with components.
 pub const COMPONENTS: &str = "components";
-/// What that field of a report may hold; whether a component is there is asked of the store.
+/// Allowed values of that field of a report; the store checks whether a component exists.
 pub const COMPONENTS_ALLOWED: &str = "may only name components of the report's status page";
-/// What that field of a template may hold.
+/// Allowed values of that field of a template.
 pub const TEMPLATE_COMPONENTS_ALLOWED: &str = "may only name components of this workspace";
-/// The field that names a template.
+/// The field with a template.
 pub const TEMPLATE: &str = "template_id";
-/// What that field may hold; whether a template is there is asked of the store.
+/// Allowed values of that field; the store checks whether a template exists.
 pub const A_TEMPLATE: &str = "must be a template of this workspace";
 
 words! {
-    /// How far people have come with what a report is about.
+    /// Progress of a report.
     ReportStatus ("status") {
-        /// They look for the cause.
+        /// The cause is unknown.
         Investigating = "investigating",
-        /// They know it.
+        /// The cause is known.
         Identified = "identified",
-        /// They have done something, and watch.
+        /// A fix was made and is being observed.
         Monitoring = "monitoring",
-        /// It is over.
+        /// The problem is over.
         Resolved = "resolved",
     }
 
-    /// What a report says of a component while it is open, from bad to worse.
+    /// Impact of an open report on a component, from bad to worse.
     Impact ("impact") {
         /// It is slow or partly failing.
         Degraded = "degraded",
@@ -47,104 +46,91 @@ words! {
         Down = "down",
     }
 
-    /// Which reports are asked for.
+    /// State of reports in a filter.
     ReportState ("state") {
-        /// Those that are not resolved.
+        /// Not resolved.
         Open = "open",
-        /// Those that are.
+        /// Resolved.
         Resolved = "resolved",
     }
 }
 
-/// A report as it is stored.
+/// A stored report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Its identifier.
     pub id: ReportId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// The page it stands on; fixed.
+    /// Fixed.
     pub page: PageId,
-    /// Its title.
     pub title: String,
-    /// Its updates, newest first; never empty. In a list the latest alone.
+    /// Updates, newest first; never empty. In a list only the latest.
     pub updates: Vec<ReportUpdate>,
     /// The time of its first update.
     pub started_at: Timestamp,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// An update as it is stored.
+/// A stored update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportUpdate {
-    /// Its identifier.
     pub id: UpdateId,
-    /// How far people had come.
+    /// Status of the report after the update.
     pub status: ReportStatus,
-    /// What is said, as Markdown.
+    /// In Markdown.
     pub text: String,
-    /// From when on it holds.
+    /// Time from which it applies.
     pub at: Timestamp,
-    /// What it says of components until the next one; those of one that resolves say what it was about.
+    /// Impact on components until the next update; a resolving update lists those affected before.
     pub components: Vec<ComponentImpact>,
-    /// Whether subscribers were to be told of it.
+    /// Whether subscribers were to be notified.
     pub notified: bool,
-    /// When it was written.
     pub created_at: Timestamp,
-    /// When it was last edited.
+    /// Time of the last edit.
     pub updated_at: Timestamp,
 }
 
-/// What is said of one component.
+/// Impact on one component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ComponentImpact {
-    /// Which.
     pub component: ComponentId,
-    /// How it is.
     pub impact: Impact,
 }
 
-/// The arguments of a report, valid. Only [`ReportDraft`] and the store make them.
+/// The valid arguments of a report. Only [`ReportDraft`] and the store create them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportSettings {
-    /// The page it stands on; fixed.
+    /// Fixed.
     pub page_id: PageId,
-    /// Title, 1 to 256 characters.
+    /// 1 to 256 characters.
     pub title: String,
-    /// What its latest update says of components; sorted, each once.
+    /// Impact of its latest update on components; sorted, without duplicates.
     pub components: Vec<ComponentImpact>,
 }
 
-/// What a caller wrote of one component.
+/// Impact on one component, as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImpactDraft {
-    /// Which.
     pub component_id: Option<String>,
-    /// A word of [`Impact`].
+    /// A name of [`Impact`].
     pub impact: Option<String>,
 }
 
-/// A report as a caller wrote it: nothing checked, everything optional.
+/// A report as sent by a caller: not validated, every field optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportDraft {
-    /// The page it stands on.
     pub page_id: Option<String>,
-    /// Title.
     pub title: Option<String>,
-    /// What is said of components.
     pub components: Vec<ImpactDraft>,
 }
 
 impl Report {
-    /// How far it has come: as its latest update says.
+    /// Returns the status of its latest update.
     pub fn status(&self) -> ReportStatus {
         self.updates.first().map_or(ReportStatus::Investigating, |latest| latest.status)
     }
 
-    /// Its arguments as they are now.
+    /// Returns its current arguments.
     pub fn settings(&self) -> ReportSettings {
         ReportSettings {
             page_id: self.page,
@@ -153,31 +139,31 @@ impl Report {
         }
     }
 
-    /// When it was resolved, where it is.
+    /// Returns the time of its resolution, if resolved.
     pub fn resolved_at(&self) -> Option<Timestamp> {
         self.updates.first().filter(|it| it.status == ReportStatus::Resolved).map(|it| it.at)
     }
 }
 
 impl ReportDraft {
-    /// The settings of a new report, or all that is wrong with the draft. Whether what it names is
-    /// there is not looked at.
+    /// Validates the settings of a new report; returns all violations. Does not check whether
+    /// referenced objects exist.
     pub fn parse(self) -> Result<ReportSettings, Violations> {
         self.read(None)
     }
 
-    /// The settings of a report that had `seen`, or all that is wrong with the draft. The page must be
-    /// the same, or left out.
+    /// Validates the settings of a report that had `seen`; returns all violations. The page must be
+    /// the same or omitted.
     pub fn parse_change(self, seen: &ReportSettings) -> Result<ReportSettings, Violations> {
         self.read(Some(seen))
     }
 
-    /// Takes from `other` the fields that `mask` names, also where `other` leaves them out: that
-    /// clears them. A name that no report has is refused, and nothing is taken then.
+    /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
+    /// names without copying anything.
     pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&STATUS_REPORT, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
-        // Taken apart by name, so that a new field cannot be forgotten here.
+        // Destructured, so that a new field cannot be forgotten here.
         let Self { page_id, title, components } = other;
         replace(&mut self.page_id, page_id, named("page_id"));
         replace(&mut self.title, title, named("title"));
@@ -203,7 +189,7 @@ impl ReportDraft {
 }
 
 impl From<&ReportSettings> for ReportDraft {
-    /// The draft that parses to these settings: where an update with a mask begins.
+    /// Creates the draft that parses to these settings, the base of a masked update.
     fn from(settings: &ReportSettings) -> Self {
         Self {
             page_id: Some(settings.page_id.to_string()),
@@ -222,7 +208,7 @@ impl From<&ComponentImpact> for ImpactDraft {
     }
 }
 
-/// What is said of components: sorted, each once.
+/// Reads the impact on components: sorted, without duplicates.
 fn impacts(
     reader: &mut Reader,
     given: Vec<ImpactDraft>,

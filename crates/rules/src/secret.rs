@@ -1,21 +1,21 @@
-//! A value that must not be seen by accident. Encryption at rest belongs to `store`.
+//! A value that must not be revealed by accident. `store` encrypts it at rest.
 
 use std::fmt;
 
 use zeroize::Zeroize;
 
-/// Holds a secret: `Debug` prints `…`, there is no `Display` and no `Serialize`, and the memory is
-/// wiped when it is dropped. [`Secret::expose`] is the one way in, so that uses can be found.
+/// A secret. `Debug` prints `…`, there is neither `Display` nor `Serialize`, and the memory is
+/// wiped on drop. [`Secret::expose`] is the only access, so that uses can be found.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret<T: Zeroize>(T);
 
 impl<T: Zeroize> Secret<T> {
-    /// Takes a value in.
+    /// Wraps a value.
     pub const fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// The value itself, for the one place that needs it.
+    /// Returns the value, for the one place that needs it.
     pub const fn expose(&self) -> &T {
         &self.0
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_not_shown_by_debug() {
+    fn debug_hides_the_secret() {
         assert_eq!(format!("{:?}", Secret::new("hunter2".to_owned())), "…");
     }
 }

@@ -1,6 +1,6 @@
-//! Status pages, their components and component groups (§2.5–2.7): what a user wrote of each (the
-//! drafts), and the same once every rule held (the settings). What only the stored things can show,
-//! such as a slug that is taken, is asked by `store`; what a visitor sees belongs to `domain`.
+//! Status pages, their components and component groups (§2.5–2.7): the drafts of a caller and the
+//! validated settings. `store` checks what depends on stored objects, such as a slug that is taken;
+//! `domain` builds the view for visitors.
 
 mod component;
 mod group;
@@ -16,11 +16,11 @@ pub use subscriber::{
     SubscriberKind, SubscriberSettings, SubscriberState, Topic,
 };
 
-/// What a `page_id` must be, as the end of a sentence.
+/// Requirement for a `page_id`, as the end of a sentence.
 pub const A_PAGE: &str = "must be a status page of this workspace";
-/// What each of `component_ids` must be, as the end of a sentence.
+/// Requirement for `component_ids`, as the end of a sentence.
 pub const A_COMPONENT: &str = "may only name components of the status page";
-/// What a `monitor_id` must be, as the end of a sentence.
+/// Requirement for a `monitor_id`, as the end of a sentence.
 pub const A_MONITOR: &str = "must be a monitor of this workspace";
-/// What a `group_id` must be, as the end of a sentence.
+/// Requirement for a `group_id`, as the end of a sentence.
 pub const A_GROUP: &str = "must be a component group of the same status page";

@@ -1,5 +1,5 @@
-//! The field tables of §2 and §8: one file per group of resources, one constant a resource. Reading
-//! an input through them belongs to `reader`; limits of the service itself stand in `limits`.
+//! The field tables of §2 and §8: one file per group of resources, one constant per resource.
+//! `reader` validates inputs by them; `limits` has the limits of the service.
 
 mod access;
 mod component;
@@ -51,7 +51,7 @@ pub static RESOURCES: [&Resource; 7] = [
 pub static DATA_SOURCES: [&Resource; 4] =
     [&MONITOR_DATA, &MONITORS_DATA, &NOTIFICATION_DATA, &STATUS_PAGE_DATA];
 
-/// The table of monitors of this kind.
+/// Returns the table of monitors of this kind.
 pub fn monitor(kind: MonitorKind) -> &'static Resource {
     match kind {
         MonitorKind::Http => &HTTP_MONITOR,

@@ -1,5 +1,5 @@
-//! An instant as the whole product counts it: whole milliseconds since 1970 in UTC. Reading the
-//! clock belongs to the server's context; this is only the value.
+//! An instant in whole milliseconds since 1970 in UTC. The server's context reads the clock; this
+//! is only the value.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds since 1970-01-01T00:00:00Z. Shown as RFC 3339 with milliseconds.
+/// Milliseconds since 1970-01-01T00:00:00Z. Displayed as RFC 3339 with milliseconds.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The instant `millis` milliseconds after 1970.
+    /// Creates the instant `millis` milliseconds after 1970.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the milliseconds since 1970.
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// The time from `earlier` to this instant; zero where `earlier` is later.
+    /// Returns the time from `earlier` to this instant; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }

@@ -1,30 +1,30 @@
-//! What is wrong with an input, field by field, in words a person can act on.
+//! Violations of rules in an input, by field, in actionable words.
 
 use std::fmt;
 
-/// One field that breaks a rule.
+/// A field that violates a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// Path of the field in the specification's names, such as `headers[2].key`.
     pub field: String,
-    /// What was given, shortened; `None` where nothing was given or it is a secret.
+    /// The given value, shortened; `None` if absent or a secret.
     pub given: Option<String>,
-    /// What is allowed, as the end of a sentence: `must be one of 30s, 1m, 5m, 10m, 30m, 1h`.
+    /// The rule as the end of a sentence: `must be one of 30s, 1m, 5m, 10m, 30m, 1h`.
     pub allowed: String,
 }
 
 impl Violation {
-    /// Longest part of a given value that is repeated in a message, in characters.
+    /// Maximum length of a repeated value, in characters.
     const GIVEN_SHOWN: usize = 64;
 
-    /// A violation of `field`, where `given` is shown shortened.
+    /// Creates a violation of `field` that shows the shortened value.
     pub fn new(
         field: impl Into<String>,
         given: impl fmt::Display,
         allowed: impl Into<String>,
     ) -> Self {
         let given = given.to_string();
-        // A line break or an escape sequence in a message would reach logs and terminals.
+        // Escapes control characters, which could otherwise reach logs and terminals.
         let mut shown = String::new();
         for character in given.chars().take(Self::GIVEN_SHOWN) {
             if character.is_control() {
@@ -39,7 +39,7 @@ impl Violation {
         Self { field: field.into(), given: Some(shown), allowed: allowed.into() }
     }
 
-    /// A violation of a field whose value is absent, or must not be repeated.
+    /// Creates a violation of a field whose value is absent or must not be repeated.
     pub fn unseen(field: impl Into<String>, allowed: impl Into<String>) -> Self {
         Self { field: field.into(), given: None, allowed: allowed.into() }
     }
@@ -54,12 +54,12 @@ impl fmt::Display for Violation {
     }
 }
 
-/// All that is wrong with one input; never empty when returned as an error.
+/// All violations of one input; never empty when returned as an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Violations(pub Vec<Violation>);
 
 impl Violations {
-    /// The violations below a parent: every path gets `prefix.` in front.
+    /// Prepends `prefix.` to the path of every violation.
     #[must_use]
     pub fn under(mut self, prefix: &str) -> Self {
         for violation in &mut self.0 {

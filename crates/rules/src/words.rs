@@ -1,21 +1,21 @@
-//! The enumerations of the specification, each word written as the specification writes it. The
-//! same words travel in RPC, database, forms, Terraform and pages.
+//! The enumerations of the specification. RPC, database, forms, Terraform and pages use the same
+//! names.
 
 use std::time::Duration;
 
-/// A word that an enumeration does not have.
+/// Error for an unknown name of an enumeration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {noun} `{given}`; expected one of {known}")]
 pub struct UnknownWord {
-    /// What was given.
     pub given: String,
-    /// What was asked for, such as `region`.
+    /// Kind of name, such as `region`.
     pub noun: &'static str,
-    /// The words there are, joined by commas.
+    /// The known names, joined by commas.
     pub known: String,
 }
 
-/// Declares an enumeration of words: `ALL`, `WORDS`, `as_str`, `meaning`, `parse`, text and serde forms.
+/// Declares an enumeration of names: `ALL`, `WORDS`, `as_str`, `meaning`, `parse`, text and serde
+/// forms.
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident ($noun:literal) { $($(#[doc = $meaning:literal])+ $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$doc])*
@@ -23,22 +23,22 @@ macro_rules! words {
         pub enum $name { $($(#[doc = $meaning])+ $variant,)+ }
 
         impl $name {
-            /// Every value, in the specification's order.
+            /// All variants, in the specification's order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
-            /// Every word, in the order of [`Self::ALL`].
+            /// All names, in the order of [`Self::ALL`].
             pub const WORDS: &'static [&'static str] = &[$($word,)+];
 
-            /// The word as the specification writes it.
+            /// Returns the name as in the specification.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
 
-            /// What the word means, in a sentence.
+            /// Returns the meaning, as a sentence.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($meaning),+).trim_ascii_start(),)+ }
             }
 
-            /// The value that `word` names.
+            /// Parses a name.
             pub fn parse(word: &str) -> Result<Self, $crate::UnknownWord> {
                 match word {
                     $($word => Ok(Self::$variant),)+
@@ -80,17 +80,17 @@ macro_rules! words {
 }
 
 words! {
-    /// What a monitor checks (§2.1–2.3, §2.8).
+    /// Kind of a monitor (§2.1–2.3, §2.8).
     MonitorKind ("monitor type") {
-        /// An HTTP request and its answer.
+        /// An HTTP request and its response.
         Http = "http",
         /// A TCP connection.
         Tcp = "tcp",
-        /// A DNS look-up.
+        /// A DNS lookup.
         Dns = "dns",
     }
 
-    /// How often a monitor is checked in each of its regions (§8.2).
+    /// Interval between two checks of a monitor in a region (§8.2).
     Periodicity ("periodicity") {
         /// Every 30 seconds.
         ThirtySeconds = "30s",
@@ -112,7 +112,7 @@ words! {
         Get = "GET",
         /// `POST`, with the body.
         Post = "POST",
-        /// `HEAD`, whose answer has no body.
+        /// `HEAD`, which has a response without body.
         Head = "HEAD",
         /// `PUT`, with the body.
         Put = "PUT",
@@ -124,7 +124,7 @@ words! {
         Options = "OPTIONS",
     }
 
-    /// How a number is compared with an assertion's target (§2.1).
+    /// Comparison of a number with an assertion's target (§2.1).
     NumberComparator ("comparator") {
         /// Equal.
         Eq = "eq",
@@ -140,11 +140,11 @@ words! {
         Lte = "lte",
     }
 
-    /// How a text is compared with an assertion's target (§2.1).
+    /// Comparison of a text with an assertion's target (§2.1).
     TextComparator ("comparator") {
-        /// The target is part of the text.
+        /// The text contains the target.
         Contains = "contains",
-        /// The target is no part of the text.
+        /// The text does not contain the target.
         NotContains = "not_contains",
         /// Equal.
         Eq = "eq",
@@ -164,15 +164,15 @@ words! {
         Lte = "lte",
     }
 
-    /// How a DNS record is compared with an assertion's target (§2.3).
+    /// Comparison of a DNS record with an assertion's target (§2.3).
     RecordComparator ("comparator") {
         /// Equal.
         Eq = "eq",
         /// Not equal.
         Neq = "neq",
-        /// The target is part of the record.
+        /// The record contains the target.
         Contains = "contains",
-        /// The target is no part of the record.
+        /// The record does not contain the target.
         NotContains = "not_contains",
     }
 
@@ -190,7 +190,7 @@ words! {
         Txt = "TXT",
     }
 
-    /// State of a monitor (§3).
+    /// Status of a monitor (§3).
     MonitorStatus ("status") {
         /// Up.
         Active = "active",
@@ -202,9 +202,9 @@ words! {
         Unknown = "unknown",
     }
 
-    /// What a key may do (§3, §5.5).
+    /// Permissions of a key (§3, §5.5).
     Scope ("scope") {
-        /// List and get only.
+        /// Read-only.
         Read = "read",
         /// Everything in the workspace.
         Write = "write",
@@ -222,7 +222,7 @@ words! {
         Pagerduty = "pagerduty",
         /// Opsgenie.
         Opsgenie = "opsgenie",
-        /// A webhook of the user's.
+        /// A user's webhook.
         Webhook = "webhook",
         /// Telegram.
         Telegram = "telegram",
@@ -238,7 +238,7 @@ words! {
         Ntfy = "ntfy",
     }
 
-    /// Where an Opsgenie account lives (§2.4).
+    /// Region of an Opsgenie account (§2.4).
     OpsgenieRegion ("region") {
         /// The United States.
         Us = "us",
@@ -246,19 +246,19 @@ words! {
         Eu = "eu",
     }
 
-    /// Who may read a status page (§2.5, §3).
+    /// Access to a status page (§2.5, §3).
     AccessType ("access_type") {
-        /// Everybody.
+        /// Anyone.
         Public = "public",
-        /// Who knows the password.
+        /// Anyone with the password.
         Password = "password",
-        /// Who has an address at one of the domains.
+        /// Anyone with an address at one of the domains.
         EmailDomain = "email-domain",
     }
 
     /// Colours of a status page (§2.5, §3).
     Theme ("theme") {
-        /// As the visitor's system has it.
+        /// Follows the visitor's system.
         System = "system",
         /// Light.
         Light = "light",
@@ -266,15 +266,15 @@ words! {
         Dark = "dark",
     }
 
-    /// What a component of a status page shows (§2.6).
+    /// Content of a component of a status page (§2.6).
     ComponentType ("type") {
-        /// The state of a monitor.
+        /// The status of a monitor.
         Monitor = "monitor",
-        /// Only what people report of it.
+        /// Only status reports.
         Static = "static",
     }
 
-    /// Where a check runs from (§8.3).
+    /// Region that a check runs from (§8.3).
     Region ("region") {
         /// Amsterdam.
         FlyAms = "fly-ams",
@@ -346,7 +346,7 @@ words! {
 }
 
 impl Periodicity {
-    /// The time from one slot to the next.
+    /// Returns the time from one slot to the next.
     pub const fn period(self) -> Duration {
         Duration::from_secs(match self {
             Self::ThirtySeconds => 30,
@@ -360,7 +360,7 @@ impl Periodicity {
 }
 
 impl Region {
-    /// The group of the specification that the region is listed in.
+    /// Returns the specification's group of the region.
     pub fn group(self) -> RegionGroup {
         if self <= Self::FlyYyz {
             RegionGroup::Fly
@@ -373,7 +373,7 @@ impl Region {
 }
 
 impl Scope {
-    /// Whether a key of this scope may change things.
+    /// Returns whether a key with this scope may make changes.
     pub const fn may_write(self) -> bool {
         matches!(self, Self::Write)
     }

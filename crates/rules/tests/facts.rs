@@ -1,6 +1,5 @@
-//! The tables of `rules` against the facts of the specification, in both directions: nothing is
-//! missing and nothing is extra. The file of facts is held against the specification's own tables
-//! where that lies beside the checkout.
+//! Compares the tables of `rules` with the facts of the specification in both directions. Also
+//! compares the file of facts with the specification's own tables, if that is beside the checkout.
 
 #[path = "facts/file.rs"]
 mod file;
@@ -14,11 +13,11 @@ use std::path::Path;
 use aloft_rules::{Periodicity, Region, RegionGroup, field, limits, tables};
 use file::{Block, Facts, Ours, Resource, Row};
 
-/// Where the specification lies beside a checkout, from the workspace's root.
+/// Path of the specification, relative to the workspace's root.
 const SPECIFICATION: &str = "../shared/spec/000_b809244f4d5dfb6a.txt";
 
 #[test]
-fn tables_hold_the_facts_of_the_specification_and_nothing_else() {
+fn tables_match_the_facts_exactly() {
     // spec: §2.1–2.8
     let facts = Facts::read();
     let mut expected: Vec<_> = facts.resource.iter().chain(&facts.data_source).cloned().collect();
@@ -42,7 +41,7 @@ fn tables_hold_the_facts_of_the_specification_and_nothing_else() {
     for (actual, mut expected) in actual.into_iter().zip(expected) {
         never_empty(&mut expected.arguments, &mut expected.blocks);
         for (expected, actual) in expected.outputs.iter_mut().zip(&actual.outputs) {
-            // The specification leaves the types of most outputs open.
+            // The specification does not define the types of most outputs.
             expected.kind = expected.kind.take().or_else(|| actual.kind.clone());
             if expected.words.is_empty() {
                 expected.words.clone_from(&actual.words);
@@ -53,7 +52,7 @@ fn tables_hold_the_facts_of_the_specification_and_nothing_else() {
 }
 
 #[test]
-fn limits_of_section_8_1_stand_in_the_tables() {
+fn tables_have_the_limits_of_section_8_1() {
     // spec: §8.1
     let facts = Facts::read();
     let resources: Vec<_> = tables::RESOURCES
@@ -81,7 +80,7 @@ fn limits_of_section_8_1_stand_in_the_tables() {
 }
 
 #[test]
-fn words_and_regions_are_those_of_the_specification() {
+fn names_and_regions_match_the_specification() {
     // spec: §8.2, §8.3
     let facts = Facts::read();
     assert_eq!(Periodicity::WORDS, facts.periodicities);
@@ -99,10 +98,10 @@ fn words_and_regions_are_those_of_the_specification() {
 }
 
 #[test]
-fn facts_are_those_of_the_specification_s_own_tables() {
+fn facts_match_the_specification_tables() {
     // spec: §2, §8
     let facts = Facts::read();
-    // The counts that the specification gives in words hold wherever the test runs.
+    // The numbers stated in the specification, checked even without its file.
     assert_eq!((facts.resource.len(), facts.data_source.len()), (7, 4));
     let groups: Vec<_> = facts.region_group.iter().map(|group| group.regions.len()).collect();
     assert_eq!(groups, [18, 6, 4]);
@@ -128,7 +127,7 @@ fn facts_are_those_of_the_specification_s_own_tables() {
 }
 
 #[test]
-fn every_field_says_what_it_is() {
+fn every_field_has_a_description() {
     let all = tables::RESOURCES.iter().chain(&tables::DATA_SOURCES);
     for resource in all.chain([&&tables::WORKSPACE, &&tables::KEY, &&tables::MAINTENANCE]) {
         let blocks =
@@ -141,7 +140,7 @@ fn every_field_says_what_it_is() {
     }
 }
 
-/// Compared row by row, so that a failure names the row.
+/// Compares row by row, so that a failure names the row.
 fn assert_same(actual: &Resource, expected: &Resource) {
     let name = &expected.name;
     for (actual, expected) in
@@ -157,7 +156,8 @@ fn assert_same(actual: &Resource, expected: &Resource) {
     assert_eq!(actual, expected, "{name}");
 }
 
-/// Required texts are never empty, except an assertion's target and a header's value (design §4).
+/// Sets the minimum length of required texts, except for an assertion's target and a header's value
+/// (design §4).
 fn never_empty(rows: &mut [Row], blocks: &mut [Block]) {
     for row in rows {
         let text = row.kind.as_deref() == Some("string") && row.words.is_empty();
@@ -172,7 +172,7 @@ fn never_empty(rows: &mut [Row], blocks: &mut [Block]) {
     }
 }
 
-/// Adds what is ours to the field or block at `path`; answers whether there is one.
+/// Applies one of our rules to the field or block at `path`; returns whether it exists.
 fn apply(ours: &Ours, resource: &mut Resource, path: &str) -> bool {
     let Some(path) = path.strip_prefix(&format!("{}.", resource.name)) else { return false };
     let names: Vec<_> = path.split('.').collect();
@@ -198,7 +198,7 @@ fn apply(ours: &Ours, resource: &mut Resource, path: &str) -> bool {
     add(&mut row.max, ours.max);
     if let Some(form) = &ours.form {
         let narrower = row.form.as_ref().is_none_or(|stated| form.starts_with(stated.as_str()));
-        assert!(narrower, "`{path}` keeps the form that the specification states");
+        assert!(narrower, "`{path}` does not contradict the specification's format");
         row.form = Some(form.clone());
     }
     true
@@ -206,11 +206,11 @@ fn apply(ours: &Ours, resource: &mut Resource, path: &str) -> bool {
 
 fn add(stated: &mut Option<i64>, ours: Option<i64>) {
     if let Some(ours) = ours {
-        assert_eq!(stated.replace(ours), None, "what the specification states is not ours");
+        assert_eq!(stated.replace(ours), None, "the specification does not set this limit");
     }
 }
 
-/// The bounds of the field or block at `path`; of a block, `max` is its count.
+/// Returns the bounds of the field or block at `path`; for a block, `max` is its count.
 fn bounds(resource: &Resource, path: &str) -> Option<Row> {
     let path = path.strip_prefix(&format!("{}.", resource.name))?;
     if let Some(block) = resource.blocks.iter().find(|block| block.name == path) {

@@ -1,11 +1,11 @@
-//! Drafts of maintenance through the public interface: what is refused and how, masks, recurrences.
-//! When windows are is the domain's.
+//! Drafts of maintenance through the public interface: violations, masks, recurrences. The domain
+//! tests windows.
 
 use aloft_rules::maintenance::{MaintenanceDraft, Recurrence};
 use aloft_rules::{Timestamp, tables};
 use insta::assert_snapshot;
 
-#[expect(clippy::unnecessary_wraps, reason = "a draft holds what may be absent")]
+#[expect(clippy::unnecessary_wraps, reason = "fields of drafts are optional")]
 fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
@@ -20,7 +20,7 @@ fn a_draft() -> MaintenanceDraft {
     }
 }
 
-/// A draft in which every field has another value than in [`a_draft`].
+/// A draft in which every field differs from [`a_draft`].
 fn a_full_draft() -> MaintenanceDraft {
     MaintenanceDraft {
         title: text("Moving on"),
@@ -40,17 +40,17 @@ fn lines(draft: MaintenanceDraft) -> String {
 }
 
 #[test]
-fn what_was_written_stays_as_it_was_written() {
+fn draft_round_trips_through_settings() {
     // design: §4 "what was written is what is read"
     let settings = a_full_draft().parse().unwrap();
     assert_eq!(MaintenanceDraft::from(&settings), a_full_draft());
     let bare = a_draft().parse().unwrap();
     let expected = MaintenanceDraft { time_zone: text("UTC"), ..a_draft() };
-    assert_eq!(MaintenanceDraft::from(&bare), expected, "the default is stored");
+    assert_eq!(MaintenanceDraft::from(&bare), expected, "the stored settings include the default");
 }
 
 #[test]
-fn ids_are_a_set() {
+fn ids_are_sorted_and_unique() {
     let ids = ["mon_0000000000002", "mon_0000000000001", "mon_0000000000002"];
     let draft = MaintenanceDraft { monitor_ids: ids.map(str::to_owned).to_vec(), ..a_draft() };
     let ids = draft.parse().unwrap().monitor_ids;
@@ -62,7 +62,7 @@ fn ids_are_a_set() {
 }
 
 #[test]
-fn all_that_is_wrong_is_said_with_its_path() {
+fn all_violations_are_reported_with_paths() {
     assert_snapshot!(lines(MaintenanceDraft::default()), @"
     `monitor_ids` must name a monitor where `component_ids` names no component
     `title` must be given
@@ -92,19 +92,19 @@ fn all_that_is_wrong_is_said_with_its_path() {
 }
 
 #[test]
-fn a_maintenance_whose_monitors_are_deleted_may_be_changed_otherwise() {
+fn maintenance_without_monitors_allows_other_changes() {
     let nothing = MaintenanceDraft { monitor_ids: vec![], ..a_draft() };
     let mut orphan = a_draft().parse().unwrap();
     assert!(
         nothing.clone().parse_change(&orphan).is_err(),
-        "a caller may not take the last one away"
+        "a caller may not remove the last monitor"
     );
     orphan.monitor_ids.clear();
     assert!(nothing.parse_change(&orphan).is_ok());
 }
 
 #[test]
-fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
+fn mask_copies_exactly_the_named_fields() {
     // design: §4 update_mask
     let names: Vec<String> = tables::MAINTENANCE.writable().map(str::to_owned).collect();
     assert_eq!(names.len(), 8);
@@ -123,7 +123,7 @@ fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
 }
 
 #[test]
-fn recurrences_are_refused_with_what_is_allowed() {
+fn invalid_recurrence_is_rejected_with_the_rule() {
     let rules = [
         "",
         "WEEKLY",

@@ -1,4 +1,4 @@
-//! Drafts of monitors through the public interface: limits, forms, messages, masks, properties.
+//! Drafts of monitors through the public interface: limits, formats, messages, masks, properties.
 
 #[path = "monitor/drafts.rs"]
 mod drafts;

@@ -1,5 +1,5 @@
-//! Drafts of channels through the public interface: parsing, masks, secrets, addresses. Limits are
-//! walked in `reader`, and messages over RPC.
+//! Drafts of channels through the public interface: parsing, masks, secrets, addresses. `reader`
+//! tests limits, and the RPC tests messages.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use aloft_rules::{ProviderType, Secret, Violations, tables};
 
 const HIDDEN: &str = "hunter2";
 
-#[expect(clippy::unnecessary_wraps, reason = "a draft holds what may be absent")]
+#[expect(clippy::unnecessary_wraps, reason = "fields of drafts are optional")]
 fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
@@ -30,7 +30,7 @@ fn hook() -> HookDraft {
     HookDraft { webhook_url: secret(&format!("https://hooks.example/{HIDDEN}")) }
 }
 
-/// A draft with every field and every block, which is no valid channel.
+/// A draft with every field and every block, which is not a valid channel.
 fn full() -> ChannelDraft {
     ChannelDraft {
         name: text("On call"),
@@ -83,7 +83,7 @@ fn provider(kind: ProviderType) -> Provider {
 }
 
 #[test]
-fn every_kind_parses_to_settings_that_are_written_as_the_same_draft() {
+fn draft_of_every_kind_round_trips() {
     // spec: §2.4
     for kind in ProviderType::ALL {
         let draft = draft(*kind);
@@ -94,7 +94,7 @@ fn every_kind_parses_to_settings_that_are_written_as_the_same_draft() {
 }
 
 #[test]
-fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
+fn mask_copies_exactly_the_named_fields() {
     // design: §4 update_mask
     let bare = ChannelDraft::default();
     let wishes = tables::NOTIFICATION_WISHES.writable();
@@ -103,18 +103,18 @@ fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
     for name in &names {
         let mut one = bare.clone();
         one.take(full(), &mask(&[name])).unwrap();
-        assert_ne!(one, bare, "`{name}` is taken");
+        assert_ne!(one, bare, "`{name}` is copied");
         let others: Vec<_> = names.iter().filter(|other| *other != name).copied().collect();
         let mut all_but_one = bare.clone();
         all_but_one.take(full(), &mask(&others)).unwrap();
-        assert_ne!(all_but_one, full(), "`{name}` is taken by no other name");
+        assert_ne!(all_but_one, full(), "`{name}` is copied by no other name");
         all_but_one.take(full(), &mask(&[name])).unwrap();
-        assert_eq!(all_but_one, full(), "all but `{name}` are taken by the others' names");
+        assert_eq!(all_but_one, full(), "all but `{name}` are copied by the other names");
     }
 }
 
 #[test]
-fn an_update_without_a_mask_leaves_wishes_alone() {
+fn update_without_mask_keeps_preferences() {
     // design: §4 "leaves everything else (theme, published, later additions) alone"
     let mut channel = full();
     channel.take_arguments(ChannelDraft { name: text("renamed"), ..ChannelDraft::default() });
@@ -123,7 +123,7 @@ fn an_update_without_a_mask_leaves_wishes_alone() {
 }
 
 #[test]
-fn wishes_that_were_parsed_are_drafted_as_they_were_written() {
+fn preferences_round_trip_through_draft() {
     let mut written = full().wishes;
     let wishes = written.clone().parse().unwrap();
     written.events.sort();
@@ -134,7 +134,7 @@ fn wishes_that_were_parsed_are_drafted_as_they_were_written() {
 }
 
 #[test]
-fn wishes_are_refused_by_their_path() {
+fn invalid_preferences_are_reported_with_paths() {
     // issue 6, point 4
     let wrong = |change: fn(&mut WishesDraft, &mut QuietHoursDraft)| {
         let mut draft = draft(ProviderType::Email);
@@ -168,7 +168,7 @@ fn wishes_are_refused_by_their_path() {
 }
 
 #[test]
-fn a_kind_that_changes_takes_the_block_before_along() {
+fn changed_kind_clears_the_previous_block() {
     // spec: §2.4, design: §4
     for before in ProviderType::ALL {
         for after in ProviderType::ALL {
@@ -178,7 +178,7 @@ fn a_kind_that_changes_takes_the_block_before_along() {
             assert_eq!(channel, draft(*after), "{before} to {after}");
         }
     }
-    // Who names a block says what becomes of it.
+    // A named block is not cleared automatically.
     let mut both = draft(ProviderType::Slack);
     both.take(full(), &mask(&["provider_type", "slack"])).unwrap();
     assert_eq!(both, draft(ProviderType::Slack));
@@ -188,7 +188,7 @@ fn a_kind_that_changes_takes_the_block_before_along() {
 }
 
 #[test]
-fn names_that_a_channel_does_not_have_are_refused_and_nothing_is_taken() {
+fn unknown_name_in_mask_copies_nothing() {
     let outputs = tables::NOTIFICATION.fields.iter();
     let outputs = outputs.filter(|field| field.presence == Presence::Output);
     for name in outputs.map(|field| field.name).chain(["webhook.endpoint", "providerType", ""]) {
@@ -199,7 +199,7 @@ fn names_that_a_channel_does_not_have_are_refused_and_nothing_is_taken() {
 }
 
 #[test]
-fn all_that_is_wrong_is_found_in_every_block_that_was_given() {
+fn violations_in_all_given_blocks_are_reported() {
     let mut spoilt = full();
     spoilt.webhook.as_mut().unwrap().headers[0].key = text("not fine");
     spoilt.opsgenie.as_mut().unwrap().region = text("mars");
@@ -211,8 +211,8 @@ fn all_that_is_wrong_is_found_in_every_block_that_was_given() {
 }
 
 #[test]
-fn secrets_of_drafts_are_not_shown_by_debug() {
-    // A header is a monitor's too, and is as there.
+fn debug_of_draft_hides_secrets() {
+    // Header drafts are shared with monitors, where `Debug` shows values.
     let mut draft = full();
     draft.webhook = None;
     let shown = format!("{draft:?}");
@@ -220,7 +220,7 @@ fn secrets_of_drafts_are_not_shown_by_debug() {
 }
 
 #[test]
-fn secrets_of_settings_are_not_shown_by_debug_and_their_json_reads_back() {
+fn debug_of_settings_hides_secrets() {
     // design: §6
     for kind in ProviderType::ALL {
         let provider = provider(*kind);
@@ -232,7 +232,7 @@ fn secrets_of_settings_are_not_shown_by_debug_and_their_json_reads_back() {
 }
 
 #[test]
-fn an_address_in_a_url_is_found_however_it_is_written() {
+fn address_in_url_is_found_in_any_notation() {
     // design: §6
     let of = |url: &str| {
         let mut ntfy = draft(ProviderType::Ntfy);
@@ -267,7 +267,7 @@ fn an_address_in_a_url_is_found_however_it_is_written() {
     assert_eq!(with_url.count(), 6);
 }
 
-/// Paths of the fields that were refused.
+/// Returns the paths of the rejected fields.
 fn fields(Violations(violations): Violations) -> Vec<String> {
     violations.into_iter().map(|violation| violation.field).collect()
 }

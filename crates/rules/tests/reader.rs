@@ -1,16 +1,16 @@
 //! Every field of every table through the reader: at its bounds and one past them, absent, and in
-//! the wrong form; and the rules between fields.
+//! the wrong format; and the rules between fields.
 
 use aloft_rules::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
 use aloft_rules::{Reader, Violations, tables};
 
-/// All that is written through tables; what data sources have beside outputs is written too.
+/// Returns all tables with writable fields, including the arguments of data sources.
 fn all() -> impl Iterator<Item = &'static Resource> {
     let resources = tables::RESOURCES.iter().chain(&tables::DATA_SOURCES).copied();
     resources.chain([&tables::WORKSPACE, &tables::KEY])
 }
 
-/// Every argument of every resource, in its blocks too: path of blocks, and the field.
+/// Returns every argument of every resource, including blocks: resource, path of blocks, and field.
 fn arguments() -> Vec<(&'static Resource, Vec<&'static Block>, &'static Field)> {
     let mut found = vec![];
     for resource in all() {
@@ -30,7 +30,7 @@ fn written(fields: &'static [Field]) -> impl Iterator<Item = &'static Field> {
     fields.iter().filter(|field| field.presence != Presence::Output)
 }
 
-/// Reads one field inside its blocks, and answers its value or the paths that were refused.
+/// Reads one field within its blocks; returns its value or the violations.
 fn read<T>(
     resource: &'static Resource,
     blocks: &[&Block],
@@ -63,7 +63,7 @@ fn integer(
     read(resource, blocks, &|reader| reader.integer(field.name, given))
 }
 
-/// A text of this shape with so many characters.
+/// Returns a text of this shape with this many characters.
 fn of_length(shape: Shape, length: u32) -> String {
     let fill = |start: &str, end: &str| {
         let middle = (length as usize).saturating_sub(start.chars().count() + end.chars().count());
@@ -109,7 +109,7 @@ fn of_length(shape: Shape, length: u32) -> String {
 }
 
 #[test]
-fn every_text_of_every_table_ends_at_its_bound() {
+fn texts_past_their_limit_are_rejected() {
     // spec: §2, §8.1
     let mut seen = 0;
     for argument in arguments() {
@@ -119,7 +119,8 @@ fn every_text_of_every_table_ends_at_its_bound() {
         let longer = text(&argument, Some(&of_length(field.shape, max + 1))).unwrap_err();
         assert!(longer.0[0].allowed.contains(&max.to_string()), "{field:?}: {longer}");
         assert_eq!(text(&argument, Some("")).is_ok(), min == 0, "{field:?}");
-        // A name is shorter than its field, and a port is one of few: their forms have own tests.
+        // A name is shorter than its field, and a port has few values: their formats have separate
+        // tests.
         if max == 2_048 && matches!(field.shape, Shape::DomainName { .. } | Shape::HostPort { .. })
         {
             continue;
@@ -131,7 +132,7 @@ fn every_text_of_every_table_ends_at_its_bound() {
 }
 
 #[test]
-fn every_number_of_every_table_ends_at_its_bounds() {
+fn numbers_past_their_limits_are_rejected() {
     // spec: §2, §8.1
     let mut seen = 0;
     for argument in arguments() {
@@ -149,7 +150,7 @@ fn every_number_of_every_table_ends_at_its_bounds() {
 }
 
 #[test]
-fn what_is_left_out_is_refused_absent_or_the_default() {
+fn omitted_value_is_rejected_absent_or_default() {
     // spec: §2
     for argument in arguments() {
         let field = argument.2;
@@ -181,7 +182,7 @@ fn what_is_left_out_is_refused_absent_or_the_default() {
 }
 
 #[test]
-fn secrets_are_not_repeated_in_any_refusal() {
+fn violations_never_repeat_secrets() {
     // spec: §2.4, §2.5
     let mut seen = 0;
     for argument in arguments().iter().filter(|argument| argument.2.sensitive) {
@@ -193,7 +194,7 @@ fn secrets_are_not_repeated_in_any_refusal() {
 }
 
 #[test]
-fn a_path_leads_through_blocks_in_blocks() {
+fn nested_blocks_have_nested_paths() {
     // spec: §2.4
     let mut reader = Reader::new(&tables::NOTIFICATION);
     let endpoints = reader.blocks("webhook", vec!["https://a.example"], |reader, endpoint| {
@@ -208,7 +209,7 @@ fn a_path_leads_through_blocks_in_blocks() {
 }
 
 #[test]
-fn a_password_is_required_when_access_is_by_password() {
+fn access_type_requires_its_field() {
     // spec: §2.5
     let held = |access: &'static str, given: &'static str| {
         let mut reader = Reader::new(&tables::STATUS_PAGE);
@@ -223,7 +224,7 @@ fn a_password_is_required_when_access_is_by_password() {
 }
 
 #[test]
-fn exactly_the_block_of_the_provider_is_given() {
+fn exactly_one_provider_block_is_required() {
     // spec: §2.4
     let kinds: Vec<_> = tables::NOTIFICATION.blocks.iter().map(|block| block.name).collect();
     let held = |kind: &'static str, given: &dyn Fn(&str) -> bool| {
@@ -241,7 +242,7 @@ fn exactly_the_block_of_the_provider_is_given() {
 }
 
 #[test]
-fn rules_name_fields_that_the_table_has() {
+fn rules_name_existing_fields() {
     for resource in all() {
         for rule in resource.rules {
             match *rule {
@@ -263,7 +264,7 @@ fn has_word(field: &Field, word: &str) -> bool {
 }
 
 #[test]
-fn identifiers_are_a_set_of_their_kind() {
+fn ids_are_sorted_unique_and_prefixed() {
     // spec: §2.4
     let read = |ids: &[&str]| {
         let mut reader = Reader::new(&tables::NOTIFICATION);
@@ -277,7 +278,7 @@ fn identifiers_are_a_set_of_their_kind() {
 }
 
 #[test]
-fn email_domains_are_a_bounded_list_in_order() {
+fn email_domains_are_a_limited_list() {
     // spec: §2.5
     let read = |domains: Vec<String>| {
         let mut reader = Reader::new(&tables::STATUS_PAGE);

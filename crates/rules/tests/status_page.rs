@@ -1,5 +1,5 @@
-//! Drafts of pages, components and groups through the public interface: rules between fields, what
-//! is fixed, masks. Their limits are walked over the wire, in the server's tests.
+//! Drafts of pages, components and groups through the public interface: rules between fields, fixed
+//! fields, masks. The server's tests check their limits.
 
 use aloft_rules::field::{Presence, Resource};
 use aloft_rules::status_page::{
@@ -7,7 +7,7 @@ use aloft_rules::status_page::{
 };
 use aloft_rules::{AccessType, Secret, Violations, tables};
 
-#[expect(clippy::unnecessary_wraps, reason = "a draft holds what may be absent")]
+#[expect(clippy::unnecessary_wraps, reason = "fields of drafts are optional")]
 fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
@@ -20,7 +20,7 @@ fn a_page() -> PageDraft {
     PageDraft { title: text("Acme"), slug: text("acme"), ..PageDraft::default() }
 }
 
-/// A page in which every field has another value than in [`a_page`].
+/// A page in which every field differs from [`a_page`].
 fn a_full_page() -> PageDraft {
     PageDraft {
         title: text("Other"),
@@ -72,7 +72,7 @@ fn outputs(table: &'static Resource) -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn what_was_written_stays_as_it_was_written() {
+fn drafts_round_trip_through_settings() {
     // design: §4: order kept, nothing rewritten; absent stays absent
     let settings = a_full_page().parse().unwrap();
     assert_eq!(PageDraft::from(&settings), a_full_page());
@@ -84,7 +84,7 @@ fn what_was_written_stays_as_it_was_written() {
 }
 
 #[test]
-fn each_access_type_requires_what_it_reads() {
+fn access_type_requires_its_field() {
     // spec: §2.5
     let with = |access: Option<&str>, password: Option<&str>, domains: &[&str]| {
         said(
@@ -124,7 +124,7 @@ fn each_access_type_requires_what_it_reads() {
 }
 
 #[test]
-fn domains_that_differ_only_in_writing_are_one() {
+fn spellings_of_a_domain_are_equal() {
     let name = |written: &str| {
         let draft = PageDraft { custom_domain: text(written), ..a_page() };
         draft.parse().ok().and_then(|page: PageSettings| page.custom_domain_name())
@@ -137,7 +137,7 @@ fn domains_that_differ_only_in_writing_are_one() {
 }
 
 #[test]
-fn a_component_shows_a_monitor_exactly_when_its_type_says_so() {
+fn component_type_decides_about_its_monitor() {
     // spec: §2.6
     let with = |kind: Option<&str>, monitor: Option<&str>| {
         let (kind, monitor_id) = (kind.map(str::to_owned), monitor.map(str::to_owned));
@@ -179,7 +179,7 @@ fn a_component_shows_a_monitor_exactly_when_its_type_says_so() {
 }
 
 #[test]
-fn page_and_type_of_a_component_are_fixed_and_the_page_of_a_group() {
+fn page_and_component_type_are_fixed() {
     // spec: §2.6, §2.7: changing it forces replacement
     let seen = a_component().parse().unwrap();
     let changed = |draft: ComponentDraft| said(draft.parse_change(&seen));
@@ -215,7 +215,7 @@ fn page_and_type_of_a_component_are_fixed_and_the_page_of_a_group() {
 }
 
 #[test]
-fn a_component_whose_monitor_was_deleted_changes_without_a_new_one() {
+fn orphaned_component_allows_other_changes() {
     // design: §4
     let whole = a_component().parse().unwrap();
     let seen = ComponentSettings { monitor_id: None, ..whole };
@@ -225,16 +225,16 @@ fn a_component_whose_monitor_was_deleted_changes_without_a_new_one() {
     assert_eq!((renamed.name.as_deref(), renamed.monitor_id), (Some("API"), None));
     draft.monitor_id = text("mon_0000000000002");
     assert!(draft.clone().parse_change(&seen).unwrap().monitor_id.is_some());
-    assert!(ComponentDraft { monitor_id: None, ..draft }.parse().is_err(), "as a new one");
+    assert!(ComponentDraft { monitor_id: None, ..draft }.parse().is_err(), "a new component requires a monitor");
 }
 
 #[test]
-fn a_group_order_without_a_group_is_kept() {
+fn group_order_without_group_is_kept() {
     let draft = ComponentDraft { group_order: Some(3), ..a_component() };
     assert_eq!(draft.parse().unwrap().group_order, Some(3));
 }
 
-/// Holds what must hold of a mask on drafts of any sort.
+/// Checks the mask of a kind of draft.
 fn masks_hold<D: Clone + PartialEq + std::fmt::Debug>(
     table: &'static Resource,
     (bare, full): (&D, &D),
@@ -249,10 +249,10 @@ fn masks_hold<D: Clone + PartialEq + std::fmt::Debug>(
     assert_eq!(taken(&[]).as_ref(), Ok(bare), "{}", table.name);
     for name in &all {
         let one = taken(std::slice::from_ref(name)).unwrap_or_else(|no| panic!("`{name}`: {no}"));
-        assert_ne!(one, *bare, "{} `{name}` is taken", table.name);
+        assert_ne!(one, *bare, "{} `{name}` is copied", table.name);
         let others: Vec<_> = all.iter().filter(|other| *other != name).cloned().collect();
         let rest = taken(&others).unwrap_or_else(|no| panic!("all but `{name}`: {no}"));
-        assert_ne!(rest, *full, "{} `{name}` is taken by no other name", table.name);
+        assert_ne!(rest, *full, "{} `{name}` is copied by no other name", table.name);
     }
     for output in outputs(table) {
         assert!(taken(&[output.to_owned()]).is_err(), "{} `{output}` is an output", table.name);
@@ -261,7 +261,7 @@ fn masks_hold<D: Clone + PartialEq + std::fmt::Debug>(
 }
 
 #[test]
-fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
+fn mask_copies_exactly_the_named_fields() {
     // design: §4 update_mask
     let pages = (&a_page(), &a_full_page());
     masks_hold(&tables::STATUS_PAGE, pages, PageDraft::take);
@@ -274,7 +274,7 @@ fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
 }
 
 #[test]
-fn a_field_that_is_named_and_left_out_is_cleared() {
+fn masked_but_omitted_field_is_cleared() {
     // design: §4 update_mask
     let mut page = a_full_page();
     let optional = ["description", "icon", "access_type", "password", "auth_email_domains"];
@@ -288,7 +288,7 @@ fn a_field_that_is_named_and_left_out_is_cleared() {
 }
 
 #[test]
-fn a_password_is_in_no_message_and_no_debug_form() {
+fn password_is_hidden_in_messages_and_debug() {
     let password = Some(Secret::new(format!("hunter2{}", "x".repeat(256))));
     let draft = PageDraft { password, ..a_page() };
     assert!(!format!("{draft:?}").contains("hunter2"));

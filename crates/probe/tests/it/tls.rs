@@ -177,6 +177,6 @@ fn invalid_roots_are_rejected() {
     let bad = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     insta::assert_snapshot!([refused("none"), refused(bad)].join("\n"), @"
     no certificate found; give PEM with `BEGIN CERTIFICATE`
-    certificate number 1 is of no authority: invalid peer certificate: BadEncoding
+    certificate number 1 is not a usable authority: invalid peer certificate: BadEncoding
     ");
 }

@@ -1,15 +1,14 @@
-//! A monitor as a caller wrote it: nothing checked, everything optional. RPC, forms and the
-//! command line fill one in; [`MonitorDraft::parse`] says what is wrong with it.
+//! A monitor as sent by a caller: not validated, every field optional. RPC, forms and the command
+//! line create drafts; [`MonitorDraft::parse`] validates them.
 
 use super::{Check, DnsCheck, HttpCheck, MonitorSettings, TcpCheck};
 use crate::MonitorKind;
 
-/// Arguments of any monitor, as written; `None` and empty lists were not written.
+/// Arguments of any monitor, as written; `None` and empty lists mean omitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MonitorDraft {
-    /// See [`MonitorSettings::name`].
     pub name: Option<String>,
-    /// A word of [`crate::Periodicity`].
+    /// A name of [`crate::Periodicity`].
     pub periodicity: Option<String>,
     /// Milliseconds.
     pub timeout: Option<i32>,
@@ -17,19 +16,16 @@ pub struct MonitorDraft {
     pub degraded_at: Option<i32>,
     /// Attempts after the first.
     pub retry: Option<i32>,
-    /// Whether it runs.
     pub active: Option<bool>,
     /// Whether status pages show its response times.
     pub public: Option<bool>,
-    /// Description.
     pub description: Option<String>,
-    /// Words of [`crate::Region`].
+    /// Names of [`crate::Region`].
     pub regions: Vec<String>,
-    /// What only this kind of monitor has.
     pub check: CheckDraft,
 }
 
-/// What only one kind of monitor has, as written.
+/// The arguments of one kind of monitor, as written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckDraft {
     /// §2.1.
@@ -43,21 +39,14 @@ pub enum CheckDraft {
 /// §2.1, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HttpDraft {
-    /// URL.
     pub url: Option<String>,
-    /// A word of [`crate::Method`].
+    /// A name of [`crate::Method`].
     pub method: Option<String>,
-    /// Request body.
     pub body: Option<String>,
-    /// Whether redirects are followed.
     pub follow_redirects: Option<bool>,
-    /// Request headers.
     pub headers: Vec<HeaderDraft>,
-    /// Assertions on the status code.
     pub status_code_assertions: Vec<StatusCodeAssertionDraft>,
-    /// Assertions on the body.
     pub body_assertions: Vec<TextAssertionDraft>,
-    /// Assertions on the headers.
     pub header_assertions: Vec<HeaderAssertionDraft>,
 }
 
@@ -73,34 +62,29 @@ pub struct TcpDraft {
 pub struct DnsDraft {
     /// Domain name.
     pub uri: Option<String>,
-    /// Assertions on the records.
     pub record_assertions: Vec<RecordAssertionDraft>,
 }
 
 /// A request header, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeaderDraft {
-    /// Name.
     pub key: Option<String>,
-    /// Value.
     pub value: Option<String>,
 }
 
 /// An assertion on the status code, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatusCodeAssertionDraft {
-    /// Status code.
     pub target: Option<i32>,
-    /// A word of [`crate::NumberComparator`].
+    /// A name of [`crate::NumberComparator`].
     pub comparator: Option<String>,
 }
 
 /// An assertion on the body, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextAssertionDraft {
-    /// What the body is compared with.
     pub target: Option<String>,
-    /// A word of [`crate::TextComparator`].
+    /// A name of [`crate::TextComparator`].
     pub comparator: Option<String>,
 }
 
@@ -109,25 +93,23 @@ pub struct TextAssertionDraft {
 pub struct HeaderAssertionDraft {
     /// Name of the header.
     pub key: Option<String>,
-    /// What its value is compared with.
     pub target: Option<String>,
-    /// A word of [`crate::TextComparator`].
+    /// A name of [`crate::TextComparator`].
     pub comparator: Option<String>,
 }
 
 /// An assertion on records, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordAssertionDraft {
-    /// A word of [`crate::RecordKind`].
+    /// A name of [`crate::RecordKind`].
     pub record: Option<String>,
-    /// What a record is compared with.
     pub target: Option<String>,
-    /// A word of [`crate::RecordComparator`].
+    /// A name of [`crate::RecordComparator`].
     pub comparator: Option<String>,
 }
 
 impl MonitorDraft {
-    /// An empty draft of a monitor of the kind that `check` is.
+    /// Creates an empty draft for this check.
     pub const fn new(check: CheckDraft) -> Self {
         Self {
             name: None,
@@ -145,7 +127,7 @@ impl MonitorDraft {
 }
 
 impl CheckDraft {
-    /// The kind's word.
+    /// Returns the kind of the check.
     pub const fn kind(&self) -> MonitorKind {
         match self {
             Self::Http(_) => MonitorKind::Http,
@@ -156,7 +138,7 @@ impl CheckDraft {
 }
 
 impl From<&MonitorSettings> for MonitorDraft {
-    /// The draft that parses to these settings: where an update with a mask begins.
+    /// Creates the draft that parses to these settings, the base of a masked update.
     fn from(settings: &MonitorSettings) -> Self {
         Self {
             name: Some(settings.name.clone()),

@@ -1,14 +1,13 @@
-//! Partial updates: what an `update_mask` names is taken over, everything else stays as it is
-//! (design §4). Whether the outcome is valid is asked afterwards, by `parse`.
+//! Partial updates: copies the fields in an `update_mask` and keeps all others (design §4). `parse`
+//! validates the result.
 
 use super::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, TcpDraft};
 use crate::mask::{check, replace};
 use crate::{Violation, Violations, tables};
 
 impl MonitorDraft {
-    /// Takes from `other` the fields that `mask` names (the specification's names), also where
-    /// `other` leaves them out: that clears them. A name that no monitor of this kind has is
-    /// refused, and so is another kind of monitor; nothing is taken then.
+    /// Copies the fields in `mask` (the specification's names) from `other`, clearing those that
+    /// `other` omits. Rejects unknown names and another kind of monitor without copying anything.
     pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         let kind = self.check.kind();
         if other.check.kind() != kind {
@@ -21,7 +20,7 @@ impl MonitorDraft {
     }
 
     fn take_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
-        // Taken apart by name, so that a new field cannot be forgotten here.
+        // Destructured, so that a new field cannot be forgotten here.
         let Self {
             name,
             periodicity,
@@ -53,7 +52,7 @@ impl MonitorDraft {
                 replace(&mut mine.record_assertions, record_assertions, named("record_assertions"));
             }
             (CheckDraft::Http(_) | CheckDraft::Tcp(_) | CheckDraft::Dns(_), _) => {
-                unreachable!("`take` asked for the same kind")
+                unreachable!("`take` checked that the kinds are equal")
             }
         }
     }

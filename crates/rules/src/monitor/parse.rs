@@ -1,5 +1,5 @@
-//! From what was written to what is valid: every rule of §2.1–2.3 and §8.1, read from the tables,
-//! and the few rules between fields that only monitors have.
+//! Validates a draft: every rule of §2.1–2.3 and §8.1 by the tables, and the few rules between
+//! fields that only monitors have.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -14,8 +14,7 @@ use super::{
 use crate::{Reader, RecordComparator, RecordKind, Violations, form, tables};
 
 impl MonitorDraft {
-    /// The settings this draft describes, or all that is wrong with it. Fields left out get the
-    /// defaults of the tables.
+    /// Validates the draft; returns all violations. Omitted fields get the defaults of the tables.
     pub fn parse(self) -> Result<MonitorSettings, Violations> {
         let mut reader = Reader::new(tables::monitor(self.check.kind()));
         let settings = settings(&mut reader, self);
@@ -86,12 +85,12 @@ fn dns_check(reader: &mut Reader, draft: DnsDraft) -> Option<DnsCheck> {
     Some(DnsCheck { uri: uri?, record_assertions })
 }
 
-/// A header of a request that we send: also a webhook's.
+/// Validates a header of a request that we send, including webhooks.
 pub(crate) fn header(reader: &mut Reader, draft: HeaderDraft) -> Option<Header> {
     let key = reader.text("key", draft.key);
     let value = reader.text("value", draft.value);
     let (key, value) = (key?, value?);
-    // It becomes the authority of the request (design §5), which a server refuses in other forms.
+    // It becomes the authority of the request (design §5), and servers reject other formats.
     if is_host(&key) && (!value.is_ascii() || form::authority(&value).is_err()) {
         return reader
             .refuse_unseen("value", "must be a host or host:port in ASCII, as the value of Host");
@@ -99,7 +98,7 @@ pub(crate) fn header(reader: &mut Reader, draft: HeaderDraft) -> Option<Header> 
     Some(Header { key, value })
 }
 
-/// A request has one authority (RFC 9112 §3.2).
+/// Checks that there is at most one authority (RFC 9112 §3.2).
 pub(crate) fn one_host(reader: &mut Reader, headers: &[Header]) {
     let hosts = headers.iter().filter(|header| is_host(&header.key)).count();
     if hosts > 1 {
@@ -144,7 +143,7 @@ fn record_assertion(reader: &mut Reader, draft: RecordAssertionDraft) -> Option<
     Some(RecordAssertion { record, target, comparator })
 }
 
-/// Addresses are compared parsed (design §5), so that whole ones must be addresses.
+/// Checks the target of a whole comparison: addresses are compared parsed (design §5).
 fn comparable(
     record: RecordKind,
     comparator: RecordComparator,

@@ -1,5 +1,5 @@
-//! A channel as a caller wrote it: nothing checked, everything optional, any number of blocks. RPC,
-//! forms and the provider fill one in; [`ChannelDraft::parse`] says what is wrong with it.
+//! A channel as sent by a caller: not validated, every field optional, any number of blocks. RPC,
+//! forms and the provider create drafts; [`ChannelDraft::parse`] validates them.
 
 use super::{
     ChannelSettings, Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook,
@@ -8,74 +8,55 @@ use super::{
 use crate::Secret;
 use crate::monitor::HeaderDraft;
 
-/// Arguments and blocks of a channel, as written; `None` and empty lists were not written.
+/// Arguments and blocks of a channel, as written; `None` and empty lists mean omitted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChannelDraft {
-    /// See [`ChannelSettings::name`].
     pub name: Option<String>,
-    /// A word of [`crate::ProviderType`].
+    /// A name of [`crate::ProviderType`].
     pub provider_type: Option<String>,
-    /// Identifiers of monitors.
     pub monitor_ids: Vec<String>,
-    /// A Discord channel.
     pub discord: Option<HookDraft>,
-    /// A mailbox.
     pub email: Option<EmailDraft>,
-    /// A Slack channel.
     pub slack: Option<HookDraft>,
-    /// A PagerDuty service.
     pub pagerduty: Option<PagerdutyDraft>,
-    /// An Opsgenie team.
     pub opsgenie: Option<OpsgenieDraft>,
-    /// An HTTP endpoint of the user's.
     pub webhook: Option<WebhookDraft>,
-    /// A Telegram chat.
     pub telegram: Option<TelegramDraft>,
-    /// A telephone, by text message.
     pub sms: Option<PhoneDraft>,
-    /// A telephone, by WhatsApp message.
     pub whatsapp: Option<PhoneDraft>,
-    /// A Google Chat space.
     pub google_chat: Option<HookDraft>,
-    /// A Grafana OnCall integration.
     pub grafana_oncall: Option<HookDraft>,
-    /// A topic of an ntfy server.
     pub ntfy: Option<NtfyDraft>,
-    /// What the channel wants to hear, and when.
     pub wishes: WishesDraft,
 }
 
-/// A URL that a provider gave out, as written.
+/// A webhook URL issued by a provider, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HookDraft {
-    /// URL.
     pub webhook_url: Option<Secret<String>>,
 }
 
-/// A mailbox, as written.
+/// An email address, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EmailDraft {
-    /// Address.
     pub email: Option<String>,
 }
 
 /// A PagerDuty service, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PagerdutyDraft {
-    /// Integration key.
     pub integration_key: Option<Secret<String>>,
 }
 
 /// An Opsgenie team, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpsgenieDraft {
-    /// API key.
     pub api_key: Option<Secret<String>>,
-    /// A word of [`crate::OpsgenieRegion`].
+    /// A name of [`crate::OpsgenieRegion`].
     pub region: Option<String>,
 }
 
-/// An HTTP endpoint of the user's, as written.
+/// An HTTP endpoint of the user, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WebhookDraft {
     /// URL.
@@ -87,30 +68,25 @@ pub struct WebhookDraft {
 /// A Telegram chat, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TelegramDraft {
-    /// Identifier of the chat.
     pub chat_id: Option<String>,
 }
 
-/// A telephone, as written.
+/// A phone, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhoneDraft {
-    /// Number.
     pub phone_number: Option<String>,
 }
 
 /// A topic of an ntfy server, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NtfyDraft {
-    /// Topic.
     pub topic: Option<String>,
-    /// URL of the server.
     pub server_url: Option<String>,
-    /// Access token.
     pub token: Option<Secret<String>>,
 }
 
 impl From<&ChannelSettings> for ChannelDraft {
-    /// The draft that parses to these settings: where an update with a mask begins.
+    /// Creates the draft that parses to these settings, the base of a masked update.
     fn from(settings: &ChannelSettings) -> Self {
         let mut draft = Self {
             name: settings.name.clone(),

@@ -1,21 +1,20 @@
-//! Partial updates: what an `update_mask` names is taken over, everything else stays as it is
-//! (design §4). Whether the outcome is valid is asked afterwards, by `parse`.
+//! Partial updates: copies the fields in an `update_mask` and keeps all others (design §4). `parse`
+//! validates the result.
 
 use super::{ChannelDraft, WishesDraft};
 use crate::mask::{check_all, replace};
 use crate::{ProviderType, Violations, tables};
 
 impl ChannelDraft {
-    /// Takes from `other` the arguments of §2.4, and leaves what is ours alone: an update without a
-    /// mask (design §4).
+    /// Copies the arguments of §2.4 from `other` and keeps our additions: an update without a mask
+    /// (design §4).
     pub fn take_arguments(&mut self, other: Self) {
         *self = Self { wishes: std::mem::take(&mut self.wishes), ..other };
     }
 
-    /// Takes from `other` the fields and blocks that `mask` names (the specification's names), also
-    /// where `other` leaves them out: that clears them. A kind changes together with its block (§2.4):
-    /// where `provider_type` is named and changes, the block of the kind before leaves by itself. A
-    /// name that no channel has is refused; nothing is taken then.
+    /// Copies the fields and blocks in `mask` (the specification's names) from `other`, clearing
+    /// those that `other` omits. If `provider_type` changes, also clears the block of the previous
+    /// kind unless `mask` names it (§2.4). Rejects unknown names without copying anything.
     pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         check_all(&[&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES], mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
@@ -31,7 +30,7 @@ impl ChannelDraft {
     }
 
     fn take_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
-        // Taken apart by name, so that a new field cannot be forgotten here.
+        // Destructured, so that a new field cannot be forgotten here.
         let Self {
             name,
             provider_type,

@@ -1,4 +1,4 @@
-//! From what was written to what is valid: every rule of §2.4, read from the table.
+//! Validates a draft by every rule of §2.4 in the table.
 
 use super::{
     ChannelDraft, ChannelSettings, Email, EmailDraft, Hook, HookDraft, Ntfy, NtfyDraft, Opsgenie,
@@ -8,14 +8,13 @@ use super::{
 use crate::monitor::{header, one_host};
 use crate::{MonitorId, ProviderType, Reader, Secret, Violations, limits, tables};
 
-/// The field of a channel that names monitors.
+/// The field with monitors.
 pub const MONITORS: &str = "monitor_ids";
-/// What that field may hold; whether a monitor is there is asked of the store.
+/// Allowed values of that field; the store checks whether a monitor exists.
 pub const MONITORS_ALLOWED: &str = "may only name monitors of this workspace";
 
 impl ChannelDraft {
-    /// The settings this draft describes, or all that is wrong with it. Whether its monitors are
-    /// there is not looked at.
+    /// Validates the draft; returns all violations. Does not check whether its monitors exist.
     pub fn parse(mut self) -> Result<ChannelSettings, Violations> {
         let wishes = std::mem::take(&mut self.wishes).parse();
         let mut reader = Reader::new(&tables::NOTIFICATION);
@@ -30,7 +29,7 @@ impl ChannelDraft {
         }
     }
 
-    /// Whether a block of this name was given.
+    /// Returns whether a block of this name was given.
     fn has(&self, block: &str) -> bool {
         match ProviderType::parse(block) {
             Ok(ProviderType::Discord) => self.discord.is_some(),
@@ -59,7 +58,7 @@ fn settings(reader: &mut Reader, draft: ChannelDraft) -> Option<ChannelSettings>
     Some(ChannelSettings { name, monitor_ids, provider: provider?, wishes: Wishes::default() })
 }
 
-/// A text in the form of an identifier that is none is the identifier of no monitor.
+/// Parses monitor IDs. Rejects IDs that do not parse.
 fn monitors(reader: &mut Reader, given: Vec<String>) -> Vec<MonitorId> {
     let given = reader.id_set(MONITORS, given);
     let mut monitors = Vec::with_capacity(given.len());
@@ -72,8 +71,8 @@ fn monitors(reader: &mut Reader, given: Vec<String>) -> Vec<MonitorId> {
     monitors
 }
 
-/// Reads every block that was given, so that all that is wrong is said at once, and answers the one
-/// that the kind names.
+/// Validates every given block, to report all violations at once, and returns the one that the kind
+/// names.
 fn provider(
     reader: &mut Reader,
     kind: Option<ProviderType>,

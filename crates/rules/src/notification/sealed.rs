@@ -1,5 +1,5 @@
-//! How the secrets of a channel are read and written where the store's vault seals them. Nothing else
-//! may write a [`Secret`], which is why it has no form of its own.
+//! Serialization of a channel's secrets for the store's vault. [`Secret`] itself is not
+//! serializable, so that no other code can write one.
 
 /// A secret text.
 pub(super) mod text {
@@ -21,13 +21,13 @@ pub(super) mod text {
     }
 }
 
-/// A secret text that may be absent.
+/// An optional secret text.
 pub(super) mod maybe_text {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use crate::Secret;
 
-    #[expect(clippy::ref_option, reason = "serde hands the field as it is")]
+    #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
     pub(in super::super) fn serialize<S: Serializer>(
         secret: &Option<Secret<String>>,
         serializer: S,

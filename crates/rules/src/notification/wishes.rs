@@ -1,5 +1,4 @@
-//! What a channel wants to hear, and when. Whether it hears a given event, and until when one waits,
-//! is decided in `notify`.
+//! Notification preferences of a channel. The domain's `notify` applies them.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,89 +6,83 @@ use crate::tables::NOTIFICATION_WISHES;
 use crate::{Interval, Reader, TimeOfDay, TimeZone, Violations};
 
 words! {
-    /// What a channel may hear of; tests it hears always.
+    /// An event that a channel may subscribe to; tests are always sent.
     WishedEvent ("event") {
-        /// That a monitor is down.
+        /// A monitor is down.
         Error = "error",
-        /// That a monitor is slow or partly failing.
+        /// A monitor is degraded.
         Degraded = "degraded",
-        /// That what was told before is over.
+        /// An earlier problem is over.
         Recovered = "recovered",
     }
 
-    /// What waits for the end of quiet hours.
+    /// Events held until the end of quiet hours.
     Held ("held") {
-        /// Everything but tests.
+        /// Everything except tests.
         All = "all",
-        /// Everything but tests, and that something is down or no longer.
+        /// Everything except tests, errors and their recovery.
         AllButErrors = "all_but_errors",
     }
 }
 
-/// What a channel wants to hear; what it does not name is as by default. Its JSON is what the store
-/// keeps.
+/// Notification preferences; omitted ones have their default. The store keeps them as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Wishes {
-    /// What it hears of: sorted, without duplicates; empty is everything.
+    /// Sorted, without duplicates; empty means all events.
     pub events: Vec<WishedEvent>,
-    /// How often it is told that a monitor is still down; `None` is never.
+    /// Interval of reminders while a monitor is down; `None` for no reminders.
     pub remind_every: Option<Interval>,
-    /// When it is told nothing; `None` is never.
     pub quiet_hours: Option<QuietHours>,
 }
 
-/// A part of every day, by the clock of a zone; over midnight where it ends before it begins.
+/// A daily time span in a time zone; over midnight if it ends before it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuietHours {
-    /// When they begin.
     pub from: TimeOfDay,
-    /// When they end; another time than `from`.
+    /// Different from `from`.
     pub until: TimeOfDay,
-    /// Whose clock that is.
     pub time_zone: TimeZone,
-    /// What waits.
     pub held: Held,
 }
 
-/// Wishes as a caller wrote them: nothing checked, everything optional.
+/// Preferences as sent by a caller: not validated, every field optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WishesDraft {
-    /// Words of [`WishedEvent`].
+    /// Names of [`WishedEvent`].
     pub events: Vec<String>,
     /// An interval.
     pub remind_every: Option<String>,
-    /// When nothing is told.
     pub quiet_hours: Option<QuietHoursDraft>,
 }
 
-/// Quiet hours as a caller wrote them.
+/// Quiet hours as sent by a caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuietHoursDraft {
-    /// A time of the day.
+    /// A time of day.
     pub from: Option<String>,
-    /// A time of the day.
+    /// A time of day.
     pub until: Option<String>,
     /// A name of the IANA database.
     pub time_zone: Option<String>,
-    /// A word of [`Held`].
+    /// A name of [`Held`].
     pub held: Option<String>,
 }
 
 impl Wishes {
-    /// Whether the channel wants to hear of this at all.
+    /// Returns whether the preferences include this event.
     pub fn want(&self, event: WishedEvent) -> bool {
         self.events.is_empty() || self.events.contains(&event)
     }
 
-    /// Whether nothing was wished: everything is as by default.
+    /// Returns whether all preferences have their default.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl WishesDraft {
-    /// The wishes this draft describes, or all that is wrong with it.
+    /// Validates the draft; returns all violations.
     pub fn parse(self) -> Result<Wishes, Violations> {
         let mut reader = Reader::new(&NOTIFICATION_WISHES);
         let events = reader.word_set("events", self.events);
@@ -112,13 +105,13 @@ fn quiet_hours(reader: &mut Reader, draft: QuietHoursDraft) -> Option<QuietHours
     Some(QuietHours { from, until, time_zone: known(TimeZone::parse(&time_zone?)), held: held? })
 }
 
-/// What the reader let through by the shape of the same type.
+/// Unwraps a value that the reader validated by the shape of the same type.
 fn known<T, E: std::fmt::Debug>(parsed: Result<T, E>) -> T {
-    parsed.expect("the reader asked the same question")
+    parsed.expect("the reader validated the text by the same rule")
 }
 
 impl From<&Wishes> for WishesDraft {
-    /// The draft that parses to these wishes: where an update with a mask begins.
+    /// Creates the draft that parses to these preferences, the base of a masked update.
     fn from(wishes: &Wishes) -> Self {
         Self {
             events: wishes.events.iter().map(ToString::to_string).collect(),

@@ -1,5 +1,5 @@
-//! A template: what the reports of a workspace may begin with. What a caller writes beside it counts
-//! more.
+//! Templates of status reports: default values for new reports. Values from the caller take
+//! precedence.
 
 use super::{
     COMPONENTS, ComponentImpact, ImpactDraft, ReportDraft, ReportStatus,
@@ -9,25 +9,21 @@ use crate::mask::{self, replace};
 use crate::tables::REPORT_TEMPLATE;
 use crate::{ComponentId, Reader, TemplateId, Timestamp, Violations, WorkspaceId};
 
-/// A template as it is stored.
+/// A stored template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportTemplate {
-    /// Its identifier.
     pub id: TemplateId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// The user's settings.
     pub settings: TemplateSettings,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// The arguments of a template, valid. Only [`TemplateDraft`] and the store make them.
+/// The valid arguments of a template. Only [`TemplateDraft`] and the store create them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateSettings {
-    /// What people choose it by, 1 to 256 characters.
+    /// Name shown when choosing a template, 1 to 256 characters.
     pub name: String,
     /// Title of the report.
     pub title: Option<String>,
@@ -35,28 +31,25 @@ pub struct TemplateSettings {
     pub status: Option<ReportStatus>,
     /// Text of the first update.
     pub text: Option<String>,
-    /// What it says of components, of whichever pages; sorted, each once.
+    /// Impact on components of any page; sorted, without duplicates.
     pub components: Vec<ComponentImpact>,
 }
 
-/// A template as a caller wrote it: nothing checked, everything optional.
+/// A template as sent by a caller: not validated, every field optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TemplateDraft {
-    /// What people choose it by.
     pub name: Option<String>,
     /// Title of the report.
     pub title: Option<String>,
-    /// A word of [`ReportStatus`].
+    /// A name of [`ReportStatus`].
     pub status: Option<String>,
     /// Text of the first update.
     pub text: Option<String>,
-    /// What it says of components.
     pub components: Vec<ImpactDraft>,
 }
 
 impl TemplateDraft {
-    /// The settings of a template, or all that is wrong with the draft. Whether the components are there
-    /// is not looked at.
+    /// Validates the draft; returns all violations. Does not check whether the components exist.
     pub fn parse(self) -> Result<TemplateSettings, Violations> {
         let mut reader = Reader::new(&REPORT_TEMPLATE);
         let name = reader.text("name", self.name);
@@ -67,12 +60,12 @@ impl TemplateDraft {
         reader.finish(name.map(|name| TemplateSettings { name, title, status, text, components }))
     }
 
-    /// Takes from `other` the fields that `mask` names, also where `other` leaves them out: that
-    /// clears them. A name that no template has is refused, and nothing is taken then.
+    /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
+    /// names without copying anything.
     pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&REPORT_TEMPLATE, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
-        // Taken apart by name, so that a new field cannot be forgotten here.
+        // Destructured, so that a new field cannot be forgotten here.
         let Self { name, title, status, text, components } = other;
         replace(&mut self.name, name, named("name"));
         replace(&mut self.title, title, named("title"));
@@ -84,8 +77,8 @@ impl TemplateDraft {
 }
 
 impl TemplateSettings {
-    /// Fills in what a caller left out. Of its components those count that `is_there` knows: the ones of
-    /// the report's page.
+    /// Fills in values that the caller omitted. Uses only components for which `is_there` returns
+    /// true: those of the report's page.
     pub fn fill(
         &self,
         report: &mut ReportDraft,
@@ -104,7 +97,7 @@ impl TemplateSettings {
 }
 
 impl From<&TemplateSettings> for TemplateDraft {
-    /// The draft that parses to these settings: where an update with a mask begins.
+    /// Creates the draft that parses to these settings, the base of a masked update.
     fn from(settings: &TemplateSettings) -> Self {
         Self {
             name: Some(settings.name.clone()),

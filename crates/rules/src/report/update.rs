@@ -1,45 +1,43 @@
-//! An update of a report: what it says from a moment on.
+//! Updates of status reports.
 
 use super::{COMPONENTS, COMPONENTS_ALLOWED, ComponentImpact, ImpactDraft, ReportStatus, impacts};
 use crate::mask::{self, replace};
 use crate::tables::REPORT_UPDATE;
 use crate::{Reader, Timestamp, Violations, limits};
 
-/// The arguments of an update, valid. Only [`UpdateDraft`] and the store make them.
+/// The valid arguments of an update. Only [`UpdateDraft`] and the store create them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateSettings {
-    /// How far people have come.
+    /// Status of the report after the update.
     pub status: ReportStatus,
-    /// What is said, as Markdown, 1 to 8,192 characters.
+    /// In Markdown, 1 to 8,192 characters.
     pub text: String,
-    /// From when on it holds.
+    /// Time from which it applies.
     pub at: Timestamp,
-    /// What it says of components; sorted, each once.
+    /// Impact on components; sorted, without duplicates.
     pub components: Vec<ComponentImpact>,
 }
 
-/// An update as a caller wrote it: nothing checked, everything optional.
+/// An update as sent by a caller: not validated, every field optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UpdateDraft {
-    /// A word of [`ReportStatus`].
+    /// A name of [`ReportStatus`].
     pub status: Option<String>,
-    /// What is said.
     pub text: Option<String>,
-    /// From when on it holds.
+    /// Time from which it applies.
     pub at: Option<Timestamp>,
-    /// What it says of components.
     pub components: Vec<ImpactDraft>,
 }
 
 impl UpdateDraft {
-    /// The settings of an update that is written at `now`, or all that is wrong with the draft. Whether
-    /// the components are there is not looked at.
+    /// Validates a new update created at `now`; returns all violations. Does not check whether the
+    /// components exist.
     pub fn parse(self, now: Timestamp) -> Result<UpdateSettings, Violations> {
         self.read(now, now)
     }
 
-    /// The settings of an update that had `seen` and is edited at `now`, or all that is wrong with the
-    /// draft. Without a time it keeps its own.
+    /// Validates an edit at `now` of an update that had `seen`; returns all violations. Keeps the
+    /// time if it is omitted.
     pub fn parse_change(
         self,
         seen: &UpdateSettings,
@@ -48,12 +46,12 @@ impl UpdateDraft {
         self.read(seen.at, now)
     }
 
-    /// Takes from `other` the fields that `mask` names, also where `other` leaves them out: that
-    /// clears them. A name that no update has is refused, and nothing is taken then.
+    /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
+    /// names without copying anything.
     pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&REPORT_UPDATE, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
-        // Taken apart by name, so that a new field cannot be forgotten here.
+        // Destructured, so that a new field cannot be forgotten here.
         let Self { status, text, at, components } = other;
         replace(&mut self.status, status, named("status"));
         replace(&mut self.text, text, named("text"));
@@ -76,7 +74,7 @@ impl UpdateDraft {
 }
 
 impl From<&UpdateSettings> for UpdateDraft {
-    /// The draft that parses to these settings: where an edit with a mask begins.
+    /// Creates the draft that parses to these settings, the base of a masked edit.
     fn from(settings: &UpdateSettings) -> Self {
         Self {
             status: Some(settings.status.to_string()),

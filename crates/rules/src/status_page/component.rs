@@ -1,4 +1,4 @@
-//! A component of a status page (§2.6): draft, settings, and the rules between them.
+//! Components of a status page (§2.6): draft, settings, and the rules between fields.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -11,76 +11,67 @@ use crate::{
     WorkspaceId,
 };
 
-/// A component as it is stored.
+/// A stored component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// Its identifier.
     pub id: ComponentId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// The user's settings.
     pub settings: ComponentSettings,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// The arguments of §2.6, valid. Only [`ComponentDraft`] and the store make them.
+/// The valid arguments of §2.6. Only [`ComponentDraft`] and the store create them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComponentSettings {
-    /// The page it stands on; fixed.
+    /// Fixed.
     pub page_id: PageId,
-    /// What it shows; fixed.
+    /// Fixed.
     pub kind: ComponentType,
-    /// The monitor it shows. Of type `monitor`, it is absent only once its monitor was deleted.
+    /// Only absent for a static component, or if the monitor was deleted.
     pub monitor_id: Option<MonitorId>,
-    /// Name, at most 256 characters. A static component has one; of a monitor, absent means the monitor's.
+    /// At most 256 characters. Required for a static component; otherwise the monitor's name is the
+    /// default.
     pub name: Option<String>,
-    /// Description, at most 1,024 characters.
+    /// At most 1,024 characters.
     pub description: Option<String>,
-    /// Place on the page.
+    /// Position on the page.
     pub order: Option<i32>,
-    /// The group it belongs to.
     pub group_id: Option<GroupId>,
-    /// Place within its group; kept while there is none.
+    /// Position within its group; kept while there is no group.
     pub group_order: Option<i32>,
 }
 
-/// §2.6 as a caller wrote it: nothing checked, everything optional.
+/// §2.6 as sent by a caller: not validated, every field optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComponentDraft {
-    /// The page it stands on.
     pub page_id: Option<String>,
-    /// A word of [`ComponentType`].
+    /// A name of [`ComponentType`].
     pub kind: Option<String>,
-    /// The monitor it shows.
     pub monitor_id: Option<String>,
-    /// Name.
     pub name: Option<String>,
-    /// Description.
     pub description: Option<String>,
-    /// Place on the page.
+    /// Position on the page.
     pub order: Option<i32>,
-    /// The group it belongs to.
     pub group_id: Option<String>,
-    /// Place within its group.
+    /// Position within its group.
     pub group_order: Option<i32>,
 }
 
 impl ComponentDraft {
-    /// The settings of a new component, or all that is wrong with the draft.
+    /// Validates the settings of a new component; returns all violations.
     pub fn parse(self) -> Result<ComponentSettings, Violations> {
         self.read(None)
     }
 
-    /// The settings of a component that had `seen`, or all that is wrong with the draft. Page and
-    /// type must be the same; where the monitor was deleted, none needs to be given.
+    /// Validates the settings of a component that had `seen`; returns all violations. Page and type
+    /// must be the same. If its monitor was deleted, no other one is required.
     pub fn parse_change(self, seen: &ComponentSettings) -> Result<ComponentSettings, Violations> {
         self.read(Some(seen))
     }
 
-    /// The draft of an update that replaces every argument: what is fixed may be left out.
+    /// Returns the draft for an update of every argument; fixed ones may be omitted.
     #[must_use]
     pub fn with_fixed(self, seen: &ComponentSettings) -> Self {
         Self {
@@ -90,12 +81,12 @@ impl ComponentDraft {
         }
     }
 
-    /// Takes from `other` the fields that `mask` names, also where `other` leaves them out: that
-    /// clears them. A name that no component has is refused, and nothing is taken then.
+    /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
+    /// names without copying anything.
     pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&STATUS_PAGE_COMPONENT, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
-        // Taken apart by name, so that a new field cannot be forgotten here.
+        // Destructured, so that a new field cannot be forgotten here.
         let Self { page_id, kind, monitor_id, name, description, order, group_id, group_order } =
             other;
         replace(&mut self.page_id, page_id, named("page_id"));
@@ -117,7 +108,7 @@ impl ComponentDraft {
 }
 
 impl From<&ComponentSettings> for ComponentDraft {
-    /// The draft that parses to these settings: where an update with a mask begins.
+    /// Creates the draft that parses to these settings, the base of a masked update.
     fn from(settings: &ComponentSettings) -> Self {
         Self {
             page_id: Some(settings.page_id.to_string()),
@@ -151,7 +142,7 @@ fn settings(
         fixed(reader, "page_id", page_id, seen.page_id, "stays on its page");
         fixed(reader, "type", kind, seen.kind, "keeps its type");
     }
-    // A deleted monitor is gone from its components, and other changes need no new one.
+    // If the monitor was deleted, other changes need no new one.
     let is_orphan =
         seen.is_some_and(|seen| seen.kind == ComponentType::Monitor && seen.monitor_id.is_none());
     match kind {
@@ -182,7 +173,7 @@ fn settings(
     })
 }
 
-/// An identifier of another resource. One that none can have is refused as one that none has.
+/// Parses the ID of another resource. An ID that does not parse is rejected like an unknown one.
 pub(crate) fn reference<Id: FromStr>(
     reader: &mut Reader,
     field: &str,
@@ -196,7 +187,7 @@ pub(crate) fn reference<Id: FromStr>(
     }
 }
 
-/// Refuses another value than the one that was seen.
+/// Rejects a change of a fixed value.
 pub(crate) fn fixed<T: Copy + PartialEq + Display>(
     reader: &mut Reader,
     field: &str,

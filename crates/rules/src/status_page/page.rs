@@ -1,4 +1,4 @@
-//! A status page (§2.5): draft, settings, and the rules between them.
+//! Status pages (§2.5): draft, settings, and the rules between fields.
 
 use crate::mask::{self, replace};
 use crate::tables::STATUS_PAGE;
@@ -6,36 +6,32 @@ use crate::{
     AccessType, DomainName, PageId, Reader, Secret, Theme, Timestamp, Violations, WorkspaceId,
 };
 
-/// A status page as it is stored.
+/// A stored status page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusPage {
-    /// Its identifier.
     pub id: PageId,
-    /// Who owns it.
     pub workspace: WorkspaceId,
-    /// What the user wrote.
+    /// The user's settings.
     pub settings: PageSettings,
-    /// Whether visitors see it; not an argument, see `PublishStatusPage`.
+    /// Whether visitors can see it; not an argument, see `PublishStatusPage`.
     pub published: bool,
-    /// Its colours; not an argument, see `SetStatusPageTheme`.
+    /// Not an argument, see `SetStatusPageTheme`.
     pub theme: Theme,
-    /// Whether search engines may list it, where everybody may see it; not an argument, see
+    /// Whether search engines may list it if it is public; not an argument, see
     /// `SetStatusPageIndexing`.
     pub allow_indexing: bool,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// The arguments of §2.5, valid. Only [`PageDraft::parse`] and the store make them.
+/// The valid arguments of §2.5. Only [`PageDraft::parse`] and the store create them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageSettings {
-    /// Title, at most 256 characters.
+    /// At most 256 characters.
     pub title: String,
-    /// Name in the address; unique in the server.
+    /// Name in the URL; unique in the server.
     pub slug: String,
-    /// Description, at most 1,024 characters.
+    /// At most 1,024 characters.
     pub description: Option<String>,
     /// Link to the homepage.
     pub homepage_url: Option<String>,
@@ -45,73 +41,65 @@ pub struct PageSettings {
     pub icon: Option<String>,
     /// Domain as written; unique in the server by [`Self::custom_domain_name`].
     pub custom_domain: Option<String>,
-    /// Who may read it as written; see [`Self::effective_access`].
+    /// Access as written; see [`Self::effective_access`].
     pub access_type: Option<AccessType>,
-    /// Password; there when `access_type` is `password`, and kept whenever it was written.
+    /// Present if `access_type` is `password`; kept for other types if given.
     pub password: Option<Secret<String>>,
-    /// Domains of email addresses, in order; some when `access_type` is `email-domain`.
+    /// Domains of email addresses, in order; not empty if `access_type` is `email-domain`.
     pub auth_email_domains: Vec<String>,
 }
 
-/// §2.5 as a caller wrote it: nothing checked, everything optional.
+/// §2.5 as sent by a caller: not validated, every field optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageDraft {
-    /// Title.
     pub title: Option<String>,
-    /// Name in the address.
     pub slug: Option<String>,
-    /// Description.
     pub description: Option<String>,
-    /// Link to the homepage.
     pub homepage_url: Option<String>,
-    /// Link to the contact page.
     pub contact_url: Option<String>,
     /// URL of the icon.
     pub icon: Option<String>,
-    /// Domain.
     pub custom_domain: Option<String>,
-    /// A word of [`AccessType`].
+    /// A name of [`AccessType`].
     pub access_type: Option<String>,
-    /// Password.
     pub password: Option<Secret<String>>,
-    /// Domains of email addresses.
     pub auth_email_domains: Vec<String>,
 }
 
 impl PageSettings {
-    /// Who may read the page: everybody, where nothing was written (design §4).
+    /// Returns the access type, public by default (design §4).
     pub fn effective_access(&self) -> AccessType {
         self.access_type.unwrap_or(AccessType::Public)
     }
 
-    /// The domains whose addresses may read a page for members, as they are looked up.
+    /// Returns the domains whose addresses have access to a members page, in their queried form.
     pub fn member_domains(&self) -> impl Iterator<Item = DomainName> {
         let written = self.auth_email_domains.iter();
         written
-            .map(|domain| DomainName::parse(domain).expect("only domain names get into settings"))
+            .map(|domain| DomainName::parse(domain).expect("settings only contain valid domain names"))
     }
 
-    /// The custom domain as it is looked up: domains that differ only in how they are written are one.
+    /// Returns the custom domain in its queried form: different spellings of a domain are equal.
     pub fn custom_domain_name(&self) -> Option<DomainName> {
         let written = self.custom_domain.as_deref()?;
-        Some(DomainName::parse(written).expect("only a domain name gets into settings"))
+        Some(DomainName::parse(written).expect("settings only contain valid domain names"))
     }
 }
 
 impl PageDraft {
-    /// The settings this draft describes, or all that is wrong with it.
+    /// Validates the draft; returns all violations.
     pub fn parse(self) -> Result<PageSettings, Violations> {
         let mut reader = Reader::new(&STATUS_PAGE);
         let settings = settings(&mut reader, self);
         reader.finish(settings)
     }
 
-    /// Takes from `other` the fields that `mask` names, also where `other` leaves them out: that
-    /// clears them. A name that no page has is refused, and nothing is taken then.
+    /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
+    /// names without copying anything.
     pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&STATUS_PAGE, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
-        // Taken apart by name, so that a new field cannot be forgotten here.
+        // Destructured, so that a new field cannot be forgotten here.
         let Self {
             title,
             slug,
@@ -140,7 +128,7 @@ impl PageDraft {
 }
 
 impl From<&PageSettings> for PageDraft {
-    /// The draft that parses to these settings: where an update with a mask begins.
+    /// Creates the draft that parses to these settings, the base of a masked update.
     fn from(settings: &PageSettings) -> Self {
         Self {
             title: Some(settings.title.clone()),
@@ -176,7 +164,7 @@ fn settings(reader: &mut Reader, draft: PageDraft) -> Option<PageSettings> {
         |field| match field {
             "password" => has_password,
             "auth_email_domains" => has_domains,
-            other => panic!("the table has a rule for `{other}` that nobody reads here"),
+            other => panic!("the table has a rule for the unknown field `{other}`"),
         },
     );
     Some(PageSettings {

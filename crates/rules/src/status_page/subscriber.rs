@@ -1,5 +1,5 @@
-//! A subscriber of a status page: somebody, or a program, who is told what happens on it. Draft,
-//! settings, and the rules between them; whether components are on the page is asked by `store`.
+//! Subscribers of a status page: people or programs that are notified of its events. Draft,
+//! settings, and the rules between fields; `store` checks that components are on the page.
 
 use super::component::reference;
 use super::{A_COMPONENT, A_PAGE};
@@ -10,45 +10,45 @@ use crate::{
 };
 
 words! {
-    /// How a subscriber is told.
+    /// How a subscriber is notified.
     SubscriberKind ("kind of subscriber") {
         /// By email.
         Email = "email",
-        /// By a webhook, signed like those of channels.
+        /// By webhook, signed like those of channels.
         Webhook = "webhook",
     }
 
-    /// Whether a subscriber is told anything.
+    /// Whether a subscriber is notified.
     SubscriberState ("state of a subscriber") {
-        /// Not yet: whose address it is was asked, and not answered.
+        /// The address is not confirmed yet.
         Pending = "pending",
-        /// It is told what it wants to hear.
+        /// Events of its topics are sent.
         Active = "active",
     }
 
-    /// Why a subscriber is told nothing at the moment.
+    /// Why a subscriber is currently not notified.
     NotTold ("reason why a subscriber is not told") {
-        /// Whose address it is was asked, and not answered.
+        /// The address is not confirmed yet.
         Pending = "pending",
         /// The page is hidden from visitors.
         Hidden = "page_hidden",
         /// The page is for members, and the address is at none of their domains.
         Domain = "other_domain",
-        /// The page has a password, and it was not this one that let the subscriber in.
+        /// The page has a password, and the subscriber signed up without it or with an earlier one.
         Password = "password",
     }
 
-    /// What a subscriber may hear of.
+    /// A topic of events.
     Topic ("topic") {
-        /// Reports that people write.
+        /// Status reports.
         Reports = "reports",
         /// Planned maintenance.
         Maintenance = "maintenance",
-        /// Incidents of the monitors that components show.
+        /// Incidents of the components' monitors.
         Incidents = "incidents",
     }
 
-    /// The languages that visitors and subscribers are spoken to in.
+    /// Languages of pages and emails.
     Language ("language") {
         /// English.
         En = "en",
@@ -67,93 +67,84 @@ words! {
     }
 }
 
-/// A subscriber as it is stored. One that ended is stored nowhere.
+/// A stored subscriber. Ended subscriptions are deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscriber {
-    /// Its identifier.
     pub id: SubscriberId,
-    /// Whose page it is.
     pub workspace: WorkspaceId,
-    /// What was asked for.
+    /// The subscriber's settings.
     pub settings: SubscriberSettings,
-    /// When it was added.
     pub created_at: Timestamp,
-    /// Since when it is told; `None` until whoever has the address said yes.
+    /// Time of confirmation; `None` until the owner of the address confirms it.
     pub confirmed_at: Option<Timestamp>,
-    /// What shows that it may know what its page tells.
+    /// Proof of access to the page.
     pub admission: Admission,
 }
 
-/// What shows that a subscriber may know what its page tells.
+/// Proof that a subscriber has access to its page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// An owner of the page added it.
     Owner,
-    /// It asked at a page that has no password.
+    /// It signed up on a page without password.
     Visitor,
-    /// It asked where the page's password was said: what is the same for two equal passwords of one
-    /// page, and tells nothing of them.
+    /// It signed up on a page with this password: a mark that is equal for equal passwords of one
+    /// page and does not reveal them.
     Password(Vec<u8>),
 }
 
-/// What a subscriber wants, valid. Only [`SubscriberDraft`] and the store make them.
+/// The valid settings of a subscriber. Only [`SubscriberDraft`] and the store create them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubscriberSettings {
-    /// The page; fixed.
+    /// Fixed.
     pub page_id: PageId,
-    /// Where it is told; fixed.
+    /// Fixed.
     pub destination: Destination,
     /// Language of its emails.
     pub language: Language,
-    /// What of the page it hears of.
     pub scope: Components,
-    /// What it hears of: sorted, each once, at least one.
+    /// Sorted, without duplicates, not empty.
     pub topics: Vec<Topic>,
 }
 
-/// Where a subscriber is told.
+/// Destination of a subscriber's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// At this address.
+    /// An email address.
     Email(String),
-    /// At this URL, which is a secret: who knows it may write to it.
+    /// A URL, which is a secret: anyone who knows it could send to it.
     Webhook(Secret<String>),
 }
 
-/// Which components of its page a subscriber hears of.
+/// Components of its page that a subscriber is notified of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Components {
-    /// All, also those to come, and what is about the page as a whole.
+    /// All, including future ones, and events of the page as a whole.
     All,
-    /// These; sorted, each once.
+    /// Sorted, without duplicates.
     Some(Vec<ComponentId>),
 }
 
-/// A subscriber as a caller or a visitor wrote it: nothing checked, everything optional.
+/// A subscriber as sent by a caller or visitor: not validated, every field optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubscriberDraft {
-    /// The page.
     pub page_id: Option<String>,
-    /// An address.
     pub email: Option<String>,
-    /// A URL.
     pub webhook_url: Option<Secret<String>>,
-    /// A word of [`Language`].
+    /// A name of [`Language`].
     pub language: Option<String>,
-    /// Components of the page.
     pub component_ids: Vec<String>,
-    /// Words of [`Topic`].
+    /// Names of [`Topic`].
     pub topics: Vec<String>,
 }
 
 impl Topic {
-    /// What is heard of where nobody says otherwise: what people write. Monitors fail more often than
-    /// anybody wants an email for.
+    /// Default topics: those that people write. Monitors fail too often for an email each time.
     pub const BY_DEFAULT: &'static [Self] = &[Self::Reports, Self::Maintenance];
 }
 
 impl Destination {
-    /// How it is told there.
+    /// Returns the kind of destination.
     pub const fn kind(&self) -> SubscriberKind {
         match self {
             Self::Email(_) => SubscriberKind::Email,
@@ -161,7 +152,7 @@ impl Destination {
         }
     }
 
-    /// The address or the URL.
+    /// Returns the address or URL.
     pub fn expose(&self) -> &str {
         match self {
             Self::Email(address) => address,
@@ -169,7 +160,8 @@ impl Destination {
         }
     }
 
-    /// The domain of an address, as it is looked up: what members of a page are known by.
+    /// Returns the domain of an email address in its queried form, by which a page recognises
+    /// members.
     pub fn domain(&self) -> Option<DomainName> {
         match self {
             Self::Email(address) => DomainName::of_mailbox(address),
@@ -177,7 +169,7 @@ impl Destination {
         }
     }
 
-    /// The same for two that are one: mail programs do not tell cases apart.
+    /// Returns a form that is equal for equivalent destinations: email addresses ignore case.
     pub fn normal(&self) -> String {
         match self {
             Self::Email(address) => address.to_lowercase(),
@@ -187,7 +179,7 @@ impl Destination {
 }
 
 impl Components {
-    /// The identifiers; none stand for all.
+    /// Returns the IDs; empty means all components.
     pub fn ids(&self) -> &[ComponentId] {
         match self {
             Self::All => &[],
@@ -197,7 +189,7 @@ impl Components {
 }
 
 impl Subscriber {
-    /// Whether it is told anything.
+    /// Returns whether it is confirmed.
     pub const fn state(&self) -> SubscriberState {
         match self.confirmed_at {
             Some(_) => SubscriberState::Active,
@@ -207,7 +199,7 @@ impl Subscriber {
 }
 
 impl SubscriberDraft {
-    /// The settings, or all that is wrong with the draft.
+    /// Validates the draft; returns all violations.
     pub fn parse(self) -> Result<SubscriberSettings, Violations> {
         let mut reader = Reader::new(&SUBSCRIBER);
         let settings = settings(&mut reader, self);
@@ -275,20 +267,20 @@ mod tests {
     }
 
     fn refused(draft: SubscriberDraft) -> String {
-        let violations = draft.parse().expect_err("it is refused");
+        let violations = draft.parse().expect_err("the draft is invalid");
         violations.0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     }
 
     // issue 7: "email … webhook, per component"
     #[test]
-    fn reports_and_maintenance_of_the_whole_page_are_heard_by_default() {
+    fn default_topics_are_reports_and_maintenance() {
         let settings = a_draft().parse().unwrap();
         assert_eq!(settings.topics, [Topic::Reports, Topic::Maintenance]);
         assert_eq!((settings.scope, settings.language), (Components::All, Language::En));
     }
 
     #[test]
-    fn a_subscriber_is_told_in_one_way() {
+    fn subscriber_has_exactly_one_destination() {
         let neither = SubscriberDraft { email: None, ..a_draft() };
         let url = || Some(Secret::new("https://example.com/hook".to_owned()));
         let both = SubscriberDraft { webhook_url: url(), ..a_draft() };
@@ -299,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn components_are_a_set_up_to_the_limit() {
+    fn components_are_a_limited_set() {
         let ids = |count: usize| {
             let id = |bits: usize| ComponentId::from_bits(bits as u64).to_string();
             SubscriberDraft { component_ids: (0..count).map(id).collect(), ..a_draft() }
@@ -313,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_are_none_are_refused_and_cases_are_one() {
+    fn invalid_address_is_rejected_and_case_ignored() {
         for email in
             ["", "ada", "ada@", "a da@example.com", "ada@example.com\r\nBcc: x@example.com"]
         {

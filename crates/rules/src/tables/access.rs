@@ -1,6 +1,6 @@
-//! What the service itself has beside the resources of §2: workspaces (§1, §4.1), keys (§5), and the
-//! secrets that webhooks are signed with (issue 6, point 6). They are no Terraform resources and stand
-//! in no list of them.
+//! Objects of the service beyond the resources of §2: workspaces (§1, §4.1), keys (§5), and webhook
+//! signing secrets (issue 6, point 6). They are not Terraform resources and not in the lists of
+//! resources.
 
 use crate::field::{Field, Resource, Shape, Value};
 use crate::{KeyId, Scope, SigningSecretId, WorkspaceId};
@@ -54,7 +54,7 @@ pub static KEY: Resource = Resource {
     import: None,
 };
 
-/// A secret that a workspace's webhooks are signed with (issue 6, point 6).
+/// A secret that signs a workspace's webhooks (issue 6, point 6).
 pub static SIGNING_SECRET: Resource = Resource {
     name: "signing_secret",
     description: "Signs the webhooks of its workspace.",

@@ -3,7 +3,7 @@
 use crate::field::{Field, Resource, Rule, Shape};
 use crate::{ComponentId, ComponentType, GroupId, MonitorId, PageId};
 
-/// Places on a page: any 32-bit number, lower ones first; the specification sets no bounds.
+/// Positions on a page: any 32-bit number, lower ones first; the specification sets no bounds.
 const PLACE: Shape = Shape::Integer { min: i32::MIN, max: i32::MAX };
 
 /// A component of a status page (§2.6).

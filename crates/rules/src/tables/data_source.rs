@@ -1,5 +1,5 @@
-//! The data sources of §2.8: look-ups that read what exists and change nothing. Outputs have the
-//! shapes of the arguments they read.
+//! The data sources of §2.8: lookups of existing objects. Outputs have the shapes of the
+//! corresponding arguments.
 
 use super::monitor::{self, TARGET_CHARS_MAX, TIMEOUT_MS_MAX};
 use super::status_page::STATUS_PAGE;
@@ -148,7 +148,7 @@ const TYPE: Field = Field::output(
     "Kind of the monitor: http, tcp or dns.",
 );
 
-/// The output that reads the status page's argument of this name.
+/// Returns the output for the status page's argument of this name.
 const fn read(name: &'static str, description: &'static str) -> Field {
     Field::output(name, STATUS_PAGE.shape_of(name), description)
 }

@@ -4,11 +4,12 @@ use super::monitor;
 use crate::field::{Block, Field, Resource, Shape, Value};
 use crate::{Method, NumberComparator, TextComparator};
 
-/// Longest name of a header, in characters (ours).
+/// Maximum length of a header name, in characters (ours).
 pub(super) const HEADER_NAME_CHARS_MAX: u32 = 256;
-/// Longest value of a header, in characters (ours): room for the longest tokens servers accept.
+/// Maximum length of a header value, in characters (ours): fits the longest tokens that servers
+/// accept.
 pub(super) const HEADER_VALUE_CHARS_MAX: u32 = 8_192;
-/// Longest request body, in characters (ours): a check is a question, not an upload.
+/// Maximum length of a request body, in characters (ours): a check is not an upload.
 const BODY_CHARS_MAX: u32 = 65_536;
 
 /// An HTTP monitor (§2.1).

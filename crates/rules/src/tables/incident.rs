@@ -1,12 +1,11 @@
-//! What people write into incidents. All of it is ours (issue 6, point 1), so it stands in no list of
-//! resources.
+//! Comments on incidents: our addition (issue 6, point 1), so not in the lists of resources.
 
 use crate::field::{Field, Resource, Shape};
 
-/// Longest comment, in characters (ours).
+/// Maximum length of a comment, in characters (ours).
 const COMMENT_CHARS_MAX: u32 = 4_096;
 
-/// A comment of an incident.
+/// A comment on an incident.
 pub static INCIDENT_COMMENT: Resource = Resource {
     name: "incident_comment",
     description: "What somebody writes into the timeline of an incident.",

@@ -1,4 +1,4 @@
-//! Planned maintenance (issue 6): no resource of the specification's, and in no list of them.
+//! Planned maintenance (issue 6): our addition, so not in the lists of resources.
 
 use crate::field::{Field, Resource, Shape, Value};
 use crate::{ComponentId, MaintenanceId, MonitorId};
@@ -6,7 +6,7 @@ use crate::{ComponentId, MaintenanceId, MonitorId};
 /// Minutes of 30 days.
 const THIRTY_DAYS: u32 = 30 * 24 * 60;
 
-/// A maintenance: alerts of what it covers are muted in its windows, which are left out of uptime.
+/// A maintenance: its windows mute alerts of the covered monitors and do not count in uptime.
 pub static MAINTENANCE: Resource = Resource {
     name: "maintenance",
     description: "A planned time, once or again and again, in which monitors may be down.",

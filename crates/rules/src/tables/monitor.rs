@@ -1,20 +1,20 @@
-//! Fields that monitors of every kind share (§2.1–2.3).
+//! Fields shared by all kinds of monitors (§2.1–2.3).
 
 use crate::field::{Field, Presence, Shape, Value};
 use crate::{MonitorId, MonitorStatus, Periodicity, Region};
 
-/// Longest time for one attempt, and what a timeout of 0 means, in milliseconds (§8.1).
+/// Maximum timeout of one attempt, and the meaning of 0, in milliseconds (§8.1).
 pub const TIMEOUT_MS_MAX: u32 = 120_000;
-/// Time for one attempt where none was written, in milliseconds (§8.1).
+/// Default timeout of one attempt, in milliseconds (§8.1).
 pub const TIMEOUT_MS_DEFAULT: u32 = 45_000;
-/// Most attempts after the first (§8.1).
+/// Maximum number of attempts after the first (§8.1).
 pub const RETRY_MAX: u32 = 10;
 
-/// Longest `url` or `uri`, in characters (§8.1).
+/// Maximum length of `url` or `uri`, in characters (§8.1).
 pub(super) const TARGET_CHARS_MAX: u32 = 2_048;
-/// Longest target of an assertion on text, in characters (ours).
+/// Maximum length of a text assertion's target, in characters (ours).
 pub(super) const ASSERTION_TARGET_CHARS_MAX: u32 = 8_192;
-/// Most blocks of one kind of assertion (§8.1).
+/// Maximum number of assertions of one kind (§8.1).
 pub(super) const ASSERTIONS_MAX: u32 = 10;
 
 pub(super) const NAME: Field = Field::required(
@@ -86,7 +86,7 @@ pub(super) const STATUS: Field = Field::output(
      known yet.",
 );
 
-/// Outputs of ours that the specification does not have (design §4).
+/// Our outputs beyond the specification (design §4).
 pub(super) const BEYOND: &[Field] = &[
     Field::output(
         "effective_degraded_at",
@@ -103,7 +103,7 @@ pub(super) const BEYOND: &[Field] = &[
     Field::output("updated_at", Shape::Instant, "When the monitor was last changed."),
 ];
 
-/// The field `target` of an assertion on text; it may be empty (design §4).
+/// Creates the field `target` of a text assertion, which may be empty (design §4).
 pub(super) const fn assertion_target(description: &'static str) -> Field {
     Field {
         name: "target",

@@ -5,13 +5,14 @@ use super::monitor::TARGET_CHARS_MAX;
 use crate::field::{Block, Field, Resource, Rule, Shape};
 use crate::{ChannelId, MonitorId, OpsgenieRegion, ProviderType};
 
-/// Longest name of a channel, and longest key, token or address of one, in characters (ours).
+/// Maximum length of a channel's name and of its short texts, in characters (ours).
 const WORD_CHARS_MAX: u32 = 256;
-/// Longest key or token of a provider, in characters (ours).
+/// Maximum length of a provider's key or token, in characters (ours).
 const TOKEN_CHARS_MAX: u32 = 1_024;
-/// Longest email address, in characters (RFC 5321: 256 octets of path with its angle brackets).
+/// Maximum length of an email address, in characters (RFC 5321: a path of 256 octets with its angle
+/// brackets).
 pub(super) const EMAIL_CHARS_MAX: u32 = 254;
-/// Most headers of a webhook (ours, as many as a monitor's).
+/// Maximum number of headers of a webhook (ours, the same as for a monitor).
 const WEBHOOK_HEADERS_MAX: u32 = 20;
 
 /// A notification channel (§2.4).

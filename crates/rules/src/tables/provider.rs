@@ -1,14 +1,14 @@
-//! The Terraform provider's own arguments (§5.9) and ours beside them. It is no resource and stands
-//! in no list of them.
+//! The Terraform provider's arguments (§5.9) and our additions. It is not a resource and not in the
+//! lists of resources.
 
 use super::monitor::TARGET_CHARS_MAX;
 use crate::field::{Field, Resource, Shape, Value};
 
-/// Longest key that is looked at, in characters (ours).
+/// Maximum length of a key, in characters (ours).
 const KEY_CHARS_MAX: u32 = 256;
-/// Longest time for one call that may be set, in seconds (ours).
+/// Maximum timeout of one call, in seconds (ours).
 const REQUEST_TIMEOUT_SECONDS_MAX: i32 = 3_600;
-/// Most repetitions of one call that may be set (ours).
+/// Maximum number of retries of one call (ours).
 const RETRIES_MAX: i32 = 20;
 
 /// The provider (§5.9).
@@ -31,7 +31,7 @@ pub static PROVIDER: Resource = Resource {
              authority is a public one or the machine's; SSL_CERT_FILE names a file of others in \
              place of the machine's.",
         ),
-        // From here on ours.
+        // Our additions.
         Field::default(
             "request_timeout",
             Shape::Integer { min: 1, max: REQUEST_TIMEOUT_SECONDS_MAX },

@@ -1,20 +1,20 @@
-//! Status reports, their updates and their templates (issue 7): no resources of the specification's, and
-//! in no list of them.
+//! Status reports, their updates and templates (issue 7): our additions, so not in the lists of
+//! resources.
 
 use crate::field::{Block, Field, Resource, Shape};
 use crate::report::{Impact, ReportStatus};
 use crate::{ComponentId, PageId, ReportId, TemplateId, UpdateId};
 
-/// Longest text of an update, in characters (ours).
+/// Maximum length of an update's text, in characters (ours).
 const TEXT_CHARS_MAX: u32 = 8_192;
-/// Most components that one report is about (ours).
+/// Maximum number of components of one report (ours).
 const COMPONENTS_MAX: u32 = 200;
 
 const TITLE: Shape = Shape::Line { min: 1, max: 256 };
 const STATUS: Shape = Shape::OneOf(ReportStatus::WORDS);
 const TEXT: Shape = Shape::Text { min: 1, max: TEXT_CHARS_MAX };
 
-/// Components with what is said of each.
+/// The affected components.
 const COMPONENTS: Block = Block {
     name: "components",
     max: Some(COMPONENTS_MAX),
@@ -30,7 +30,7 @@ const COMPONENTS: Block = Block {
     description: "Components that it is about, and how each of them is.",
 };
 
-/// A report: what its owner says of a status page.
+/// A status report on a page.
 pub static STATUS_REPORT: Resource = Resource {
     name: "status_report",
     description: "What people say of an outage on a status page, update by update.",
@@ -74,7 +74,7 @@ pub static REPORT_UPDATE: Resource = Resource {
     import: None,
 };
 
-/// A template: what a report may begin with.
+/// A template of status reports.
 pub static REPORT_TEMPLATE: Resource = Resource {
     name: "report_template",
     description: "What the reports of a workspace may begin with.",

@@ -4,11 +4,11 @@ use super::monitor::TARGET_CHARS_MAX;
 use crate::field::{Field, Resource, Rule, Shape};
 use crate::{AccessType, PageId, Theme};
 
-/// Longest domain name, in characters (RFC 1035, without the trailing dot).
+/// Maximum length of a domain name, in characters (RFC 1035, without the trailing dot).
 const DOMAIN_CHARS_MAX: u32 = 253;
-/// Most email domains of one page (ours).
+/// Maximum number of email domains of a page (ours).
 const EMAIL_DOMAINS_MAX: u32 = 100;
-/// Longest password of a page, in characters (ours).
+/// Maximum length of a page's password, in characters (ours).
 const PASSWORD_CHARS_MAX: u32 = 256;
 
 /// A status page (§2.5).

@@ -1,5 +1,5 @@
-//! Subscribers of a status page (issue 7, point 6). All of it is ours, and unknown to Terraform, so it
-//! stands in no list of resources.
+//! Subscribers of a status page (issue 7, point 6): our addition and unknown to Terraform, so not
+//! in the lists of resources.
 
 use super::monitor::TARGET_CHARS_MAX;
 use super::notification::EMAIL_CHARS_MAX;
@@ -7,7 +7,7 @@ use crate::field::{Field, Resource, Shape, Value};
 use crate::status_page::{Language, NotTold, SubscriberKind, SubscriberState, Topic};
 use crate::{ComponentId, PageId, SubscriberId};
 
-/// Somebody, or a program, who is told what happens on a status page.
+/// A person or program that is notified of a status page's events.
 pub static SUBSCRIBER: Resource = Resource {
     name: "subscriber",
     description: "Somebody, or a program, who is told what happens on a status page.",

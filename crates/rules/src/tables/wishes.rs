@@ -1,15 +1,16 @@
-//! What a channel may wish beside §2.4: which events it hears, reminders, and quiet hours. All of it is
-//! ours (issue 6, point 4), optional, and unknown to Terraform, so it stands in no list of resources.
+//! Notification preferences of a channel beyond §2.4: events, reminders, and quiet hours. Our
+//! addition (issue 6, point 4), optional and unknown to Terraform, so not in the lists of
+//! resources.
 
 use crate::field::{Block, Field, Resource, Shape, Value};
 use crate::notification::{Held, WishedEvent};
 
-/// Shortest time between two reminders, in minutes (ours).
+/// Minimum time between two reminders, in minutes (ours).
 const REMINDER_MINUTES_MIN: u32 = 5;
-/// Longest time between two reminders, in minutes (ours).
+/// Maximum time between two reminders, in minutes (ours).
 const REMINDER_MINUTES_MAX: u32 = 24 * 60;
 
-/// What a channel wishes.
+/// The preferences of a channel.
 pub static NOTIFICATION_WISHES: Resource = Resource {
     name: "notification_wishes",
     description: "What a channel wants to hear, and when.",

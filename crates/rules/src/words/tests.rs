@@ -1,22 +1,22 @@
-//! Words are read as they are written, and say what they mean.
+//! Names of enumerations round-trip and have a meaning.
 
 use super::*;
 
 #[test]
-fn every_region_stands_in_the_group_its_name_begins_with() {
+fn region_name_begins_with_its_group() {
     for region in Region::ALL {
         assert!(region.as_str().starts_with(region.group().as_str()), "{region}");
     }
 }
 
 #[test]
-fn a_word_says_what_it_means() {
+fn names_have_a_meaning() {
     assert_eq!(Periodicity::OneMinute.meaning(), "Every minute.");
     assert_eq!(MonitorStatus::Unknown.meaning(), "Not known: inactive, or no region has a vote.");
 }
 
 #[test]
-fn an_unknown_word_is_refused_with_the_known_ones() {
+fn unknown_name_is_rejected_with_known_ones() {
     let refusal = Periodicity::parse("7s").unwrap_err();
     assert_eq!(
         refusal.to_string(),

@@ -1,5 +1,5 @@
-//! The file of facts, as types. The tables of `rules` and the specification's own are turned into
-//! the same types, so that they can be compared.
+//! The file of facts, as types. The tables of `rules` and those of the specification are converted
+//! to the same types for comparison.
 
 use serde::Deserialize;
 
@@ -47,7 +47,7 @@ pub(crate) struct Block {
 }
 
 /// One field: a row of a table.
-#[expect(clippy::struct_excessive_bools, reason = "a row of the specification holds that many")]
+#[expect(clippy::struct_excessive_bools, reason = "a row of the specification has that many")]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Row {
@@ -63,15 +63,15 @@ pub(crate) struct Row {
     pub(crate) min: Option<i64>,
     pub(crate) max: Option<i64>,
     pub(crate) words: Vec<String>,
-    /// The section that lists the words.
+    /// The section that lists the names.
     pub(crate) words_of: Option<String>,
     pub(crate) sensitive: bool,
     pub(crate) replace: bool,
     /// Name and value of the field that makes this one required.
     pub(crate) required_when: Option<(String, String)>,
-    /// Kinds of monitor that alone have it.
+    /// Kinds of monitors that have it.
     pub(crate) only: Option<String>,
-    /// Fields of the objects it lists.
+    /// Fields of the listed objects.
     pub(crate) objects: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Limit {
     pub(crate) fields: Vec<String>,
 }
 
-/// What we decided where the specification says nothing.
+/// A rule of ours where the specification has none.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Ours {
@@ -103,9 +103,9 @@ pub(crate) struct Ours {
 }
 
 impl Facts {
-    /// The file beside this one.
+    /// Reads the file next to this one.
     pub(crate) fn read() -> Self {
-        let mut facts: Self = toml::from_str(include_str!("facts.toml")).expect("the file is read");
+        let mut facts: Self = toml::from_str(include_str!("facts.toml")).expect("the file of facts is valid");
         let regions = facts.regions();
         for resource in &mut facts.resource {
             for row in &mut resource.arguments {
@@ -117,7 +117,7 @@ impl Facts {
         facts
     }
 
-    /// The regions of all groups, in order.
+    /// Returns the regions of all groups, in order.
     pub(crate) fn regions(&self) -> Vec<String> {
         self.region_group.iter().flat_map(|group| group.regions.clone()).collect()
     }

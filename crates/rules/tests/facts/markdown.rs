@@ -1,9 +1,9 @@
-//! The specification's own tables as facts: reads the Markdown of §2 and §8 as it stands, and knows
-//! its few turns of phrase.
+//! Parses the facts from the specification's own tables: the Markdown of §2 and §8, with its
+//! recurring phrases.
 
 use crate::file::{Block, Limit, RegionGroup, Resource, Row};
 
-/// What the specification's tables say.
+/// Facts in the specification's tables.
 pub(crate) struct Specification {
     pub(crate) resources: Vec<Resource>,
     pub(crate) data_sources: Vec<Resource>,
@@ -36,10 +36,10 @@ impl Specification {
     }
 }
 
-/// How the specification refers to the comparators of another block.
+/// Phrase for the comparators of another block.
 const SAME_WORDS: &str = "same values as body_assertions";
 
-/// Lists that the specification writes once and refers to.
+/// Lists that the specification defines once and refers to.
 struct Known {
     regions: Vec<String>,
     statuses: Vec<String>,
@@ -73,7 +73,7 @@ fn resource(number: &str, text: &str, known: &Known, same: Vec<Row>) -> Resource
     }
 }
 
-/// `| name | type | required | default | rule |`, or without the default.
+/// Parses `| name | type | required | default | rule |`, or the same without default.
 fn argument(cells: &[String], known: &Known) -> Row {
     let mut row = Row {
         name: cells[0].clone(),
@@ -87,10 +87,10 @@ fn argument(cells: &[String], known: &Known) -> Row {
             ("computed", _) => row.computed = true,
             ("empty string", _) => row.default = Some("".into()),
             (number, "number") => {
-                row.default = Some(number.parse::<i64>().expect("a number").into());
+                row.default = Some(number.parse::<i64>().expect("the default is a number").into());
             }
             (value, "bool") => {
-                row.default = Some(value.parse::<bool>().expect("true or false").into());
+                row.default = Some(value.parse::<bool>().expect("the default is a boolean").into());
             }
             (text, _) => row.default = Some(text.into()),
         }
@@ -99,7 +99,7 @@ fn argument(cells: &[String], known: &Known) -> Row {
     row
 }
 
-/// Reads the turns of phrase of a rule into `row`.
+/// Parses the phrases of a rule into `row`.
 fn state(row: &mut Row, rule: &str, known: &Known) {
     let is_text = row.kind.as_deref() == Some("string");
     if let Some((min, max)) = range(rule) {
@@ -144,11 +144,11 @@ fn state(row: &mut Row, rule: &str, known: &Known) {
     row.replace |= rule.contains("changing it forces replacement");
 }
 
-/// `| name | fields |`, or with the most blocks in between.
+/// Parses `| name | fields |`, or the same with the maximum count in between.
 fn block(cells: &[String], known: &Known) -> Block {
     let mut block = Block { name: cells[0].clone(), max: Some(1), ..Block::default() };
     if let [_, max, _] = cells {
-        block.max = Some(max.parse().expect("a count"));
+        block.max = Some(max.parse().expect("the maximum is a number"));
     }
     for part in apart(cells.last().expect("a row has cells"), ';') {
         let (name, inside) = part.trim_end_matches(')').split_once(" (").expect("name (rule)");
@@ -167,7 +167,7 @@ fn block(cells: &[String], known: &Known) -> Block {
     block
 }
 
-/// `name (type, required or optional, rule)`.
+/// Parses `name (type, required or optional, rule)`.
 fn field(name: &str, inside: &str, known: &Known) -> Row {
     let kind = inside.split(',').next().expect("a split has a first part");
     let mut row = Row {
@@ -181,7 +181,7 @@ fn field(name: &str, inside: &str, known: &Known) -> Row {
     row
 }
 
-/// Puts the words in where the specification refers to those of another block.
+/// Replaces references to the names of another block by these names.
 fn same_comparators(blocks: &mut [Block]) {
     let body: Vec<String> = blocks
         .iter()
@@ -217,7 +217,7 @@ fn outputs(text: &str, known: &Known) -> Vec<Row> {
     apart(&text, ',').into_iter().map(output).collect()
 }
 
-/// `| name | inputs | outputs |`.
+/// Parses `| name | inputs | outputs |`.
 fn data_source(cells: &[String]) -> Resource {
     let nothing = Known { regions: vec![], statuses: vec![] };
     let inputs = apart(&cells[1], ';').into_iter().filter(|input| input.contains('('));
@@ -248,7 +248,7 @@ fn data_source(cells: &[String]) -> Resource {
     }
 }
 
-/// `| item | limit |`.
+/// Parses `| item | limit |`.
 fn limit(cells: &[String]) -> Limit {
     let text = &cells[1];
     let (min, max) = range(text).unzip();
@@ -278,7 +278,7 @@ fn statuses(text: &str) -> Vec<String> {
     list(line.split_once(": ").expect("a list follows").1.trim_end_matches('.'))
 }
 
-/// The text of the section of this number, from its title to the next title.
+/// Returns the text of the section with this number, from its title to the next title.
 fn section<'a>(text: &'a str, number: &str) -> &'a str {
     let start = ["## ", "### "]
         .iter()
@@ -288,7 +288,7 @@ fn section<'a>(text: &'a str, number: &str) -> &'a str {
     text.find("\n##").map_or(text, |end| &text[..end])
 }
 
-/// Cells of the rows of all tables whose first column has this title.
+/// Returns the cells of all tables whose first column has this title.
 fn rows<'a>(text: &'a str, title: &'a str) -> impl Iterator<Item = Vec<String>> + 'a {
     let mut inside = false;
     text.lines().filter_map(move |line| {
@@ -310,10 +310,10 @@ fn rows<'a>(text: &'a str, title: &'a str) -> impl Iterator<Item = Vec<String>> 
     })
 }
 
-/// What stands between two texts; the end is one before a blank or the end of the line.
+/// Returns the text between two texts; the end must precede a blank or the end of the line.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     let from = text.find(start).unwrap_or_else(|| panic!("`{start}` in {text}")) + start.len();
-    let line = text[from..].lines().next().expect("a line");
+    let line = text[from..].lines().next().expect("the text has a line");
     let to = line.find(&format!("{end} ")).unwrap_or(line.len());
     line[..to].trim().trim_end_matches('.')
 }
@@ -341,7 +341,7 @@ fn last_line(text: &str) -> &str {
     text.trim_end().lines().last().expect("a section has lines")
 }
 
-/// `A to B`.
+/// Parses `A to B`.
 fn range(text: &str) -> Option<(i64, i64)> {
     let words: Vec<_> = text.split([' ', ',', ';']).collect();
     words.windows(3).find_map(|three| match three {

@@ -1,10 +1,10 @@
-//! The tables of `rules` as facts.
+//! Converts the tables of `rules` to facts.
 
 use aloft_rules::field::{self, Field, Presence, Rule, Shape, Value, ValueType};
 
 use crate::file::{Block, Resource, Row};
 
-/// What the table of `resource` says, in the words of the file of facts.
+/// Converts the table of `resource` to facts.
 pub(crate) fn facts(section: &str, resource: &field::Resource) -> Resource {
     let (outputs, arguments) =
         resource.fields.iter().partition::<Vec<_>, _>(|field| field.presence == Presence::Output);
@@ -39,7 +39,7 @@ fn argument(field: &Field, rules: &[Rule]) -> Row {
     } else {
         (None, None)
     };
-    // An identifier is as long as it is: nobody chooses its length.
+    // The length of an ID is not a limit.
     let identifier = matches!(field.shape, Shape::Id(_));
     let characters = field.shape.characters().filter(|_| !identifier);
     Row {
@@ -58,7 +58,7 @@ fn argument(field: &Field, rules: &[Rule]) -> Row {
         max,
         replace: field.replace,
         required_when: rules.iter().find_map(|rule| match rule {
-            // Stricter than the specification, where a line without a name would show its identifier.
+            // Stricter than the specification: a component without name would display its ID.
             Rule::RequiredWhen { field: "name", when: "type", is: "static" } => None,
             Rule::RequiredWhen { field: of, when, is } if *of == field.name => {
                 Some(((*when).to_owned(), (*is).to_owned()))
@@ -69,7 +69,7 @@ fn argument(field: &Field, rules: &[Rule]) -> Row {
     }
 }
 
-/// Of an output only name, type, words and secrecy are facts.
+/// Converts an output: only name, type, names of values and secrecy are facts.
 fn output(field: &Field) -> Row {
     Row {
         name: field.name.to_owned(),

@@ -1,4 +1,4 @@
-//! Drafts that parse, to be spoilt by the tests.
+//! Valid drafts, to be modified by the tests.
 
 use aloft_rules::Violations;
 use aloft_rules::monitor::{
@@ -6,7 +6,7 @@ use aloft_rules::monitor::{
     RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "a draft holds what may be absent")]
+#[expect(clippy::unnecessary_wraps, reason = "fields of drafts are optional")]
 pub(crate) fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
@@ -51,7 +51,7 @@ pub(crate) fn record(record: &str, target: &str, comparator: &str) -> RecordAsse
     }
 }
 
-/// Paths of the fields that were refused.
+/// Returns the paths of the rejected fields.
 pub(crate) fn refused(draft: MonitorDraft) -> Vec<String> {
     match draft.parse() {
         Ok(_) => Vec::new(),

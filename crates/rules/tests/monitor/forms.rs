@@ -1,4 +1,5 @@
-//! What each field takes and refuses, beside its limits: words, headers, addresses, defaults.
+//! Accepted and rejected values of each field besides its limits: names, headers, addresses,
+//! defaults.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::drafts::{
 const NONE: [&str; 0] = [];
 
 #[test]
-fn fields_left_out_get_the_defaults_of_the_specification() {
+fn omitted_fields_get_the_specified_defaults() {
     // spec: §2.1
     let settings = http(|_, _| ()).parse().unwrap();
     insta::assert_json_snapshot!(settings, @r#"
@@ -45,7 +46,7 @@ fn fields_left_out_get_the_defaults_of_the_specification() {
 }
 
 #[test]
-fn zero_is_honoured_and_means_the_ceiling_for_a_timeout() {
+fn zero_timeout_means_the_maximum() {
     // design: §4
     let settings = http(|draft, _| {
         draft.timeout = Some(0);
@@ -59,7 +60,7 @@ fn zero_is_honoured_and_means_the_ceiling_for_a_timeout() {
 }
 
 #[test]
-fn degraded_at_left_out_is_two_thirds_of_the_effective_timeout() {
+fn omitted_degraded_at_is_two_thirds_of_timeout() {
     // design: §4
     let effective = |timeout| {
         let draft = http(|draft, _| draft.timeout = timeout);
@@ -71,14 +72,14 @@ fn degraded_at_left_out_is_two_thirds_of_the_effective_timeout() {
 }
 
 #[test]
-fn an_empty_description_is_kept_as_written() {
+fn empty_description_is_kept() {
     // design: §4
     let settings = http(|draft, _| draft.description = text("")).parse().unwrap();
     assert_eq!(settings.description.as_deref(), Some(""));
 }
 
 #[test]
-fn every_word_of_the_specification_is_taken_and_no_other() {
+fn only_specified_names_are_accepted() {
     // spec: §2.1, §8.2
     for word in Periodicity::WORDS {
         assert_eq!(refused(http(|draft, _| draft.periodicity = text(word))), NONE, "{word}");
@@ -96,7 +97,7 @@ fn every_word_of_the_specification_is_taken_and_no_other() {
 }
 
 #[test]
-fn every_comparator_belongs_to_its_kinds_of_assertion() {
+fn comparators_are_limited_to_their_assertions() {
     // spec: §2.1, §2.3
     let all = [NumberComparator::WORDS, TextComparator::WORDS, RecordComparator::WORDS].concat();
     for word in all.into_iter().chain(["", "EQ", "equals", "matches"]) {
@@ -123,7 +124,7 @@ fn every_comparator_belongs_to_its_kinds_of_assertion() {
 }
 
 #[test]
-fn regions_are_a_set_in_the_specifications_order() {
+fn regions_are_sorted_and_unique() {
     // spec: §2.1; design: §4
     let words = ["koyeb-fra", "fly-ams", "koyeb-fra"];
     let draft = http(|draft, _| draft.regions = words.map(ToOwned::to_owned).to_vec());
@@ -133,7 +134,7 @@ fn regions_are_a_set_in_the_specifications_order() {
 }
 
 #[test]
-fn headers_are_tokens_that_belong_to_the_user() {
+fn connection_headers_and_invalid_names_are_rejected() {
     // design: §5 HTTP
     for key in ["Host", "Authorization", "x-team", "User-Agent", "Cookie"] {
         let draft = http(|_, http| http.headers = vec![header(key, "a.example")]);
@@ -150,7 +151,7 @@ fn headers_are_tokens_that_belong_to_the_user() {
 }
 
 #[test]
-fn names_are_one_line_and_descriptions_may_have_many() {
+fn name_is_one_line_unlike_description() {
     for bad in ["a\nb", "a\r\nSubject: b", "\u{1b}[31m", "a\u{2028}b", "\0"] {
         assert_eq!(refused(http(|draft, _| draft.name = text(bad))), ["name"], "{bad:?}");
     }
@@ -159,7 +160,7 @@ fn names_are_one_line_and_descriptions_may_have_many() {
 }
 
 #[test]
-fn a_host_header_names_one_authority() {
+fn host_header_requires_one_authority() {
     // design: §5 HTTP
     for value in ["example.com", "example.com:8080", "[::1]:80", "127.0.0.1"] {
         let draft = http(|_, http| http.headers = vec![header("host", value)]);
@@ -176,14 +177,14 @@ fn a_host_header_names_one_authority() {
 }
 
 #[test]
-fn headers_of_the_connection_may_be_asserted() {
+fn connection_headers_may_be_asserted() {
     // spec: §2.1
     let assertion = header_assertion("Transfer-Encoding", "chunked", "eq");
     assert_eq!(refused(http(|_, http| http.header_assertions = vec![assertion])), NONE);
 }
 
 #[test]
-fn whole_addresses_are_compared_with_addresses_of_their_family() {
+fn address_records_require_matching_addresses() {
     // design: §5 DNS
     for (kind, target, comparator, fine) in [
         (RecordKind::A, "192.0.2.1", "eq", true),
@@ -211,7 +212,7 @@ fn whole_addresses_are_compared_with_addresses_of_their_family() {
 }
 
 #[test]
-fn a_name_has_something_to_read_and_is_kept_with_its_spaces() {
+fn blank_name_is_rejected() {
     // design: §4, required texts are never empty
     for (name, expected) in
         [(" ", &["name"][..]), ("\u{a0}\u{3000}  ", &["name"]), (" a ", &[]), ("☂", &[])]

@@ -1,4 +1,4 @@
-//! Every limit of §8.1 for monitors, and each of ours: at its bound, and one past it.
+//! Every limit of §8.1 for monitors and each of ours: at its bound, and one past it.
 
 use aloft_rules::monitor::{HttpDraft, MonitorDraft};
 
@@ -8,7 +8,7 @@ use crate::drafts::{
 
 type Change = fn(&mut MonitorDraft, &mut HttpDraft, i32);
 
-/// Field, allowed values at the bounds, values one past them, and how one is written.
+/// Field, valid values at the bounds, invalid values one past them, and how to set one.
 const LIMITS: &[(&str, &[i32], &[i32], Change)] = &[
     ("name", &[1, 256], &[0, 257], |draft, _, size| draft.name = long("n", size)),
     ("description", &[0, 1_024], &[1_025], |draft, _, size| draft.description = long("d", size)),
@@ -48,7 +48,7 @@ const LIMITS: &[(&str, &[i32], &[i32], Change)] = &[
 ];
 
 #[test]
-fn every_limit_holds_at_its_bound_and_refuses_one_past_it() {
+fn values_past_a_limit_are_rejected() {
     // spec: §2.1, §8.1
     for (field, allowed, past, change) in LIMITS {
         for value in *allowed {
@@ -63,7 +63,7 @@ fn every_limit_holds_at_its_bound_and_refuses_one_past_it() {
 }
 
 #[test]
-fn record_assertions_hold_at_their_bounds_and_refuse_one_past_them() {
+fn record_assertions_past_a_limit_are_rejected() {
     // spec: §2.3, §8.1
     let of = |count| many(count, record("TXT", "v", "eq"));
     assert_eq!(refused(dns("example.com", of(10))), Vec::<String>::new());
@@ -74,14 +74,14 @@ fn record_assertions_hold_at_their_bounds_and_refuse_one_past_them() {
 }
 
 #[test]
-fn texts_are_counted_in_characters_and_not_in_bytes() {
+fn text_limits_count_characters() {
     // design: §4
     assert_eq!(refused(http(|draft, _| draft.name = long("🛰", 256))), Vec::<String>::new());
     assert_eq!(refused(http(|draft, _| draft.name = long("🛰", 257))), ["name"]);
 }
 
 #[test]
-fn a_uri_past_2048_characters_is_refused_for_its_length() {
+fn uri_past_2048_characters_is_rejected() {
     // issue 3, bad input
     let uri = format!("{}:80", "a".repeat(2_046));
     let message = tcp(&uri).parse().unwrap_err().to_string();
@@ -91,7 +91,7 @@ fn a_uri_past_2048_characters_is_refused_for_its_length() {
 }
 
 #[test]
-fn a_dns_name_past_253_characters_is_refused_as_a_name() {
+fn dns_name_past_253_characters_is_rejected() {
     // issue 3, bad input
     let label = "a".repeat(63);
     let name = format!("{label}.{label}.{label}.{}", "a".repeat(61));
@@ -101,13 +101,13 @@ fn a_dns_name_past_253_characters_is_refused_as_a_name() {
 }
 
 #[test]
-fn blocks_past_the_limit_are_not_looked_at() {
+fn blocks_past_the_limit_are_not_validated() {
     let draft = http(|_, http| http.headers = many(100_000, header("", "")));
     assert_eq!(refused(draft).len(), 21, "one for the count, and one for each of the first 20");
 }
 
 #[test]
-fn an_answer_names_a_bounded_number_of_violations() {
+fn reported_violations_are_bounded() {
     let draft = http(|_, http| {
         http.headers = many(20, header("", ""));
         http.header_assertions = many(10, header_assertion("", "", ""));
@@ -116,7 +116,7 @@ fn an_answer_names_a_bounded_number_of_violations() {
 }
 
 #[test]
-fn unknown_regions_are_refused_together_and_shortened() {
+fn unknown_regions_are_reported_together() {
     let draft = http(|draft, _| draft.regions = (0..1_000).map(|n| n.to_string()).collect());
     let violations = draft.parse().unwrap_err().0;
     assert_eq!(violations.len(), 1);

@@ -10,7 +10,7 @@ fn mask(names: &[&str]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
 }
 
-/// Drafts of this kind: one bare, and one in which every field has another value.
+/// Drafts of this kind: a minimal one, and one in which every field differs from it.
 fn bare_and_full(kind: MonitorKind) -> (MonitorDraft, MonitorDraft) {
     let full = |check| MonitorDraft {
         name: text("other"),
@@ -47,7 +47,7 @@ fn bare_and_full(kind: MonitorKind) -> (MonitorDraft, MonitorDraft) {
 }
 
 #[test]
-fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
+fn mask_copies_exactly_the_named_fields() {
     // design: §4 update_mask
     for kind in MonitorKind::ALL {
         let (bare, full) = bare_and_full(*kind);
@@ -55,19 +55,19 @@ fn every_writable_field_is_taken_by_its_name_and_nothing_else_is() {
         for name in &names {
             let mut one = bare.clone();
             one.take(full.clone(), &mask(&[name])).unwrap();
-            assert_ne!(one, bare, "{kind} `{name}` is taken");
+            assert_ne!(one, bare, "{kind} `{name}` is copied");
             let others: Vec<_> = names.iter().filter(|other| *other != name).copied().collect();
             one.take(full.clone(), &mask(&others)).unwrap();
-            assert_eq!(one, full, "{kind}: all but `{name}` are taken by the others' names");
+            assert_eq!(one, full, "{kind}: all but `{name}` are copied by the other names");
             let mut all_but_one = bare.clone();
             all_but_one.take(full.clone(), &mask(&others)).unwrap();
-            assert_ne!(all_but_one, full, "{kind} `{name}` is taken by no other name");
+            assert_ne!(all_but_one, full, "{kind} `{name}` is copied by no other name");
         }
     }
 }
 
 #[test]
-fn a_field_that_is_named_and_left_out_is_cleared() {
+fn masked_but_omitted_field_is_cleared() {
     // design: §4 update_mask
     let (bare, mut full) = bare_and_full(MonitorKind::Dns);
     let empty = MonitorDraft::new(CheckDraft::Dns(DnsDraft::default()));
@@ -79,7 +79,7 @@ fn a_field_that_is_named_and_left_out_is_cleared() {
 }
 
 #[test]
-fn an_empty_mask_takes_nothing() {
+fn empty_mask_copies_nothing() {
     let (bare, full) = bare_and_full(MonitorKind::Http);
     let mut draft = bare.clone();
     draft.take(full, &[]).unwrap();
@@ -87,7 +87,7 @@ fn an_empty_mask_takes_nothing() {
 }
 
 #[test]
-fn names_that_this_kind_does_not_have_are_refused_and_nothing_is_taken() {
+fn unknown_name_in_mask_copies_nothing() {
     let (bare, full) = bare_and_full(MonitorKind::Tcp);
     let mut draft = bare.clone();
     let violations = draft.take(full, &mask(&["name", "url", "followRedirects"])).unwrap_err();
@@ -96,7 +96,7 @@ fn names_that_this_kind_does_not_have_are_refused_and_nothing_is_taken() {
 }
 
 #[test]
-fn outputs_cannot_be_taken() {
+fn outputs_in_mask_are_rejected() {
     for kind in MonitorKind::ALL {
         let table = tables::monitor(*kind);
         let outputs = table.fields.iter().filter(|field| field.presence == Presence::Output);
@@ -108,7 +108,7 @@ fn outputs_cannot_be_taken() {
 }
 
 #[test]
-fn a_monitor_keeps_its_kind() {
+fn kind_of_monitor_is_fixed() {
     let (mut tcp, _) = bare_and_full(MonitorKind::Tcp);
     let (dns, _) = bare_and_full(MonitorKind::Dns);
     let violations = tcp.take(dns, &mask(&["uri"])).unwrap_err();

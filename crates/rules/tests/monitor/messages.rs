@@ -1,4 +1,4 @@
-//! What a person reads: each violation with its path, what was given, what is allowed.
+//! Messages of violations: path, given value, and rule.
 
 use aloft_rules::monitor::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, TcpDraft};
 use insta::assert_snapshot;
@@ -11,7 +11,7 @@ fn lines(draft: MonitorDraft) -> String {
 }
 
 #[test]
-fn required_fields_left_out_are_all_named() {
+fn all_missing_required_fields_are_reported() {
     // spec: §2.1–2.3
     assert_snapshot!(lines(MonitorDraft::new(CheckDraft::Http(HttpDraft::default()))), @r"
     `name` must be given
@@ -31,7 +31,7 @@ fn required_fields_left_out_are_all_named() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_named_at_once() {
+fn all_violations_are_reported_at_once() {
     // design: §4 errors
     let draft = http(|draft, http| {
         draft.name = text("");
@@ -59,7 +59,7 @@ fn everything_that_is_wrong_is_named_at_once() {
 }
 
 #[test]
-fn tcp_and_dns_targets_come_with_a_hint() {
+fn invalid_targets_are_rejected_with_a_hint() {
     assert_snapshot!(lines(tcp("tcp://example.com:80")), @"`uri` must be host:port without a scheme, such as example.com:443 (given: `tcp://example.com:80`)");
     assert_snapshot!(lines(tcp("2001:db8::1")), @"`uri` must have an IPv6 address in brackets and a port, such as [2001:db8::1]:443 (given: `2001:db8::1`)");
     assert_snapshot!(lines(dns("https://example.com/", vec![])), @"`uri` must be a domain name without scheme and path, such as example.com (given: `https://example.com/`)");
@@ -67,7 +67,7 @@ fn tcp_and_dns_targets_come_with_a_hint() {
 }
 
 #[test]
-fn secrets_are_never_repeated() {
+fn messages_never_repeat_secrets() {
     let draft = http(|_, http| {
         http.url = text("https://user:hunter2@example.com:0/");
         http.headers = vec![header("A", "hunter2\n"), header("Host", "hunter2 ")];
@@ -78,7 +78,7 @@ fn secrets_are_never_repeated() {
 }
 
 #[test]
-fn what_was_given_cannot_break_a_log_line() {
+fn messages_contain_no_control_characters() {
     let lines = lines(tcp("a\r\nb\u{1b}[31m:80"));
     assert!(!lines.contains(char::is_control), "{lines}");
 }

@@ -1,4 +1,4 @@
-//! What holds for every input: valid settings read back, and nothing panics.
+//! Properties of any input: valid settings round-trip, and nothing panics.
 
 use aloft_rules::monitor::{
     Check, DnsCheck, Header, HeaderAssertion, HttpCheck, MonitorDraft, MonitorSettings,
@@ -26,7 +26,7 @@ fn any_text() -> impl Strategy<Value = String> {
 
 fn domain() -> impl Strategy<Value = String> {
     "([a-z0-9_]([a-z0-9-]{0,8}[a-z0-9])?\\.){1,3}(com|example|xn--bcher-kva|bücher)\\.?"
-        // A hyphen in third and fourth place is for A-labels.
+        // Hyphens in third and fourth position are reserved for A-labels.
         .prop_filter("no accidental A-label", |name| DomainName::parse(name).is_ok())
 }
 
@@ -126,12 +126,12 @@ fn settings() -> impl Strategy<Value = MonitorSettings> {
 
 proptest! {
     #[test]
-    fn valid_settings_read_back_from_their_draft(settings in settings()) {  // design: §4
+    fn valid_settings_round_trip_through_draft(settings in settings()) {  // design: §4
         prop_assert_eq!(MonitorDraft::from(&settings).parse(), Ok(settings));
     }
 
     #[test]
-    fn no_text_panics(a in any::<String>(), b in any::<String>()) {
+    fn parsing_any_text_never_panics(a in any::<String>(), b in any::<String>()) {
         let _ = tcp(&a).parse();
         let _ = dns(&a, vec![record(&a, &b, "eq"), record("A", &b, &a)]).parse();
         let _ = http(|draft, http| {
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_that_resembles_a_target_panics(
+    fn parsing_similar_targets_never_panics(
         a in "(https?|tcp|mailto)?(:/{0,3})?[a-zß.@\\[\\]:%_-]{0,12}(xn--)?[0-9a-f:.]{0,12}(:[0-9+-]{0,6})?[/?#]?.{0,4}",
     ) {
         let _ = http(|_, http| http.url = text(&a)).parse();
@@ -157,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn no_numbers_panic(timeout: i32, degraded_at: i32, retry: i32) {
+    fn numbers_are_accepted_exactly_within_limits(timeout: i32, degraded_at: i32, retry: i32) {
         let parsed = http(|draft, _| {
             (draft.timeout, draft.degraded_at, draft.retry) =
                 (Some(timeout), Some(degraded_at), Some(retry));
@@ -170,13 +170,13 @@ proptest! {
     }
 
     #[test]
-    fn what_a_name_is_looked_up_as_reads_back_as_itself(a in domain()) {   // design: §5
+    fn queried_name_parses_to_itself(a in domain()) {   // design: §5
         let name = DomainName::parse(&a).unwrap();
         prop_assert_eq!(DomainName::parse(name.as_str()), Ok(name));
     }
 
     #[test]
-    fn a_target_that_is_taken_has_a_port(a in any::<String>()) {
+    fn accepted_target_has_a_port(a in any::<String>()) {
         if let Ok(target) = HostPort::parse(&a) {
             prop_assert_ne!(target.port, 0);
         }
