@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn texts_are_found_and_missing_name_has_none() {
+    async fn missing_name_has_no_texts() {
         let dns = DnsTarget::start().await;
         dns.record("_aloft.a.test", RecordKind::Txt, "one").record(
             "_aloft.a.test",

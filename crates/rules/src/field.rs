@@ -47,7 +47,7 @@ pub struct Field {
     pub name: &'static str,
     /// Type and limits of its values.
     pub shape: Shape,
-    /// Who sets the field, and its default.
+    /// Author of the value, and its default.
     pub presence: Presence,
     /// Description in one sentence, with its unit.
     pub description: &'static str,
@@ -57,7 +57,7 @@ pub struct Field {
     pub replace: bool,
 }
 
-/// Who sets a field, and its default.
+/// Author of a field's value, and its default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Presence {
     /// The user must set it.

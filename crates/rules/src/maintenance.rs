@@ -161,7 +161,7 @@ fn settings(
 ) -> Option<MaintenanceSettings> {
     let names_nothing = draft.monitor_ids.is_empty() && draft.component_ids.is_empty();
     if names_nothing && !seen.is_some_and(MaintenanceSettings::is_for_nothing) {
-        let allowed = format!("must name a monitor where `{COMPONENTS}` names no component");
+        let allowed = format!("must name a monitor unless `{COMPONENTS}` names a component");
         let _: Option<()> = reader.refuse_unseen(MONITORS, allowed);
     }
     let title = reader.text("title", draft.title);

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_instant_is_shown_as_rfc_3339_with_milliseconds() {
+    fn timestamp_is_shown_as_rfc_3339() {
         assert_eq!(Timestamp::from_millis(1_500).to_string(), "1970-01-01T00:00:01.500Z");
     }
 

@@ -64,7 +64,7 @@ fn ids_are_sorted_and_unique() {
 #[test]
 fn all_violations_are_reported_with_paths() {
     assert_snapshot!(lines(MaintenanceDraft::default()), @"
-    `monitor_ids` must name a monitor where `component_ids` names no component
+    `monitor_ids` must name a monitor unless `component_ids` names a component
     `title` must be given
     `starts_at` must be given
     `duration` must be given

@@ -246,7 +246,7 @@ impl Schedule {
         asked
     }
 
-    /// Marks a check as ended, whatever its result, also if no probe took it. A handle of an old
+    /// Marks a check as ended, whatever its result, even if no probe took it. A handle of an old
     /// revision has no effect.
     pub fn finished(&mut self, handle: Handle, region: Region) {
         if let Some(place) = self.current(handle) {

@@ -191,8 +191,8 @@ impl Doubts {
         self.probes[number].end(slot_of(number), Relief::Time, Standing::Sound)
     }
 
-    /// Advances the time. If the clock was set back, moves later instants to `now`, so that new
-    /// reports are not older than recorded ones and suspicions end in time.
+    /// Advances the time. If the clock was set back, moves later instants to `now`. So new reports
+    /// are newer than recorded ones, and suspicions end in time.
     fn pass_to(&mut self, now: Timestamp) {
         if now < self.now {
             self.probes.iter_mut().for_each(|probe| probe.set_back(now));

@@ -54,8 +54,9 @@ pub enum Changed {
     Status,
 }
 
-/// Records a result. Ignores results of another revision or a removed region, skipped or repeated
-/// ones, ones older than the last two, and all results of a paused monitor.
+/// Records a result. Ignores results of another revision or a removed region, and skipped or
+/// repeated ones. Also ignores results older than the last two, and all results of a paused
+/// monitor.
 pub fn receive(
     policy: &Policy,
     history: &mut History,

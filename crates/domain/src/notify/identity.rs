@@ -1,5 +1,6 @@
-//! Keys of alerts: the same in every attempt, so that a receiver can drop duplicates (design §5
-//! "Alerts"), and the same from opening to end, so that a vendor can group and close alerts.
+//! Keys of alerts. A key is the same in every attempt, so that a receiver can drop duplicates
+//! (design §5 "Alerts"). A thread is the same from opening to end, so that a vendor can group and
+//! close alerts.
 
 use rules::ChannelId;
 

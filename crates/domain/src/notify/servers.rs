@@ -82,7 +82,7 @@ pub struct WhatsappTemplate {
 /// Value of a template variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateParameter {
-    /// What happened, and to which monitor.
+    /// The event and the monitor's name.
     Title,
     /// Everything else except the link.
     Text,

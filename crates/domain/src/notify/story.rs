@@ -45,8 +45,8 @@ pub(super) enum Phase {
 pub(super) struct Story {
     pub(super) tone: Tone,
     pub(super) phase: Phase,
-    /// What happened, and to which monitor: `Down: API`. The most important part first, because it
-    /// may be cut.
+    /// The event and the monitor's name: `Down: API`. The most important part first, because it may
+    /// be cut.
     pub(super) title: String,
     /// Reason, as a sentence.
     pub(super) why: Option<String>,

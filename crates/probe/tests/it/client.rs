@@ -129,11 +129,11 @@ async fn invalid_http_fails_with_its_reason() {
         said.push(portless(&failure.detail, target.address().port()));
     }
     insta::assert_snapshot!(said.join("\n"), @"
-    what 127.0.0.1:PORT answers is broken HTTP: invalid HTTP version parsed
-    what 127.0.0.1:PORT answers is broken HTTP: invalid HTTP version parsed
+    127.0.0.1:PORT sent an invalid HTTP response: invalid HTTP version parsed
+    127.0.0.1:PORT sent an invalid HTTP response: invalid HTTP version parsed
     127.0.0.1:PORT closed the connection before the response was complete
-    127.0.0.1:PORT reset the connection before its answer was complete
-    the headers from 127.0.0.1:PORT are more than 128 KiB or 256 lines
+    127.0.0.1:PORT reset the connection before the response was complete
+    the headers from 127.0.0.1:PORT exceed 128 KiB or 256 lines
     ");
 }
 

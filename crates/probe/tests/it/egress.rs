@@ -1,5 +1,6 @@
-//! The egress policy in the connector: after the lookup and at every hop. Loopback addresses stand
-//! in for both sides: 127.0.0.2 and 127.0.0.3 are allowed, everything else is blocked by default.
+//! The egress policy in the connector: after the lookup and at every hop. Loopback addresses
+//! represent both sides: 127.0.0.2 and 127.0.0.3 are allowed, everything else is blocked by
+//! default.
 
 use aloft_probe::Egress;
 use domain::check::{FailureKind, Outcome};

@@ -228,15 +228,15 @@ async fn invalid_responses_fail_with_a_reason() {
         said.push(format!("{what}: {}", outcome.failure().detail));
     }
     insta::assert_snapshot!(portless(&said.join("\n"), target.address().port()), @"
-    garbage: what 127.0.0.1:PORT answers is broken HTTP: invalid HTTP version parsed
-    another protocol: what 127.0.0.1:PORT answers is broken HTTP: invalid HTTP version parsed
+    garbage: 127.0.0.1:PORT sent an invalid HTTP response: invalid HTTP version parsed
+    another protocol: 127.0.0.1:PORT sent an invalid HTTP response: invalid HTTP version parsed
     nothing: 127.0.0.1:PORT closed the connection before the response was complete
     half a head: 127.0.0.1:PORT closed the connection before the response was complete
-    a reset: 127.0.0.1:PORT reset the connection before its answer was complete
-    too many headers: the headers from 127.0.0.1:PORT are more than 128 KiB or 256 lines
-    too long headers: the headers from 127.0.0.1:PORT are more than 128 KiB or 256 lines
+    a reset: 127.0.0.1:PORT reset the connection before the response was complete
+    too many headers: the headers from 127.0.0.1:PORT exceed 128 KiB or 256 lines
+    too long headers: the headers from 127.0.0.1:PORT exceed 128 KiB or 256 lines
     half a body: 127.0.0.1:PORT closed the connection before the response was complete
-    a bad chunk: what 127.0.0.1:PORT answers is broken HTTP: Invalid chunk size line: missing size digit
+    a bad chunk: 127.0.0.1:PORT sent an invalid HTTP response: Invalid chunk size line: missing size digit
     ");
 }
 

@@ -48,7 +48,7 @@ async fn attempts_are_limited_by_the_monitor() {
 }
 
 #[tokio::test]
-async fn no_attempt_starts_after_the_next_slot_is_due() {
+async fn no_attempt_starts_at_the_next_slot() {
     // design: §5 "none starts after the next slot is due"
     let target = HttpTarget::start().await;
     target.on("/", Answer::status(503));

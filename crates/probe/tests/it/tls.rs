@@ -148,7 +148,7 @@ async fn invalid_certificates_fail_and_are_recorded() {
     not yet: the certificate of `shop.test` holds only from 2090-01-01T00:00:00.000Z [CN=shop.test]
     wrong name: the certificate is not for `shop.test` but for mail.test, www.test [CN=mail.test]
     unknown issuer: the certificate of `shop.test` is from `CN=Other CA`, which is not trusted [CN=shop.test]
-    self-signed: the certificate of `shop.test` is signed by itself, which nobody vouches for [CN=shop.test]
+    self-signed: the certificate of `shop.test` is self-signed and not trusted [CN=shop.test]
     ");
 }
 

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn email_addresses_have_a_local_part_and_a_domain() {
+    fn email_address_requires_local_part_and_domain() {
         for fine in ["ops@example.com", "a.b+c@x.io", "jörg@bücher.example"] {
             assert_eq!(email(fine), Ok(()), "{fine}");
         }

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn tcp_targets_are_names_or_addresses_with_a_port() {
+    fn tcp_target_requires_host_and_port() {
         // spec: §2.2; design: §5 TCP
         for (text, host, port) in [
             ("example.com:443", name("example.com"), 443),

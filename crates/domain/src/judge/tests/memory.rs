@@ -40,7 +40,7 @@ fn results_after_clock_set_back_count() {
 }
 
 #[test]
-fn grace_period_ends_in_time_after_clock_set_back() {
+fn grace_period_survives_clock_set_back() {
     let mut story = a_settled_monitor_in(1).edited(|_| {});
     story.now = story.now - Duration::from_hours(1);
     story.history.set_back(story.now);

@@ -60,7 +60,7 @@ fn recurrence_follows_local_time() {
 }
 
 #[test]
-fn skipped_time_moves_later_and_repeated_time_is_first() {
+fn skipped_time_moves_later_repeated_is_first() {
     // RFC 5545 §3.3.5: 2:30 was skipped on 28 March 2027 in Berlin, and repeated on 31 October.
     let spring = schedule("2027-03-27T01:30:00Z", "10m", "Europe/Berlin", "FREQ=DAILY;COUNT=3");
     let begins = |schedule: &Schedule| -> Vec<String> {

@@ -17,7 +17,7 @@ const PAUSE_MAX: Duration = Duration::from_mins(30);
 /// not retried all at once.
 const JITTER_PER_MILLE: u64 = 200;
 
-/// What happens to a failed message.
+/// Decision about a failed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextTry {
     /// It is retried then.

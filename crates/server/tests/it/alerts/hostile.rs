@@ -73,8 +73,8 @@ async fn each_is_an_attempt_that_failed_with_its_reason_and_nothing_else() {
     Status(404): dead 404 answered 404; it no longer exists: enter its new address in the channel
     Status(410): dead 410 answered 410; it no longer exists: enter its new address in the channel
     Redirect("http://lure"): dead 307 answered 307; it redirects: enter its final address in the channel
-    Close: waiting - receiver reset the connection before its answer was complete
-    Garbage: waiting - what receiver answers is broken HTTP: invalid HTTP version parsed
+    Close: waiting - receiver reset the connection before the response was complete
+    Garbage: waiting - receiver sent an invalid HTTP response: invalid HTTP version parsed
     Gigabyte: waiting - answered 200 with an endless body
     Endless: waiting - answered 200 with an endless body
     Hang: waiting - timed out after 10000 ms while waiting for the response from receiver

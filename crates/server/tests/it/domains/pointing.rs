@@ -55,7 +55,7 @@ async fn a_domain_that_leads_elsewhere_is_refused_with_what_was_found_and_what_i
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found a CNAME to `host.elsewhere.test` with the address 192.0.2.9 (given: `alias.test`)"}
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found 192.0.2.9 too, which is not this service (given: `half.test`)"}
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found nothing: `nowhere.test` does not exist (NXDOMAIN from NAMESERVER) (given: `nowhere.test`)"}
-    400 {"code":"invalid_argument","message":"`status_page.custom_domain` could not be looked up: `ill.test` cannot be looked up: NAMESERVER answers SERVFAIL (given: `ill.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` could not be looked up: failed to look up `ill.test`: NAMESERVER responded with SERVFAIL (given: `ill.test`)"}
     "#);
 }
 
@@ -143,7 +143,7 @@ async fn a_domain_is_refused_until_its_owner_names_the_page() {
     assert_snapshot!(said.replace(&dns.address().to_string(), "NAMESERVER"), @r#"
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must be yours: add the TXT record `_aloft.status.acme.test` with the value `aloft-page=ws_1jkm03001vkdf/acme`; found none (given: `status.acme.test`)"}
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must be yours: add the TXT record `_aloft.status.acme.test` with the value `aloft-page=ws_1jkm03001vkdf/acme`; found `aloft-page=ws_1jkm03001vkdf/another`, `aloft-page=ws_1jkm03003jsfm/acme` (given: `status.acme.test`)"}
-    400 {"code":"invalid_argument","message":"`status_page.custom_domain` could not be verified: `_aloft.status.acme.test` cannot be looked up: NAMESERVER answers SERVFAIL (given: `status.acme.test`)"}
+    400 {"code":"invalid_argument","message":"`status_page.custom_domain` could not be verified: failed to look up `_aloft.status.acme.test`: NAMESERVER responded with SERVFAIL (given: `status.acme.test`)"}
     "#);
 }
 

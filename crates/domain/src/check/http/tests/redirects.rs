@@ -141,9 +141,9 @@ fn invalid_location_fails_without_revealing_credentials() {
         other @ (Redirect::Final | Redirect::Follow(_)) => panic!("{location}: {other:?}"),
     });
     insta::assert_snapshot!(details.join("\n"), @r#"
-redirects to `ftp://example.com/`, which is no http or https URL
-redirects to `…@[::`, which is no URL
-redirects to `http://:0/`, which is no URL
+redirects to `ftp://example.com/`, which is not an http or https URL
+redirects to `…@[::`, which is not a valid URL
+redirects to `http://:0/`, which is not a valid URL
 redirects to `http://a:0/`, which has port 0
 "#);
 }

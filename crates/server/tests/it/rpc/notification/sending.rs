@@ -126,7 +126,7 @@ async fn a_test_says_what_the_receiver_answered() {
     {"accepted":false,"status":429,"answer":"answered 429","help":"try again later: the receiver does not accept messages at the moment"}
     {"accepted":false,"status":500,"answer":"answered 500","help":"try again later: the receiver does not accept messages at the moment"}
     {"accepted":false,"status":307,"answer":"answered 307; it redirects: enter its final address in the channel","help":"put the address that it leads to into the channel"}
-    {"accepted":false,"answer":"127.0.0.1:80 reset the connection before its answer was complete","help":"check that the address is right, and that this server may send to it"}
+    {"accepted":false,"answer":"127.0.0.1:80 reset the connection before the response was complete","help":"check that the address is right, and that this server may send to it"}
     "#);
     let log = deliveries(&caller, json!({ "notificationId": channel["id"] })).await;
     let states = log["deliveries"].as_array().unwrap().iter();
