@@ -35,7 +35,8 @@ fn main() {
     let probe = Probe::new(Settings {
         egress: Egress::new(true, []),
         nameservers: Nameservers::Given(vec![targets.nameserver]),
-        extra_roots: read_roots(targets.roots.as_bytes()).expect("the PEM has a certificate authority"),
+        extra_roots: read_roots(targets.roots.as_bytes())
+            .expect("the PEM has a certificate authority"),
         concurrency: AT_A_TIME,
         ..Settings::default()
     });
@@ -107,7 +108,8 @@ async fn run(probe: &Probe, job: &Job, checks: u32) {
 
 /// Returns the CPU time of this thread according to the kernel.
 fn thread_cpu() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("the example runs on Linux");
+    let text =
+        std::fs::read_to_string("/proc/thread-self/schedstat").expect("the example runs on Linux");
     let nanos = text.split(' ').next().and_then(|word| word.parse().ok());
     Duration::from_nanos(nanos.expect("the first word is the CPU time in nanoseconds"))
 }

@@ -96,7 +96,10 @@ impl Resolver {
 /// Parses the name as an absolute DNS name.
 pub(crate) fn absolute(name: &str) -> Result<Name, Failure> {
     let unreadable = |why: &dyn std::fmt::Display| {
-        Failure::new(FailureKind::NameUnresolved, format!("`{name}` is not a valid DNS name: {why}"))
+        Failure::new(
+            FailureKind::NameUnresolved,
+            format!("`{name}` is not a valid DNS name: {why}"),
+        )
     };
     let mut name = Name::from_ascii(name).map_err(|error| unreadable(&error))?;
     name.set_fqdn(true);

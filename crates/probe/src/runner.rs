@@ -60,8 +60,7 @@ impl Probe {
         let mut attempts = Vec::with_capacity(1);
         loop {
             let attempt = {
-                let _place =
-                    self.running.acquire().await.expect("the semaphore is never closed");
+                let _place = self.running.acquire().await.expect("the semaphore is never closed");
                 self.attempt(&job.plan, clock()).await
             };
             let assessment = assess(&job.plan, &attempt);

@@ -249,9 +249,7 @@ fn complaint(host: &str, why: &CertificateError, shown: Option<&Certificate>) ->
         return format!("the certificate is not for `{host}` but for {}", names.join(", "));
     }
     if shown.subject == shown.issuer && shown.chain.len() == 1 {
-        return format!(
-            "the certificate of `{host}` is self-signed and not trusted"
-        );
+        return format!("the certificate of `{host}` is self-signed and not trusted");
     }
     if matches!(why, Why::UnknownIssuer) {
         let issuer = &shown.issuer;

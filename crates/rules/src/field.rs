@@ -85,26 +85,51 @@ pub enum Value {
 #[expect(missing_docs, reason = "`min` and `max` are the bounds, both allowed")]
 pub enum Shape {
     /// Any text of this many characters.
-    Text { min: u32, max: u32 },
+    Text {
+        min: u32,
+        max: u32,
+    },
     /// A text of one line, for use in log lines, subjects and headers.
-    Line { min: u32, max: u32 },
+    Line {
+        min: u32,
+        max: u32,
+    },
     /// An absolute `http` or `https` URL.
-    HttpUrl { max: u32 },
+    HttpUrl {
+        max: u32,
+    },
     /// `host:port`, the host a name, an IPv4 address or an IPv6 address in brackets.
-    HostPort { max: u32 },
+    HostPort {
+        max: u32,
+    },
     /// A domain name of at most 253 characters in DNS form.
-    DomainName { max: u32 },
+    DomainName {
+        max: u32,
+    },
     /// An `http`, `https` or `mailto` URL for visitors.
-    ContactUrl { max: u32 },
+    ContactUrl {
+        max: u32,
+    },
     /// Name of an HTTP header that a user may set; excludes connection headers.
-    HeaderName { max: u32 },
+    HeaderName {
+        max: u32,
+    },
     /// Name of a response header: any token.
-    AnswerHeaderName { max: u32 },
+    AnswerHeaderName {
+        max: u32,
+    },
     /// Value of an HTTP header: visible characters, spaces and tabs.
-    HeaderValue { max: u32 },
+    HeaderValue {
+        max: u32,
+    },
     /// Lower-case words joined by single hyphens.
-    Slug { min: u32, max: u32 },
-    EmailAddress { max: u32 },
+    Slug {
+        min: u32,
+        max: u32,
+    },
+    EmailAddress {
+        max: u32,
+    },
     /// A telephone number in international format.
     PhoneNumber,
     /// A time of day, such as `22:00`.
@@ -113,8 +138,14 @@ pub enum Shape {
     TimeZone,
     /// A duration between `min` and `max` minutes, as whole minutes or hours, such as `30m` or
     /// `1h`.
-    Interval { min: u32, max: u32 },
-    Integer { min: i32, max: i32 },
+    Interval {
+        min: u32,
+        max: u32,
+    },
+    Integer {
+        min: i32,
+        max: i32,
+    },
     Bool,
     /// One of these names.
     OneOf(&'static [&'static str]),
@@ -125,7 +156,9 @@ pub enum Shape {
     /// A set of IDs with this prefix.
     SetOfIds(&'static str),
     /// An ordered list of domain names.
-    ListOfDomains { max: u32 },
+    ListOfDomains {
+        max: u32,
+    },
     /// A timestamp in RFC 3339 format.
     Instant,
     /// A list of objects with these fields (data sources).

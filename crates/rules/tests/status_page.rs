@@ -225,7 +225,10 @@ fn orphaned_component_allows_other_changes() {
     assert_eq!((renamed.name.as_deref(), renamed.monitor_id), (Some("API"), None));
     draft.monitor_id = text("mon_0000000000002");
     assert!(draft.clone().parse_change(&seen).unwrap().monitor_id.is_some());
-    assert!(ComponentDraft { monitor_id: None, ..draft }.parse().is_err(), "a new component requires a monitor");
+    assert!(
+        ComponentDraft { monitor_id: None, ..draft }.parse().is_err(),
+        "a new component requires a monitor"
+    );
 }
 
 #[test]

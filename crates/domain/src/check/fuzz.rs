@@ -121,8 +121,10 @@ impl<'a> Input<'a> {
 
 /// Checks one assertion of each sort against a response.
 ///
-/// # Panics If the outcome and its reasons disagree, if a comparator and its opposite agree, or if
-/// a prefix of the body decides differently from the whole body.
+/// # Panics
+///
+/// If the outcome and its reasons disagree, or a comparator and its opposite agree. Also if a
+/// prefix of the body decides differently from the whole body.
 pub fn assertions(input: &[u8]) {
     let input = Input::read(input);
     outcome_and_reasons_agree(&input);

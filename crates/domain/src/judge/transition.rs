@@ -28,10 +28,7 @@ pub enum IncidentChange {
     /// It silently continues after the status was unknown.
     Resumed(IncidentId),
     /// It closes; recipients of the opening alert are notified.
-    Closed {
-        id: IncidentId,
-        how: ClosedAs,
-    },
+    Closed { id: IncidentId, how: ClosedAs },
 }
 
 /// Reason for closing an incident.

@@ -102,7 +102,11 @@ mod tests {
         assert_eq!(why(&by(b"new")), None);
         assert_eq!(why(&Admission::Owner), None);
         assert_eq!(why(&by(b"old")), Some(NotTold::Password), "the password was changed since");
-        assert_eq!(why(&Admission::Visitor), Some(NotTold::Password), "subscribed while the page was public");
+        assert_eq!(
+            why(&Admission::Visitor),
+            Some(NotTold::Password),
+            "subscribed while the page was public"
+        );
     }
 
     #[test]

@@ -107,8 +107,7 @@ fn translates_to_metadata(address: Ipv6Addr) -> bool {
     let octets = address.octets();
     [6, 7, 8].into_iter().any(|start| {
         let mut written = (start..).filter(|at| *at != 8).map(|at: usize| octets[at]);
-        let mut next =
-            || written.next().expect("at most 13 of 16 octets are read");
+        let mut next = || written.next().expect("at most 13 of 16 octets are read");
         METADATA.contains(&IpAddr::from([next(), next(), next(), next()]))
     })
 }

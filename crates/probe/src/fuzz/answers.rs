@@ -16,15 +16,20 @@ const ASKED: &str = "www.example.com";
 /// Decodes a message as the response to a query for [`ASKED`]: the first byte chooses the queried
 /// type, the rest is the message.
 ///
-/// # Panics If a message for another query is accepted, if aliases are followed that are not in the
-/// response or too many of them, or if a record has the wrong type or name.
+/// # Panics
+///
+/// If a message for another query is accepted, or a record has the wrong type or name. Also if too
+/// many aliases are followed, or one that is not in the response.
 pub fn answers(input: &[u8]) {
     let Some((choice, bytes)) = input.split_first() else { return };
     let kind = RecordKind::ALL[usize::from(*choice) % RecordKind::ALL.len()];
     let name = absolute(ASKED).expect("the name is valid");
     let question = Query::query(name.clone(), record_type(kind));
     let Some(id) = bytes.first_chunk().map(|id| u16::from_be_bytes(*id)) else { return };
-    assert!(heard(bytes, id.wrapping_add(1), &question).is_none(), "a response to another query is ignored");
+    assert!(
+        heard(bytes, id.wrapping_add(1), &question).is_none(),
+        "a response to another query is ignored"
+    );
     let Some(Ok(message)) = heard(bytes, id, &question) else { return };
     assert_eq!(message.metadata.message_type, MessageType::Response);
     let (aliases, records) = follow(message.answers.clone(), &name, record_type(kind));

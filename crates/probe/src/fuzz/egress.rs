@@ -10,8 +10,10 @@ use crate::egress::{Egress, Zone, classify};
 /// Checks an address (the first 16 bytes; the last four also as IPv4) with an allowed network (16
 /// bytes, and one for its prefix length).
 ///
-/// # Panics If a permitted address embeds a blocked IPv4 one, if permitting more blocks something,
-/// or if a metadata service is permitted.
+/// # Panics
+///
+/// If a permitted address embeds a blocked IPv4 one, if permitting more blocks something, or if a
+/// metadata service is permitted.
 pub fn egress(input: &[u8]) {
     let mut bytes = [0; 33];
     let length = input.len().min(bytes.len());
@@ -88,7 +90,8 @@ fn permitted_means_public(address: IpAddr) {
 /// Checks that permitting more never blocks an address, that metadata services stay blocked, and
 /// that a network permits only its own addresses.
 fn opening_opens(address: IpAddr, network: IpNet) {
-    let everything: [IpNet; 2] = ["0.0.0.0/0", "::/0"].map(|it| it.parse().expect("the network is valid"));
+    let everything: [IpNet; 2] =
+        ["0.0.0.0/0", "::/0"].map(|it| it.parse().expect("the network is valid"));
     let least = Egress::default().permit(address);
     let private = Egress::new(true, []).permit(address);
     let allowed = Egress::new(false, [network]).permit(address);

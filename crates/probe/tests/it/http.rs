@@ -184,8 +184,7 @@ async fn request_is_repeated_for_many_header_lines() {
 }
 
 #[tokio::test]
-async fn unsafe_request_is_repeated_only_as_retry()
- {
+async fn unsafe_request_is_repeated_only_as_retry() {
     let target = HttpTarget::start().await;
     target.on("/", lines(101));
     let mut checking = get(target.url("/")).method(Method::Post, "");

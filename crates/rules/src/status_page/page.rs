@@ -75,8 +75,9 @@ impl PageSettings {
     /// Returns the domains whose addresses have access to a members page, in their queried form.
     pub fn member_domains(&self) -> impl Iterator<Item = DomainName> {
         let written = self.auth_email_domains.iter();
-        written
-            .map(|domain| DomainName::parse(domain).expect("settings only contain valid domain names"))
+        written.map(|domain| {
+            DomainName::parse(domain).expect("settings only contain valid domain names")
+        })
     }
 
     /// Returns the custom domain in its queried form: different spellings of a domain are equal.

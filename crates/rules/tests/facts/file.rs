@@ -105,7 +105,8 @@ pub(crate) struct Ours {
 impl Facts {
     /// Reads the file next to this one.
     pub(crate) fn read() -> Self {
-        let mut facts: Self = toml::from_str(include_str!("facts.toml")).expect("the file of facts is valid");
+        let mut facts: Self =
+            toml::from_str(include_str!("facts.toml")).expect("the file of facts is valid");
         let regions = facts.regions();
         for resource in &mut facts.resource {
             for row in &mut resource.arguments {

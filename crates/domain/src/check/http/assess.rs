@@ -13,8 +13,7 @@ use crate::check::text::{self, Held, Text};
 use crate::check::{AssertionResult, Found, HttpSeen};
 
 /// Reason for an undecided body assertion if the memory budget was used up.
-const OUT_OF_MEMORY: &str =
-    "not enough memory to read the body; raise `check_body_memory_mib`";
+const OUT_OF_MEMORY: &str = "not enough memory to read the body; raise `check_body_memory_mib`";
 
 /// Assesses a completed exchange. A success without assertions allocates nothing.
 pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpSeen) -> Findings {

@@ -19,7 +19,10 @@ impl HttpPlan {
     pub(in crate::check) fn of(check: &HttpCheck) -> Result<Self, String> {
         let mut url = Url::parse(&check.url).map_err(|error| format!("its URL: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("its URL has the scheme `{}` instead of http or https", url.scheme()));
+            return Err(format!(
+                "its URL has the scheme `{}` instead of http or https",
+                url.scheme()
+            ));
         }
         if url.port() == Some(0) {
             return Err("the port of its URL is 0".to_owned());

@@ -14,7 +14,11 @@ fn late_judging_keeps_the_observation_time() {
         story.receive(&result_of(1, region, ended, Outcome::Failure));
     }
     let opened = *story.transitions.last().expect("two of three fail");
-    assert_eq!((opened.to, opened.at), (Error, second), "the end of the last check behind the verdict");
+    assert_eq!(
+        (opened.to, opened.at),
+        (Error, second),
+        "the end of the last check behind the verdict"
+    );
     let IncidentChange::Opened(incident) = opened.incident else { panic!("{opened:?}") };
     assert_eq!(incident, IncidentId::at(second, 1));
     assert_eq!(story.history.since, second);

@@ -140,7 +140,9 @@ fn opsgenie_region_selects_the_host() {
 
 #[test]
 fn ntfy_without_server_uses_the_default() {
-    let Provider::Ntfy(mut topic) = a_channel(ProviderType::Ntfy) else { panic!("the channel is an ntfy topic") };
+    let Provider::Ntfy(mut topic) = a_channel(ProviderType::Ntfy) else {
+        panic!("the channel is an ntfy topic")
+    };
     (topic.server_url, topic.token) = (None, None);
     let message = http(&Provider::Ntfy(topic), &servers(), &an_event(EventKind::Error));
     assert_eq!(message.url.expose(), "https://ntfy.sh/");

@@ -123,11 +123,7 @@ fn report_view_orders_components_and_updates() {
     let view = with(facts, vec![report.clone()]);
     let told = &view.reports[0];
     let names: Vec<_> = told.components.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(
-        names,
-        ["component 2", "component 1"],
-        "removed components are omitted"
-    );
+    assert_eq!(names, ["component 2", "component 1"], "removed components are omitted");
     assert_eq!((told.status, told.state), (ReportStatus::Identified, State::Degraded));
     assert_eq!((told.started_at, told.told_at), (ago(2 * DAY), ago(HOUR)));
     let texts: Vec<_> = told.updates.iter().map(|it| it.text.as_str()).collect();

@@ -61,7 +61,9 @@ pub(super) fn paused_after_a_round_of_opinions(world: &mut World) {
         }
     }
     if world.witness.seen(place).asked_at < Some(begun) {
-        world.witness.fail("a failing region requests confirmation checks", format!("monitor {place}"));
+        world
+            .witness
+            .fail("a failing region requests confirmation checks", format!("monitor {place}"));
     }
     world.pause(place);
     world.monitors[place].target = Target::Up;

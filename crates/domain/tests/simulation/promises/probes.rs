@@ -60,7 +60,9 @@ impl Witness {
             }
             DoubtChange::Recovered { probe, .. } => {
                 let before = self.doubting.remove(&probe.0);
-                self.hold("only an active suspicion ends", before.is_some(), || format!("{change:?}"));
+                self.hold("only an active suspicion ends", before.is_some(), || {
+                    format!("{change:?}")
+                });
             }
         }
     }

@@ -127,11 +127,7 @@ impl Witness {
                 let majority = 2 * count.failing > count.votes;
                 self.hold("no error without a majority of votes failing", majority, what);
                 let thin = 2 * (count.regions - count.voting) >= count.regions;
-                self.hold(
-                    "few votes need two failures in a row",
-                    !thin || count.twice,
-                    what,
-                );
+                self.hold("few votes need two failures in a row", !thin || count.twice, what);
             }
             MonitorStatus::Degraded => {
                 let tie = tied && transition.from == MonitorStatus::Error;

@@ -49,8 +49,7 @@ impl Collector {
             // Without body assertions, an unknown encoding does not matter.
             Err(_) if plan.body_assertions.is_empty() => (None, 0),
             Err(unknown) => {
-                let detail =
-                    format!("unknown content-encoding `{unknown}`");
+                let detail = format!("unknown content-encoding `{unknown}`");
                 return Err(Failure::new(FailureKind::BodyUndecodable, detail));
             }
         };

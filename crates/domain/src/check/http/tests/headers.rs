@@ -70,7 +70,12 @@ fn reasons_show_the_deciding_line() {
         (&["ab", "b"], NotContains, "a", "header `X-A` contains `a`"),
         (&["", "b"], Empty, "", "header `X-A` is not empty"),
         (&[""], NotEmpty, "", "header `X-A` is empty"),
-        (&["soon"], Lt, "5", "header `X-A` is `soon`, which is not a number, expected to be less than `5`"),
+        (
+            &["soon"],
+            Lt,
+            "5",
+            "header `X-A` is `soon`, which is not a number, expected to be less than `5`",
+        ),
         (&["6"], Lt, "5", "header `X-A` is `6`, expected to be less than `5`"),
     ] {
         assert_eq!(found(values, comparator, target).reasons, [reason]);

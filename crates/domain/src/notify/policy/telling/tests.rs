@@ -188,13 +188,21 @@ fn reminders_are_sent_while_the_problem_lasts() {
     assert_eq!(told(&wishes, &steps), ["error", "still error (1)", "still error (2)", "recovered"]);
     let night = Wishes { quiet_hours: quiet(Held::All).quiet_hours, ..wishes };
     let steps = [hours(9), Turn(Error), hours(2), Turn(Active), hours(12)];
-    assert_eq!(told(&night, &steps), ["error", "recovered"], "the reminder in quiet hours is dropped");
+    assert_eq!(
+        told(&night, &steps),
+        ["error", "recovered"],
+        "the reminder in quiet hours is dropped"
+    );
 }
 
 #[test]
 fn end_of_dead_letter_is_not_sent() {
     let steps = [Turn(Error), Deliver(Fate::Dies), minutes(1), Turn(Active), Turn(Error)];
-    assert_eq!(told(&Wishes::default(), &steps), ["error", "error"], "the first message is a dead letter");
+    assert_eq!(
+        told(&Wishes::default(), &steps),
+        ["error", "error"],
+        "the first message is a dead letter"
+    );
 }
 
 #[test]
@@ -210,7 +218,10 @@ fn events_after_three_a_minute_wait_in_order() {
     assert_eq!(heard, ["error", "recovered", "error", "recovered", "error"]);
     let mut keeps = Model::new(ProviderType::Opsgenie, Wishes::default());
     keeps.all(&steps);
-    assert!(keeps.waiting().all(|row| row.holds.is_none()), "grouping vendors get each event at once");
+    assert!(
+        keeps.waiting().all(|row| row.holds.is_none()),
+        "grouping vendors get each event at once"
+    );
 }
 
 #[test]

@@ -288,7 +288,11 @@ impl Model {
                 row.open = false;
             }
             if telling.cancelled.contains(&row.number) {
-                assert_eq!((row.state, row.tries), (State::Waiting, 0), "only deliveries without attempts are cancelled");
+                assert_eq!(
+                    (row.state, row.tries),
+                    (State::Waiting, 0),
+                    "only deliveries without attempts are cancelled"
+                );
                 (row.open, row.state) = (false, State::Cancelled);
             }
         }
