@@ -18,7 +18,7 @@ pub static WORKSPACE: Resource = Resource {
         Field::required(
             "slug",
             Shape::Slug { min: 1, max: 64 },
-            "Name of the workspace in URLs and commands, 1 to 64 characters: words in lower case \
+            "Name of the workspace in URLs and commands, 1 to 64 characters: lower-case words \
              joined by hyphens.",
         ),
         Field::output("plan", Shape::Line { min: 1, max: 64 }, "Plan of the workspace."),
@@ -38,12 +38,12 @@ pub static KEY: Resource = Resource {
         Field::required(
             "name",
             Shape::Line { min: 1, max: 256 },
-            "What the key is for, 1 to 256 characters.",
+            "Name of the key, 1 to 256 characters.",
         ),
         Field::required(
             "scope",
             Shape::OneOf(Scope::WORDS),
-            "What the key may do: read, or everything. It cannot be changed later.",
+            "Permissions of the key: read or write. Cannot be changed later.",
         )
         .replaces(),
         Field::output("id", Shape::Id(KeyId::PREFIX), "Identifier of the key; not the key itself."),
@@ -63,11 +63,15 @@ pub static SIGNING_SECRET: Resource = Resource {
             "overlap_hours",
             Shape::Integer { min: 0, max: 7 * 24 },
             Value::Integer(24),
-            "Hours for which the secrets before sign beside a new one, 0 to 168.",
+            "Hours for which earlier secrets keep signing beside a new one, 0 to 168.",
         ),
         Field::output("id", Shape::Id(SigningSecretId::PREFIX), "Identifier of the secret."),
-        Field::output("created_at", Shape::Instant, "When the secret was made."),
-        Field::output("expires_at", Shape::Instant, "Until when it signs beside the newest."),
+        Field::output("created_at", Shape::Instant, "When the secret was created."),
+        Field::output(
+            "expires_at",
+            Shape::Instant,
+            "Until when it signs beside the newest secret.",
+        ),
     ],
     beyond: &[],
     blocks: &[],

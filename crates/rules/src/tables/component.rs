@@ -9,37 +9,37 @@ const PLACE: Shape = Shape::Integer { min: i32::MIN, max: i32::MAX };
 /// A component of a status page (§2.6).
 pub static STATUS_PAGE_COMPONENT: Resource = Resource {
     name: "service_status_page_component",
-    description: "One line of a status page: a monitor's state, or what people report.",
+    description: "One line of a status page: the status of a monitor, or of status reports.",
     fields: &[
         PAGE_ID,
         Field::required(
             "type",
             Shape::OneOf(ComponentType::WORDS),
-            "What the component shows: a monitor's state, or only what people report of it.",
+            "Content of the component: the status of a monitor, or only status reports.",
         )
         .replaces(),
         Field::optional(
             "monitor_id",
             Shape::Id(MonitorId::PREFIX),
-            "Monitor whose state is shown; required when type is monitor.",
+            "Monitor whose status is shown; required when type is monitor.",
         ),
         Field::optional(
             "name",
             Shape::Line { min: 0, max: 256 },
-            "Name on the page, at most 256 characters. Required when type is static; of a monitor, absent means the monitor's name.",
+            "Name on the page, at most 256 characters. Required when type is static; otherwise the monitor's name is the default.",
         ),
         Field::optional(
             "description",
             Shape::Text { min: 0, max: 1_024 },
-            "What the component is; at most 1024 characters.",
+            "Description for visitors; at most 1024 characters.",
         ),
-        Field::optional("order", PLACE, "Place on the page; lower ones come first."),
+        Field::optional("order", PLACE, "Position on the page; lower ones come first."),
         Field::optional(
             "group_id",
             Shape::Id(GroupId::PREFIX),
             "Component group that the component belongs to.",
         ),
-        Field::optional("group_order", PLACE, "Place within its group; lower ones come first."),
+        Field::optional("group_order", PLACE, "Position within its group; lower ones come first."),
         Field::output("id", Shape::Id(ComponentId::PREFIX), "Identifier of the component."),
         Field::output("created_at", Shape::Instant, "When the component was created."),
         Field::output("updated_at", Shape::Instant, "When the component was last changed."),
@@ -56,7 +56,7 @@ pub static STATUS_PAGE_COMPONENT: Resource = Resource {
 /// A group of components of a status page (§2.7).
 pub static STATUS_PAGE_COMPONENT_GROUP: Resource = Resource {
     name: "service_status_page_component_group",
-    description: "Components of a status page that stand together under one name.",
+    description: "A named group of components on a status page.",
     fields: &[
         PAGE_ID,
         Field::required(

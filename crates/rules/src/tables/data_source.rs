@@ -12,7 +12,7 @@ use crate::{
 /// One monitor of any kind (§2.8).
 pub static MONITOR_DATA: Resource = Resource {
     name: "service_monitor",
-    description: "Looks one HTTP, TCP or DNS monitor up by its identifier.",
+    description: "Looks up an HTTP, TCP or DNS monitor by its identifier.",
     fields: &[
         Field::required("id", Shape::Id(MonitorId::PREFIX), "Identifier of the monitor."),
         TYPE,
@@ -20,7 +20,7 @@ pub static MONITOR_DATA: Resource = Resource {
         Field::output(
             "url",
             Shape::HttpUrl { max: TARGET_CHARS_MAX },
-            "URL that is requested; HTTP monitors only.",
+            "Requested URL; HTTP monitors only.",
         ),
         Field::output(
             "uri",
@@ -43,11 +43,11 @@ pub static MONITOR_DATA: Resource = Resource {
             Shape::Bool,
             "Whether status pages show the monitor's response times. Its name, status and uptime are shown wherever it is a component, its address never.",
         ),
-        Field::output("description", monitor::DESCRIPTION.shape, "What the monitor watches."),
+        Field::output("description", monitor::DESCRIPTION.shape, "Description of the monitor."),
         Field::output(
             "timeout",
             Shape::Integer { min: 0, max: TIMEOUT_MS_MAX as i32 },
-            "Time for one attempt in milliseconds; 0 means the ceiling of 120000.",
+            "Time for one attempt in milliseconds; 0 means the maximum of 120000.",
         ),
         monitor::STATUS,
     ],
@@ -69,13 +69,13 @@ pub static MONITORS_DATA: Resource = Resource {
                 max: limits::LIST_LIMIT_MAX as i32,
             },
             Value::Integer(limits::LIST_LIMIT_DEFAULT as i32),
-            "Most monitors to list, 1 to 100.",
+            "Maximum number of monitors to list, 1 to 100.",
         ),
         Field::default(
             "offset",
             Shape::Integer { min: 0, max: i32::MAX },
             Value::Integer(0),
-            "Monitors to leave out at the beginning.",
+            "Number of monitors to skip.",
         ),
         Field::output(
             "monitors",
@@ -84,7 +84,7 @@ pub static MONITORS_DATA: Resource = Resource {
                 Field::output("name", monitor::NAME.shape, "Name of the monitor."),
                 TYPE,
             ]),
-            "The monitors, in the order of their identifiers.",
+            "The monitors, ordered by identifier.",
         ),
     ],
     beyond: &[],
@@ -96,7 +96,7 @@ pub static MONITORS_DATA: Resource = Resource {
 /// One notification channel (§2.8).
 pub static NOTIFICATION_DATA: Resource = Resource {
     name: "service_notification",
-    description: "Looks one notification channel up by its identifier.",
+    description: "Looks up a notification channel by its identifier.",
     fields: &[
         Field::required("id", Shape::Id(ChannelId::PREFIX), "Identifier of the channel."),
         Field::output("name", Shape::Text { min: 0, max: 256 }, "Name of the channel."),
@@ -104,7 +104,7 @@ pub static NOTIFICATION_DATA: Resource = Resource {
         Field::output(
             "monitor_ids",
             Shape::SetOfIds(MonitorId::PREFIX),
-            "Monitors whose incidents the channel tells about.",
+            "Monitors whose incidents are sent to the channel.",
         ),
         Field::output("created_at", Shape::Instant, "When the channel was created."),
         Field::output("updated_at", Shape::Instant, "When the channel was last changed."),
@@ -118,7 +118,7 @@ pub static NOTIFICATION_DATA: Resource = Resource {
 /// One status page (§2.8).
 pub static STATUS_PAGE_DATA: Resource = Resource {
     name: "service_status_page",
-    description: "Looks one status page up by its identifier.",
+    description: "Looks up a status page by its identifier.",
     fields: &[
         Field::required("id", Shape::Id(PageId::PREFIX), "Identifier of the page."),
         read("title", "Title of the page."),
@@ -127,7 +127,7 @@ pub static STATUS_PAGE_DATA: Resource = Resource {
         read("homepage_url", "Link to the homepage."),
         read("contact_url", "Link to the contact page."),
         read("icon", "URL of the icon."),
-        read("custom_domain", "Domain of your own that shows the page."),
+        read("custom_domain", "Custom domain of the page."),
         Field::output("published", Shape::Bool, "Whether visitors can see the page."),
         Field::output("access_type", Shape::OneOf(AccessType::WORDS), "Who may read the page."),
         read("password", "Password of the page.").sensitive(),

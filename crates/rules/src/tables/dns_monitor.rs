@@ -36,11 +36,7 @@ const RECORD_ASSERTIONS: Block = Block {
     name: "record_assertions",
     max: Some(monitor::ASSERTIONS_MAX),
     fields: &[
-        Field::required(
-            "record",
-            Shape::OneOf(RecordKind::WORDS),
-            "Type of record that is asked for.",
-        ),
+        Field::required("record", Shape::OneOf(RecordKind::WORDS), "Type of record to query."),
         monitor::assertion_target(
             "What a record is compared with: an address, a name, `10 mail.example.com` for MX, or \
              text; may be empty.",
@@ -52,5 +48,5 @@ const RECORD_ASSERTIONS: Block = Block {
         ),
     ],
     blocks: &[],
-    description: "What must hold of the records of one type.",
+    description: "An assertion on the records of one type.",
 };

@@ -15,7 +15,7 @@ const BODY_CHARS_MAX: u32 = 65_536;
 /// An HTTP monitor (§2.1).
 pub static HTTP_MONITOR: Resource = Resource {
     name: "service_http_monitor",
-    description: "Sends an HTTP request from each of its regions and checks the answer.",
+    description: "Sends an HTTP request from each of its regions and checks the response.",
     fields: &[
         monitor::NAME,
         Field::required(
@@ -65,7 +65,7 @@ const HEADERS: Block = Block {
         Field::required(
             "key",
             Shape::HeaderName { max: HEADER_NAME_CHARS_MAX },
-            "Name of the header; hop-by-hop headers and Content-Length are the connection's own.",
+            "Name of the header; hop-by-hop headers and Content-Length cannot be set.",
         ),
         Field::required(
             "value",
@@ -93,7 +93,7 @@ const STATUS_CODE_ASSERTIONS: Block = Block {
         ),
     ],
     blocks: &[],
-    description: "What must hold of the answer's status code; without any it must be 2xx.",
+    description: "An assertion on the status code; without any it must be 2xx.",
 };
 
 const BODY_ASSERTIONS: Block = Block {
@@ -104,7 +104,7 @@ const BODY_ASSERTIONS: Block = Block {
         TEXT_COMPARATOR,
     ],
     blocks: &[],
-    description: "What must hold of the answer's body, of which 1 MiB is read.",
+    description: "An assertion on the response body, of which 1 MiB is read.",
 };
 
 const HEADER_ASSERTIONS: Block = Block {
@@ -114,13 +114,13 @@ const HEADER_ASSERTIONS: Block = Block {
         Field::required(
             "key",
             Shape::AnswerHeaderName { max: HEADER_NAME_CHARS_MAX },
-            "Name of the answer's header, in any case.",
+            "Name of the response header, in any case.",
         ),
         monitor::assertion_target("Text to compare the header's value with; may be empty."),
         TEXT_COMPARATOR,
     ],
     blocks: &[],
-    description: "What must hold of a header of the answer.",
+    description: "An assertion on a response header.",
 };
 
 const TEXT_COMPARATOR: Field = Field::required(

@@ -8,11 +8,11 @@ const COMMENT_CHARS_MAX: u32 = 4_096;
 /// A comment on an incident.
 pub static INCIDENT_COMMENT: Resource = Resource {
     name: "incident_comment",
-    description: "What somebody writes into the timeline of an incident.",
+    description: "A comment in the timeline of an incident.",
     fields: &[Field::required(
         "text",
         Shape::Text { min: 1, max: COMMENT_CHARS_MAX },
-        "What is written, 1 to 4096 characters.",
+        "Text of the comment, 1 to 4096 characters.",
     )],
     beyond: &[],
     blocks: &[],

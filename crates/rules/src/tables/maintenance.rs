@@ -9,49 +9,49 @@ const THIRTY_DAYS: u32 = 30 * 24 * 60;
 /// A maintenance: its windows mute alerts of the covered monitors and do not count in uptime.
 pub static MAINTENANCE: Resource = Resource {
     name: "maintenance",
-    description: "A planned time, once or again and again, in which monitors may be down.",
+    description: "A planned time, once or recurring, in which monitors may be down.",
     fields: &[
         Field::required(
             "title",
             Shape::Line { min: 1, max: 256 },
-            "What visitors read first, 1 to 256 characters.",
+            "Title for visitors, 1 to 256 characters.",
         ),
         Field::optional(
             "description",
             Shape::Text { min: 0, max: 4_096 },
-            "What is done and what it means for people; at most 4096 characters.",
+            "Description for visitors; at most 4096 characters.",
         ),
         Field::required(
             "starts_at",
             Shape::Instant,
-            "When the first window begins; with a recurrence, also the time of the day.",
+            "Start of the first window; also the local time of recurring windows.",
         ),
         Field::required(
             "duration",
             Shape::Interval { min: 1, max: THIRTY_DAYS },
-            "How long each window is: 1m to 720h.",
+            "Duration of each window: 1m to 720h.",
         ),
         Field::default(
             "time_zone",
             Shape::TimeZone,
             Value::Text("UTC"),
-            "Zone of the IANA database whose clock a recurrence goes by.",
+            "Time zone of the recurrence: a name of the IANA database.",
         ),
         Field::optional(
             "recurrence",
             Shape::Line { min: 1, max: 512 },
-            "The value of an RRULE (RFC 5545) by which windows come again, such as \
+            "Recurrence rule: the value of an RRULE (RFC 5545), such as \
              FREQ=WEEKLY;BYDAY=SU.",
         ),
         Field::optional(
             "monitor_ids",
             Shape::SetOfIds(MonitorId::PREFIX),
-            "Monitors that it covers; this or component_ids names one.",
+            "Covered monitors; either this or component_ids is required.",
         ),
         Field::optional(
             "component_ids",
             Shape::SetOfIds(ComponentId::PREFIX),
-            "Components that it covers, with the monitors that they show.",
+            "Covered components, including their monitors.",
         ),
         Field::output("id", Shape::Id(MaintenanceId::PREFIX), "Identifier of the maintenance."),
         Field::output("created_at", Shape::Instant, "When the maintenance was created."),
@@ -60,7 +60,7 @@ pub static MAINTENANCE: Resource = Resource {
     beyond: &[Field::output(
         "status",
         Shape::OneOf(&["scheduled", "active", "over"]),
-        "Whether a window is to come, is on, or none is left.",
+        "Whether a window is upcoming, active, or none is left.",
     )],
     blocks: &[],
     rules: &[],

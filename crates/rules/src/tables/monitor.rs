@@ -20,7 +20,7 @@ pub(super) const ASSERTIONS_MAX: u32 = 10;
 pub(super) const NAME: Field = Field::required(
     "name",
     Shape::Line { min: 1, max: 256 },
-    "Name of the monitor, as people read it; at most 256 characters.",
+    "Name of the monitor; at most 256 characters.",
 );
 
 pub(super) const PERIODICITY: Field = Field::required(
@@ -33,21 +33,21 @@ pub(super) const TIMEOUT: Field = Field::default(
     "timeout",
     Shape::Integer { min: 0, max: TIMEOUT_MS_MAX as i32 },
     Value::Integer(TIMEOUT_MS_DEFAULT as i32),
-    "Time for one attempt in milliseconds, 0 to 120000; 0 means the ceiling of 120000.",
+    "Time for one attempt in milliseconds, 0 to 120000; 0 means the maximum of 120000.",
 );
 
 pub(super) const DEGRADED_AT: Field = Field::computed(
     "degraded_at",
     Shape::Integer { min: 0, max: TIMEOUT_MS_MAX as i32 },
     "Response time in milliseconds above which the monitor is degraded, 0 to 120000; 0 means never. \
-     Left out, it is two thirds of the timeout.",
+     Defaults to two thirds of the timeout.",
 );
 
 pub(super) const RETRY: Field = Field::default(
     "retry",
     Shape::Integer { min: 0, max: RETRY_MAX as i32 },
     Value::Integer(3),
-    "Attempts after a failed first one, 0 to 10, before a check counts as failed.",
+    "Retries after a failed attempt, 0 to 10, before a check counts as failed.",
 );
 
 pub(super) const ACTIVE: Field = Field::default(
@@ -67,13 +67,13 @@ pub(super) const PUBLIC: Field = Field::default(
 pub(super) const DESCRIPTION: Field = Field::optional(
     "description",
     Shape::Text { min: 0, max: 1_024 },
-    "What the monitor watches, for people; at most 1024 characters.",
+    "Description of the monitor; at most 1024 characters.",
 );
 
 pub(super) const REGIONS: Field = Field::optional(
     "regions",
     Shape::SetOf(Region::WORDS),
-    "Regions to check from. Left out or empty, it is the server's default set.",
+    "Regions to check from. Defaults to the server's default set if omitted or empty.",
 );
 
 pub(super) const ID: Field =

@@ -18,18 +18,18 @@ const WEBHOOK_HEADERS_MAX: u32 = 20;
 /// A notification channel (§2.4).
 pub static NOTIFICATION: Resource = Resource {
     name: "service_notification",
-    description: "Tells people about incidents of its monitors, through one provider.",
+    description: "Sends alerts about incidents of its monitors through one provider.",
     fields: &[
         Field::optional(
             "name",
             Shape::Line { min: 0, max: WORD_CHARS_MAX },
-            "Name of the channel, as people read it; at most 256 characters.",
+            "Name of the channel; at most 256 characters.",
         ),
         PROVIDER_TYPE,
         Field::optional(
             "monitor_ids",
             Shape::SetOfIds(MonitorId::PREFIX),
-            "Monitors whose incidents the channel tells about.",
+            "Monitors whose incidents are sent to the channel.",
         ),
         Field::output("id", Shape::Id(ChannelId::PREFIX), "Identifier of the channel."),
         Field::output("created_at", Shape::Instant, "When the channel was created."),
@@ -40,7 +40,7 @@ pub static NOTIFICATION: Resource = Resource {
         block("discord", "A Discord channel, through a webhook.", &[WEBHOOK_URL]),
         block(
             "email",
-            "A mailbox.",
+            "An email address.",
             &[Field::required(
                 "email",
                 Shape::EmailAddress { max: EMAIL_CHARS_MAX },
@@ -61,7 +61,7 @@ pub static NOTIFICATION: Resource = Resource {
                 Field::required(
                     "region",
                     Shape::OneOf(OpsgenieRegion::WORDS),
-                    "Where the account lives: us or eu.",
+                    "Region of the account: us or eu.",
                 ),
             ],
         ),
@@ -75,8 +75,8 @@ pub static NOTIFICATION: Resource = Resource {
                 "Identifier of the chat, or @name of a channel.",
             )],
         ),
-        block("sms", "A telephone, by text message.", &[PHONE_NUMBER]),
-        block("whatsapp", "A telephone, by WhatsApp message.", &[PHONE_NUMBER]),
+        block("sms", "SMS to a phone.", &[PHONE_NUMBER]),
+        block("whatsapp", "WhatsApp messages to a phone.", &[PHONE_NUMBER]),
         block("google_chat", "A Google Chat space, through a webhook.", &[WEBHOOK_URL]),
         block("grafana_oncall", "A Grafana OnCall integration.", &[WEBHOOK_URL]),
         NTFY,
@@ -145,7 +145,7 @@ const NTFY: Block = block(
         Field::optional(
             "server_url",
             Shape::HttpUrl { max: TARGET_CHARS_MAX },
-            "URL of the server; left out, it is the public one.",
+            "URL of the server; defaults to the public one.",
         ),
         Field::optional(
             "token",

@@ -20,31 +20,31 @@ pub static PROVIDER: Resource = Resource {
         Field::required(
             "api_token",
             Shape::Line { min: 1, max: KEY_CHARS_MAX },
-            "API key of the workspace. Left out, it is the environment's SERVICE_API_TOKEN.",
+            "API key of the workspace. Defaults to the environment variable SERVICE_API_TOKEN.",
         )
         .sensitive(),
         Field::optional(
             "base_url",
             Shape::HttpUrl { max: TARGET_CHARS_MAX },
-            "Address of the service, which usually ends in /rpc. Left out, it is the environment's \
-             SERVICE_API_URL, or http://127.0.0.1:8080/rpc. With https, certificates are trusted whose \
-             authority is a public one or the machine's; SSL_CERT_FILE names a file of others in \
-             place of the machine's.",
+            "URL of the service, usually ending in /rpc. Defaults to the environment variable \
+             SERVICE_API_URL, or to http://127.0.0.1:8080/rpc. With https, trusts certificates of public \
+             authorities and of the machine's; SSL_CERT_FILE names a file with authorities to use \
+             instead of the machine's.",
         ),
         // Our additions.
         Field::default(
             "request_timeout",
             Shape::Integer { min: 1, max: REQUEST_TIMEOUT_SECONDS_MAX },
             Value::Integer(60),
-            "Time for one call in seconds, 1 to 3600; each repetition has it anew.",
+            "Timeout of one call in seconds, 1 to 3600; each retry has the full time.",
         ),
         Field::default(
             "max_retries",
             Shape::Integer { min: 0, max: RETRIES_MAX },
             Value::Integer(4),
-            "How often a call is repeated that may be repeated safely, 0 to 20: when the service is \
-             not there, does not answer, says that there were too many calls, or that something else \
-             has a value that must be unique, which the same apply may be about to change.",
+            "Maximum number of retries of a call that is safe to repeat, 0 to 20. Retried are \
+             connection errors, timeouts, rate limits, and conflicts with a unique value, which the \
+             same apply may be about to change.",
         ),
     ],
     beyond: &[],

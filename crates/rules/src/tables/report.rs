@@ -22,24 +22,24 @@ const COMPONENTS: Block = Block {
         Field::required(
             "component_id",
             Shape::Id(ComponentId::PREFIX),
-            "Component that is concerned, at most once.",
+            "Affected component; each at most once.",
         ),
-        Field::required("impact", Shape::OneOf(Impact::WORDS), "How the component is meanwhile."),
+        Field::required("impact", Shape::OneOf(Impact::WORDS), "Impact on the component."),
     ],
     blocks: &[],
-    description: "Components that it is about, and how each of them is.",
+    description: "Affected components, with the impact on each.",
 };
 
 /// A status report on a page.
 pub static STATUS_REPORT: Resource = Resource {
     name: "status_report",
-    description: "What people say of an outage on a status page, update by update.",
+    description: "A report about an outage on a status page, with its updates.",
     fields: &[
-        Field::required("page_id", Shape::Id(PageId::PREFIX), "Status page that it stands on.")
+        Field::required("page_id", Shape::Id(PageId::PREFIX), "Status page of the report.")
             .replaces(),
-        Field::required("title", TITLE, "What visitors read first, 1 to 256 characters."),
+        Field::required("title", TITLE, "Title for visitors, 1 to 256 characters."),
         Field::output("id", Shape::Id(ReportId::PREFIX), "Identifier of the report."),
-        Field::output("status", STATUS, "How far it has come, by its latest update."),
+        Field::output("status", STATUS, "Status of the latest update."),
         Field::output("started_at", Shape::Instant, "Time of its first update."),
         Field::output("resolved_at", Shape::Instant, "Time of its latest update, once resolved."),
         Field::output("created_at", Shape::Instant, "When the report was created."),
@@ -54,18 +54,18 @@ pub static STATUS_REPORT: Resource = Resource {
 /// An update of a report.
 pub static REPORT_UPDATE: Resource = Resource {
     name: "status_report_update",
-    description: "What a report says from a moment on.",
+    description: "An update of a status report.",
     fields: &[
-        Field::required("status", STATUS, "How far people have come."),
-        Field::required("text", TEXT, "What is said, as Markdown, 1 to 8192 characters."),
+        Field::required("status", STATUS, "Status of the report from this update on."),
+        Field::required("text", TEXT, "Text in Markdown, 1 to 8192 characters."),
         Field::optional(
             "at",
             Shape::Instant,
-            "From when on it holds, not in the future; left out, from now on.",
+            "Time from which it applies, not in the future; default: now.",
         ),
         Field::output("id", Shape::Id(UpdateId::PREFIX), "Identifier of the update."),
-        Field::output("notified", Shape::Bool, "Whether subscribers were to be told of it."),
-        Field::output("created_at", Shape::Instant, "When the update was written."),
+        Field::output("notified", Shape::Bool, "Whether subscribers were to be notified."),
+        Field::output("created_at", Shape::Instant, "When the update was created."),
         Field::output("updated_at", Shape::Instant, "When the update was last edited."),
     ],
     beyond: &[],
@@ -77,9 +77,9 @@ pub static REPORT_UPDATE: Resource = Resource {
 /// A template of status reports.
 pub static REPORT_TEMPLATE: Resource = Resource {
     name: "report_template",
-    description: "What the reports of a workspace may begin with.",
+    description: "Default values for reports of a workspace.",
     fields: &[
-        Field::required("name", TITLE, "What people choose it by, 1 to 256 characters."),
+        Field::required("name", TITLE, "Name of the template, 1 to 256 characters."),
         Field::optional("title", TITLE, "Title of the report, 1 to 256 characters."),
         Field::optional("status", STATUS, "Status of the first update."),
         Field::optional("text", TEXT, "Text of the first update, 1 to 8192 characters."),

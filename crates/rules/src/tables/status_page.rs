@@ -45,13 +45,13 @@ pub static STATUS_PAGE: Resource = Resource {
         Field::optional(
             "custom_domain",
             Shape::DomainName { max: DOMAIN_CHARS_MAX },
-            "Domain of your own that shows the page; its DNS must already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.",
+            "Custom domain of the page; its DNS must already point to the service, and name the page in the TXT record `_aloft.DOMAIN`.",
         ),
         Field::optional(
             "access_type",
             Shape::OneOf(AccessType::WORDS),
-            "Who may read the page: everybody, who knows the password, or who has an address at one \
-             of the domains.",
+            "Access to the page: anyone, anyone with the password, or anyone with an address at one of \
+             the domains.",
         ),
         Field::optional(
             "password",
@@ -74,7 +74,7 @@ pub static STATUS_PAGE: Resource = Resource {
     beyond: &[Field::output(
         "allow_indexing",
         Shape::Bool,
-        "Whether search engines may list the page, where everybody may see it.",
+        "Whether search engines may list the page if it is public.",
     )],
     blocks: &[],
     rules: &[

@@ -10,18 +10,18 @@ use crate::{ComponentId, PageId, SubscriberId};
 /// A person or program that is notified of a status page's events.
 pub static SUBSCRIBER: Resource = Resource {
     name: "subscriber",
-    description: "Somebody, or a program, who is told what happens on a status page.",
+    description: "A person or program that is notified of a status page's events.",
     fields: &[
-        Field::required("page_id", Shape::Id(PageId::PREFIX), "Status page that is subscribed to."),
+        Field::required("page_id", Shape::Id(PageId::PREFIX), "Status page to subscribe to."),
         Field::optional(
             "email",
             Shape::EmailAddress { max: EMAIL_CHARS_MAX },
-            "Address that emails go to; either this or webhook_url.",
+            "Email address; either this or webhook_url is required.",
         ),
         Field::optional(
             "webhook_url",
             Shape::HttpUrl { max: TARGET_CHARS_MAX },
-            "URL that signed webhooks go to; either this or email.",
+            "URL for signed webhooks; either this or email is required.",
         )
         .sensitive(),
         Field::default(
@@ -33,26 +33,30 @@ pub static SUBSCRIBER: Resource = Resource {
         Field::optional(
             "component_ids",
             Shape::SetOfIds(ComponentId::PREFIX),
-            "Components that are heard of; left out, it is all of the page.",
+            "Components to be notified of; default: the whole page.",
         ),
         Field::optional(
             "topics",
             Shape::SetOf(Topic::WORDS),
-            "What is heard of; left out, it is reports and maintenance.",
+            "Topics to be notified of; default: reports and maintenance.",
         ),
         Field::output("id", Shape::Id(SubscriberId::PREFIX), "Identifier of the subscriber."),
-        Field::output("kind", Shape::OneOf(SubscriberKind::WORDS), "How the subscriber is told."),
+        Field::output(
+            "kind",
+            Shape::OneOf(SubscriberKind::WORDS),
+            "How the subscriber is notified.",
+        ),
         Field::output(
             "state",
             Shape::OneOf(SubscriberState::WORDS),
-            "Whether the subscriber said yes already.",
+            "Whether the subscriber has confirmed.",
         ),
         Field::output("created_at", Shape::Instant, "When the subscriber was added."),
-        Field::output("confirmed_at", Shape::Instant, "Since when the subscriber is told."),
+        Field::output("confirmed_at", Shape::Instant, "When the subscriber was confirmed."),
         Field::output(
             "not_told_because",
             Shape::OneOf(NotTold::WORDS),
-            "Why the subscriber is told nothing at the moment.",
+            "Why the subscriber is currently not notified.",
         ),
     ],
     beyond: &[],

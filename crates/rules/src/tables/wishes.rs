@@ -13,17 +13,17 @@ const REMINDER_MINUTES_MAX: u32 = 24 * 60;
 /// The preferences of a channel.
 pub static NOTIFICATION_WISHES: Resource = Resource {
     name: "notification_wishes",
-    description: "What a channel wants to hear, and when.",
+    description: "Notification preferences of a channel.",
     fields: &[
         Field::optional(
             "events",
             Shape::SetOf(WishedEvent::WORDS),
-            "What the channel hears of; left out, it is everything.",
+            "Events sent to the channel; default: all.",
         ),
         Field::optional(
             "remind_every",
             Shape::Interval { min: REMINDER_MINUTES_MIN, max: REMINDER_MINUTES_MAX },
-            "How often it is told that a monitor is still down, 5m to 24h; left out, never.",
+            "Interval of reminders while a monitor is down, 5m to 24h; default: no reminders.",
         ),
     ],
     beyond: &[],
@@ -31,26 +31,26 @@ pub static NOTIFICATION_WISHES: Resource = Resource {
         name: "quiet_hours",
         max: Some(1),
         fields: &[
-            Field::required("from", Shape::TimeOfDay, "When they begin, such as 22:00."),
+            Field::required("from", Shape::TimeOfDay, "Start time, such as 22:00."),
             Field::required(
                 "until",
                 Shape::TimeOfDay,
-                "When they end, such as 07:00; the next day where that is earlier.",
+                "End time, such as 07:00; on the next day if earlier than the start.",
             ),
             Field::required(
                 "time_zone",
                 Shape::TimeZone,
-                "Whose clock that is: a name of the IANA time zones, such as Europe/Berlin.",
+                "Time zone: a name of the IANA database, such as Europe/Berlin.",
             ),
             Field::default(
                 "held",
                 Shape::OneOf(Held::WORDS),
                 Value::Text(Held::All.as_str()),
-                "What waits for their end: all, or all_but_errors.",
+                "Events to hold until the end: all, or all_but_errors.",
             ),
         ],
         blocks: &[],
-        description: "A part of every day in which the channel is told nothing, or only the worst.",
+        description: "A daily time in which the channel gets no messages, or only errors.",
     }],
     rules: &[],
     import: None,
