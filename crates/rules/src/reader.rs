@@ -356,5 +356,5 @@ fn hidden(field: &Field) -> bool {
 
 #[track_caller]
 fn not_a<T>(field: &Field, kind: &str) -> T {
-    panic!("`{}` of the table is no {kind}: its shape is {:?}", field.name, field.shape)
+    panic!("field `{}` is not of the type {kind}: its shape is {:?}", field.name, field.shape)
 }

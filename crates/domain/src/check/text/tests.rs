@@ -7,7 +7,7 @@ use rules::TextComparator::{
 
 use super::*;
 
-// design: §5 "where the target is a number, a value that is none fails; otherwise text by code point"
+// design: §5 "where the target is a number, …; otherwise text by code point"
 #[test]
 fn whole_texts_are_compared() {
     for (text, comparator, target, held) in [

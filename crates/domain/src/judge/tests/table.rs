@@ -13,7 +13,7 @@ fn a_tie() -> Story {
 fn verdict_table_holds_in_every_row() {
     let window = 2 * PERIOD;
     let rows: Vec<(&str, Story, MonitorStatus)> = vec![
-        ("nobody has reported", a_monitor().after(PERIOD), Unknown),
+        ("no region has reported", a_monitor().after(PERIOD), Unknown),
         ("all votes are too old", a_settled_monitor_in(3).after(window + PERIOD), Unknown),
         ("inactive", a_settled_monitor_in(3).paused(), Unknown),
         ("1 of 1 fails", a_settled_monitor_in(1).fails("fly-ams"), Error),

@@ -45,7 +45,7 @@ fn assert_all(start: &str, rules: &[&str], expected: &str) {
 }
 
 #[test]
-fn days() {
+fn daily_rules_match_the_rfc() {
     assert_all(
         "1997-09-02T09:00",
         &["FREQ=DAILY;COUNT=10"],
@@ -76,7 +76,7 @@ fn days() {
 }
 
 #[test]
-fn weeks() {
+fn weekly_rules_match_the_rfc() {
     assert_all(
         "1997-09-02T09:00",
         &["FREQ=WEEKLY;COUNT=10"],
@@ -125,7 +125,7 @@ fn weeks() {
 }
 
 #[test]
-fn months_by_days_of_the_week() {
+fn monthly_rules_by_weekday_match_the_rfc() {
     assert_all(
         "1997-09-05T09:00",
         &["FREQ=MONTHLY;COUNT=10;BYDAY=1FR"],
@@ -175,7 +175,7 @@ fn months_by_days_of_the_week() {
 }
 
 #[test]
-fn months_by_their_days() {
+fn monthly_rules_by_day_match_the_rfc() {
     assert_all(
         "1997-09-28T09:00",
         &["FREQ=MONTHLY;BYMONTHDAY=-3"],
@@ -204,7 +204,7 @@ fn months_by_their_days() {
 }
 
 #[test]
-fn years() {
+fn yearly_rules_match_the_rfc() {
     assert_all(
         "1997-06-10T09:00",
         &["FREQ=YEARLY;COUNT=10;BYMONTH=6,7"],
@@ -244,7 +244,7 @@ fn years() {
 }
 
 #[test]
-fn hours_and_minutes() {
+fn hourly_and_minutely_rules_match_the_rfc() {
     // With the end of erratum 3883.
     assert_all(
         "1997-09-02T09:00",
