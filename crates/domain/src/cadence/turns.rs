@@ -26,7 +26,7 @@ pub struct Turns<J> {
     /// The workspaces with waiting jobs, fewest running checks first.
     order: BTreeSet<Rank>,
     waiting: usize,
-    /// Jobs that passed their deadline and were not yet returned by [`Self::expired`].
+    /// Jobs that passed their deadline and were not yet returned by `expired()`.
     expired: Vec<J>,
     /// Makes the key of each waiting job unique.
     sequence: u64,
