@@ -1,6 +1,6 @@
-// What a call costs over plain `fetch` with JSON on loopback: both in one run, by turns, against a server in
-// a process of its own that answers at once. Beside them a client over connect-web's transport, for
-// docs/decisions/0037. Fails past the bound of issue 8. Needs `npm run build`.
+// Measures a call against plain `fetch` with JSON on loopback: both in one run, alternating, against a server
+// in its own process that responds immediately. It also measures a client over connect-web's transport, for
+// docs/decisions/0037. Fails above the bound of issue 8. Needs `npm run build`.
 //
 //     node bench/call.mjs                         # a server that answers the same each time
 //     node bench/call.mjs http://…/rpc aloft_…    # a real one with a monitor at least
@@ -49,7 +49,7 @@ if (process.argv[2] === "serve") {
   process.exit();
 }
 
-/** Answers a monitor, or as many as are asked for. */
+/** Returns a monitor, or as many as requested. */
 function serve() {
   const list = (limit) => ({
     httpMonitors: Array(limit).fill(MONITOR),
@@ -124,7 +124,7 @@ async function measure(baseUrl, apiKey) {
   }
 }
 
-/** The median of each way's calls, in microseconds. The ways take turns call by call, each after each. */
+/** The median of each variant's calls, in microseconds. The variants alternate call by call. */
 async function medians(ways) {
   const times = ways.map(() => []);
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {

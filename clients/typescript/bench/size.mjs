@@ -1,6 +1,6 @@
-// How large the library is in a program that uses one service, bundled for a browser, minified and
-// compressed: in chunks, as bundlers of web sites make it, and as one file, as Workers get it, where what
-// only a `transport` needs is inside too. Fails past the bound of issue 8. Needs `npm run build`.
+// Measures the library in a program that uses one service, bundled for a browser, minified and compressed. It
+// measures chunks, as bundlers of web sites create them, and one file, as for Workers, which includes the
+// code for a `transport`. Fails above the bound of issue 8. Needs `npm run build`.
 
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,7 +41,7 @@ for (const [name, contents] of Object.entries(PROGRAMS)) {
       outdir: "out",
       write: false,
     });
-    // What is loaded at once: the entry and what it imports, and not what waits for a \`transport\`.
+    // The immediately loaded code: the entry and its imports, without the code for a \`transport\`.
     const loaded = splitting ? atOnce(outputFiles) : outputFiles;
     const sizes = [0, 0, 0];
     for (const { contents } of loaded) {

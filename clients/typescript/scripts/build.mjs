@@ -1,5 +1,5 @@
-// Builds `dist`: ES modules and CommonJS, each with its own types beside it. What is there stays until all of
-// it is built, for who runs it meanwhile.
+// Builds `dist`: ES modules and CommonJS, each with its own types. The previous build stays until the new one
+// is complete, for programs that run it meanwhile.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Compiles the unit tests with what they test, types among it, and runs them: in a folder of their own, for two
-// runs may be on at once.
+// Compiles and type-checks the unit tests with the code under test, and runs them in a folder of their own,
+// because two runs may be concurrent.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";

@@ -1,20 +1,20 @@
-// Where the service is: the base of its RPC, and `/v1` beside it.
+// The service's addresses: the base of its RPC, and `/v1` beside it.
 
 import { environment } from "./environment.js";
 import { invalid } from "./errors.js";
 
-/** Where the service is looked for when nobody said: a server on this machine. */
+/** Default address: a server on this machine. */
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8080/rpc";
 
-/** Addresses without a slash at their end. */
+/** Addresses without a trailing slash. */
 export interface Address {
-  /** What the paths of methods follow, such as `https://up.example/rpc`. */
+  /** Base of method paths, such as `https://up.example/rpc`. */
   readonly rpc: string;
-  /** What `/v1` follows: the same without `/rpc`, where it ends so. */
+  /** Base of `/v1`: the same without a trailing `/rpc`. */
   readonly host: string;
 }
 
-/** The address that holds: what was given, or the environment's, or that of this machine. */
+/** Returns the effective address: the given one, the environment's, or that of this machine. */
 export function addressOf(baseUrl: string | undefined): Address {
   if (baseUrl !== undefined) {
     return parse(baseUrl, "baseUrl");
@@ -28,7 +28,7 @@ function parse(given: string, name: string): Address {
   try {
     url = new URL(given);
   } catch {
-    // Told below, with the form that an address has.
+    // Reported below, with the form of an address.
   }
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw invalid(

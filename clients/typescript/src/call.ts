@@ -1,5 +1,5 @@
-// A call with all its tries: time, headers and repetitions are the same whichever way it goes, over `fetch`
-// (`wire.ts`) or a transport (`over-transport.ts`).
+// A call with all its attempts: time limit, headers and retries are the same over `fetch` (`wire.ts`) and
+// over a transport (`over-transport.ts`).
 
 import { Deadline } from "./deadline.js";
 import { isNotFound, ServiceError } from "./errors.js";
@@ -11,10 +11,10 @@ import { checked, written } from "./request.js";
 import { mayBeDone, mayHelp, pauseOf } from "./retry.js";
 import { send } from "./wire.js";
 
-/** Time for a call where nobody said otherwise, in milliseconds. */
+/** Default time limit of a call, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 
-/** Calls a method of the RPC. Answers the JSON of the answer. */
+/** Calls an RPC method and returns the JSON of the response. */
 export async function call(
   settings: Settings,
   method: Method,
@@ -38,22 +38,22 @@ export async function call(
   return (await tried(settings, traits, options, made)) ?? {};
 }
 
-/** What the tries of a call depend on. */
+/** The parameters of a call's attempts. */
 export interface Traits {
-  /** What is called, for errors. */
+  /** Name of the method, for errors. */
   readonly name: string;
-  /** Whether it may be made twice. */
+  /** Whether it may be executed twice. */
   readonly isSafe: boolean;
   /** Whether it waits for checks. */
   readonly waits: boolean;
-  /** Whether this error says that a try before it, whose answer was lost, did what was asked for. */
+  /** Whether this error shows that an earlier attempt with a lost response has succeeded. */
   readonly isDone?: ((error: unknown) => boolean) | undefined;
 }
 
-/** One try. */
+/** Makes one attempt. */
 export type Attempt = (deadline: Deadline) => Promise<object | undefined>;
 
-/** Makes a call until it succeeds, another try would not help, or its time is over. */
+/** Makes attempts until one succeeds, another one would not help, or the time is over. */
 export async function tried(
   settings: Settings,
   { name, isSafe, waits, isDone }: Traits,
@@ -83,7 +83,7 @@ export async function tried(
   }
 }
 
-/** Waits for the next try, or throws the error where there is none. */
+/** Waits for the next attempt, or throws the error if there is none. */
 async function again(
   error: unknown,
   isSafe: boolean,
@@ -131,7 +131,7 @@ function overFetch(
   };
 }
 
-/** What a transport needs is many times this library, and loaded only for who gives one. */
+/** The code of transports is many times this library, so it is loaded only for callers with one. */
 function overTransport(
   settings: Settings,
   method: Method,

@@ -1,4 +1,4 @@
-// The client: every service under its package's name, made from the table of methods.
+// The client: every service under its package's name, built from the table of methods.
 
 import { call } from "./call.js";
 import { SERVICES } from "./gen/methods.js";
@@ -10,18 +10,17 @@ import { pagesOf } from "./pages.js";
 
 /** All services of one address. */
 export interface ServiceClient extends Services {
-  /** Asks whose the key is and what it may do. */
+  /** Returns the identity and the scopes of the key. */
   whoami(options?: CallOptions): Promise<Identity>;
   /**
-   * Revokes a key of the workspace by its identifier, `key_…`. A read-only key may revoke itself and nothing
-   * else.
+   * Revokes a key of the workspace by its ID, `key_…`. A read-only key may revoke only itself.
    */
   revokeKey(id: string, options?: CallOptions): Promise<void>;
 }
 
 /**
- * A client of the service. Nothing is sent before its first call. Without a key it works too, for calls that
- * carry one in their headers.
+ * Creates a client of the service. It sends nothing before its first call. Without a key, each call must
+ * carry one in its headers.
  *
  * ```ts
  * const client = createServiceClient({ apiKey: "…", baseUrl: "https://up.example/rpc" });
@@ -41,7 +40,7 @@ export function createServiceClient(options: ClientOptions = {}): ServiceClient 
   return client as unknown as ServiceClient;
 }
 
-/** A service with a function for each of its methods. */
+/** Builds a service with a function for each of its methods. */
 function serviceOf(settings: Settings, path: string, methods: Methods): object {
   const service: Record<string, unknown> = {};
   for (const [name, [traits, request]] of Object.entries(methods)) {

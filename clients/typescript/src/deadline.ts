@@ -1,21 +1,21 @@
-// The end of a call before its time: by its time-out, by a clock that nobody sets, or by who made it.
+// The early end of a call: by its timeout, by a monotonic clock, or by the caller's signal.
 
 import { ServiceError } from "./errors.js";
 
-/** Longest time that timers take; more is no limit. */
+/** Longest duration that timers support; a longer timeout is no limit. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** How long a call may take, with all its tries. Must be stopped when the call is over. */
+/** The time limit of a call with all its attempts. Must be stopped when the call is over. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #method: string;
   readonly #timeoutMs: number;
   readonly #outer: AbortSignal | undefined;
   readonly #endsAt: number;
-  /** Fails what is raced: a listener of the signal would take longer than all else here. */
+  /** Fails the race. A listener of the signal would take longer than everything else here. */
   #fail: ((error: unknown) => void) | undefined;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Why the last try failed. */
+  /** Failure of the last attempt. */
   #why: unknown;
 
   constructor(method: string, timeoutMs: number, outer: AbortSignal | undefined) {
@@ -33,12 +33,12 @@ export class Deadline {
     }
   }
 
-  /** Fires when the call must end; its reason is the error that the call fails with. */
+  /** Fires when the call must end; its reason is the error of the call. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** What is left, in whole milliseconds; undefined without a limit. */
+  /** Returns the remaining time in whole milliseconds; undefined without a limit. */
   get remainingMs(): number | undefined {
     if (this.#timeoutMs === Infinity) {
       return undefined;
@@ -46,7 +46,7 @@ export class Deadline {
     return Math.max(1, Math.ceil(Math.min(this.#endsAt - performance.now(), this.#timeoutMs)));
   }
 
-  /** What `work` comes to, or the end of the call, whichever is first. One race at a time. */
+  /** Returns the outcome of `work` or the end of the call, whichever is first. One race at a time. */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#fail = reject;
@@ -67,12 +67,12 @@ export class Deadline {
     }
   }
 
-  /** A try failed, and there may be another: where there is no time for it, this is why. */
+  /** Records the failure of an attempt, which becomes the cause if no time is left for another one. */
   failed(error: unknown): void {
     this.#why = error;
   }
 
-  /** The call is over. */
+  /** Ends the time limit: the call is over. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#outer?.removeEventListener("abort", this.#cancel);
@@ -80,7 +80,7 @@ export class Deadline {
 
   readonly #cancel = () => {
     const reason: unknown = this.#outer?.reason;
-    // Of `AbortSignal.timeout`, which is the end of a time too.
+    // The error of `AbortSignal.timeout`, which also ends the time.
     const isTime = (reason as { name?: unknown } | undefined)?.name === "TimeoutError";
     const code = isTime ? "deadline_exceeded" : "canceled";
     const cause = (isTime ? this.#why : undefined) ?? reason;

@@ -1,4 +1,4 @@
-// Descriptors of the contract for protobuf-es, made of the short form in `gen/messages.ts` and of the table
+// Descriptors of the contract for protobuf-es, built from the short form in `gen/messages.ts` and the table
 // of methods. Only transports need them.
 
 import {
@@ -21,7 +21,7 @@ import { MESSAGES } from "./gen/messages.js";
 import { SERVICES } from "./gen/methods.js";
 import { READS, REPEATABLE, repetition } from "./method.js";
 
-/** A file before it is one. */
+/** A file under construction. */
 interface File {
   readonly package: string;
   readonly messages: string[];
@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<string, Type>> = { bool: Type.BOOL, int32: Type.INT
 
 let registry: FileRegistry | undefined;
 
-/** The descriptor of the method with this path. */
+/** Returns the descriptor of the method with this path. */
 export function methodOf(path: string): DescMethodUnary | undefined {
   registry ??= createFileRegistry(create(FileDescriptorSetSchema, { file: files().map(described) }));
   const [service = "", name] = path.split("/");
@@ -39,7 +39,7 @@ export function methodOf(path: string): DescMethodUnary | undefined {
     DescMethodUnary | undefined;
 }
 
-/** Packages with their messages, each before those that name it. */
+/** Packages with their messages, each before the messages that use it. */
 function files(): File[] {
   const files: File[] = [];
   for (const line of MESSAGES.trim().split("\n")) {

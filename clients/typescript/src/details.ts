@@ -5,14 +5,14 @@ import { BinaryReader } from "@bufbuild/protobuf/wire";
 
 import type { Violation } from "./errors.js";
 
-/** A detail as it came. */
+/** A detail as received. */
 export interface Detail {
   /** Full name of the message. */
   readonly type: string;
   readonly value: Uint8Array;
 }
 
-/** What details say. */
+/** The content of details. */
 export interface Said {
   reason?: string;
   violations?: Violation[];
@@ -20,20 +20,20 @@ export interface Said {
   retryAfterMs?: number;
 }
 
-/** What these details say; what is unknown or broken is left out. */
+/** Returns the content of these details, without unknown or broken ones. */
 export function said(details: readonly Detail[]): Said {
   const found: Said = {};
   for (const { type, value } of details) {
     try {
       READERS[type.slice(type.lastIndexOf("/") + 1)]?.(found, value);
     } catch {
-      // A detail that cannot be read says nothing; the error itself stands.
+      // An unreadable detail is ignored; the error itself remains.
     }
   }
   return found;
 }
 
-/** The bytes of a detail in JSON: base64, with or without its end. */
+/** Decodes the bytes of a detail in JSON: base64, with or without padding. */
 export function bytesOf(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 }
@@ -60,7 +60,7 @@ function violation(bytes: Uint8Array): Violation {
   return { field, path: camel(field), description };
 }
 
-/** Of a google.protobuf.Duration. */
+/** Reads a google.protobuf.Duration. */
 function milliseconds(bytes: Uint8Array): number {
   let [seconds, nanos] = [0, 0];
   fields(bytes, {
@@ -70,7 +70,7 @@ function milliseconds(bytes: Uint8Array): number {
   return seconds * 1_000 + Math.ceil(nanos / 1_000_000);
 }
 
-/** A path in the names of the objects of this library. */
+/** Returns a path in the names of this library's objects. */
 function camel(path: string): string {
   return path.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

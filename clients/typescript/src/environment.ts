@@ -1,4 +1,4 @@
-// The one place that reads the environment: where there is one, and where it may be read.
+// The only access to the environment, if it exists and may be read.
 
 /** The globals that some runtimes have. */
 interface Runtime {
@@ -6,13 +6,13 @@ interface Runtime {
   readonly Deno?: { readonly env?: { get(name: string): string | undefined } };
 }
 
-/** A variable of the environment; undefined where it is blank, and where there is none to ask. */
+/** Returns an environment variable; undefined if it is blank or cannot be read. */
 export function environment(name: string): string | undefined {
   const runtime = globalThis as Runtime;
   return variable(() => runtime.process?.env?.[name]) ?? variable(() => runtime.Deno?.env?.get(name));
 }
 
-/** Deno throws where it was not given leave to read. */
+/** Deno throws without permission to read the environment. */
 function variable(read: () => unknown): string | undefined {
   try {
     const value = read();

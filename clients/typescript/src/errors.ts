@@ -1,9 +1,9 @@
-// Errors as callers see them: one class, a code that is a word, a reason that never changes, and a guard
-// for each code. What an answer says of an error is read in `refusal.ts`.
+// Errors for callers: one class, a code as a string, a stable reason, and a guard for each code. `refusal.ts`
+// reads errors from responses.
 
 import type { KnownReason } from "./gen/words.js";
 
-/** Every code, in the order of their numbers in gRPC and Connect, from 1 on. */
+/** Every code, in the order of its number in gRPC and Connect, from 1 on. */
 export const ERROR_CODES = [
   "canceled",
   "unknown",
@@ -23,27 +23,27 @@ export const ERROR_CODES = [
   "unauthenticated",
 ] as const;
 
-/** What kind of error it is. */
+/** The code of an error. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Why a call failed, in a word that does not change; a newer service may have others. */
+/** The stable reason of a failed call. A newer service may have others. */
 export type ErrorReason = KnownReason | WebhookReason | (string & {});
 
-/** Why `verifyWebhook` refused a request. */
+/** The reason why `verifyWebhook` rejected a request. */
 export type WebhookReason =
   "WEBHOOK_HEADERS_MISSING" | "WEBHOOK_TIMESTAMP" | "WEBHOOK_SIGNATURE" | "WEBHOOK_BODY";
 
-/** A field of a request that breaks a rule. */
+/** A field of a request that violates a rule. */
 export interface Violation {
-  /** Path from the request on in the names of the contract, such as `monitor.degraded_at`. */
+  /** Path from the request on in the contract's names, such as `monitor.degraded_at`. */
   readonly field: string;
-  /** The same path in the names of the objects of this library, such as `monitor.degradedAt`. */
+  /** The same path in this library's names, such as `monitor.degradedAt`. */
   readonly path: string;
-  /** What was given and what is allowed. */
+  /** The given value and the allowed values. */
   readonly description: string;
 }
 
-/** What an error is made of; see {@link ServiceError}. */
+/** The parts of an error; see {@link ServiceError}. */
 export interface ErrorParts {
   readonly code: ErrorCode;
   readonly reason?: ErrorReason | undefined;
@@ -58,22 +58,22 @@ export interface ErrorParts {
 /** Shared by all copies of this library in a program, as ESM and as CommonJS. */
 const BRAND = Symbol.for("@aloft/client.ServiceError");
 
-/** Why a call failed, or why none could be made. The only error that this library throws. */
+/** The failure of a call, before or after it was sent. The only error that this library throws. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
-  /** What kind of error it is, such as `not_found`. */
+  /** Code of the error, such as `not_found`. */
   readonly code: ErrorCode;
-  /** Why, in a word that does not change; absent where the service did not answer itself. */
+  /** Stable reason. Absent if the service did not respond itself. */
   readonly reason: ErrorReason | undefined;
-  /** The fields that break rules; empty for other errors. */
+  /** The fields that violate rules; empty for other errors. */
   readonly violations: readonly Violation[];
-  /** Names the request in the log of the service; absent where the service did not answer. */
+  /** ID of the request in the service's log. Absent without a response of the service. */
   readonly requestId: string | undefined;
-  /** Status of the answer in HTTP; absent without an answer. */
+  /** HTTP status of the response. Absent without a response. */
   readonly status: number | undefined;
-  /** How long to wait before the next try, in milliseconds; absent where nobody said. */
+  /** Wait before the next attempt, in milliseconds. Absent if unspecified. */
   readonly retryAfterMs: number | undefined;
-  /** What was called, such as `monitor.v1.MonitorService/GetMonitor`. */
+  /** Name of the method, such as `monitor.v1.MonitorService/GetMonitor`. */
   readonly method: string | undefined;
 
   constructor(message: string, parts: ErrorParts) {
@@ -88,7 +88,7 @@ export class ServiceError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Holds for errors of every copy of this library; of a class that extends this one, for its own alone. */
+  /** Accepts errors of every copy of this library. A subclass only accepts its own instances. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (this !== ServiceError) {
       return Function.prototype[Symbol.hasInstance].call(this, value);
@@ -97,7 +97,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** A {@link ServiceError} of one code. */
+/** A {@link ServiceError} with one code. */
 export type ErrorOf<Code extends ErrorCode> = ServiceError & { readonly code: Code };
 
 /** Whether it is an error of this library. */
@@ -114,47 +114,47 @@ export function isCanceled(error: unknown): error is ErrorOf<"canceled"> {
   return has(error, "canceled");
 }
 
-/** Whether nobody knows what went wrong, such as an unexpected answer of a proxy. */
+/** Whether the cause is unknown, such as an unexpected response of a proxy. */
 export function isUnknown(error: unknown): error is ErrorOf<"unknown"> {
   return has(error, "unknown");
 }
 
-/** Whether the request breaks rules; `violations` says which fields. */
+/** Whether the request violates rules; `violations` names the fields. */
 export function isInvalidArgument(error: unknown): error is ErrorOf<"invalid_argument"> {
   return has(error, "invalid_argument");
 }
 
-/** Whether the time for the call was over; `cause` is why its last try failed, where one did. */
+/** Whether the call ran out of time; `cause` is the failure of its last attempt, if there was one. */
 export function isDeadlineExceeded(error: unknown): error is ErrorOf<"deadline_exceeded"> {
   return has(error, "deadline_exceeded");
 }
 
-/** Whether there is no such thing in the workspace. */
+/** Whether the workspace has no such thing. */
 export function isNotFound(error: unknown): error is ErrorOf<"not_found"> {
   return has(error, "not_found");
 }
 
-/** Whether something else has a value already that must be unique. */
+/** Whether something else already has a value that must be unique. */
 export function isAlreadyExists(error: unknown): error is ErrorOf<"already_exists"> {
   return has(error, "already_exists");
 }
 
-/** Whether the key may not do that, such as a read-only key that changes something. */
+/** Whether the key lacks the permission, such as a read-only key that changes something. */
 export function isPermissionDenied(error: unknown): error is ErrorOf<"permission_denied"> {
   return has(error, "permission_denied");
 }
 
-/** Whether there were too many calls (`retryAfterMs` says how long to wait), or the request is too large. */
+/** Whether there were too many calls (`retryAfterMs` is the wait), or the request is too large. */
 export function isResourceExhausted(error: unknown): error is ErrorOf<"resource_exhausted"> {
   return has(error, "resource_exhausted");
 }
 
-/** Whether things do not stand as they would have to for this call. */
+/** Whether the state does not allow this call. */
 export function isFailedPrecondition(error: unknown): error is ErrorOf<"failed_precondition"> {
   return has(error, "failed_precondition");
 }
 
-/** Whether somebody else changed it at the same time; reading it again and repeating helps. */
+/** Whether it was modified concurrently; fetch it and retry. */
 export function isAborted(error: unknown): error is ErrorOf<"aborted"> {
   return has(error, "aborted");
 }
@@ -164,17 +164,17 @@ export function isOutOfRange(error: unknown): error is ErrorOf<"out_of_range"> {
   return has(error, "out_of_range");
 }
 
-/** Whether the service has no such method; also what a wrong address answers. */
+/** Whether the service lacks the method, which also happens at a wrong address. */
 export function isUnimplemented(error: unknown): error is ErrorOf<"unimplemented"> {
   return has(error, "unimplemented");
 }
 
-/** Whether the service failed, or what came back was no answer. */
+/** Whether the service failed, or the response was invalid. */
 export function isInternal(error: unknown): error is ErrorOf<"internal"> {
   return has(error, "internal");
 }
 
-/** Whether the service did not answer, or cannot now; trying again may help. */
+/** Whether the service did not respond, or cannot now; a retry may help. */
 export function isUnavailable(error: unknown): error is ErrorOf<"unavailable"> {
   return has(error, "unavailable");
 }
@@ -189,7 +189,7 @@ export function isUnauthenticated(error: unknown): error is ErrorOf<"unauthentic
   return has(error, "unauthenticated");
 }
 
-/** An error of a request that was not sent, with what is wrong with it. */
+/** Creates an error for an invalid request that was not sent. */
 export function invalid(message: string, violations?: readonly Violation[], cause?: unknown): ServiceError {
   return new ServiceError(message, {
     code: "invalid_argument",

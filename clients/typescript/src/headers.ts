@@ -1,14 +1,14 @@
-// Headers of a request: what a caller gives over what the client adds, under what the protocol needs.
+// Headers of a request: the caller's override the client's, and those of the protocol override both.
 
 import { invalid } from "./errors.js";
 import type { HeaderValues } from "./options.js";
 
 /** Carries the key of a call. */
 export const KEY_HEADER = "x-service-key";
-/** Makes repetitions of a create one. */
+/** Makes retries of a create idempotent. */
 export const IDEMPOTENCY_HEADER = "idempotency-key";
 
-/** Headers in lower case, with the client's key unless the caller gives another one. */
+/** Returns headers in lower case, with the client's key unless the caller gives another one. */
 export function headersOf(
   apiKey: string | undefined,
   given: HeaderValues | undefined,
@@ -27,7 +27,7 @@ export function headersOf(
   return headers;
 }
 
-/** A value that a header may have; `fetch` would only say that it failed. */
+/** Checks a header's value; `fetch` would only fail without a reason. */
 export function sendable(name: string, value: string): string {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
     throw invalid(`the header \`${name}\` has a name or a value that no header may have`);
@@ -35,7 +35,7 @@ export function sendable(name: string, value: string): string {
   return value;
 }
 
-/** A key that nobody else will think of: 128 bits of chance, in hexadecimal. */
+/** Creates a random key: 128 bits in hexadecimal. */
 export function randomKey(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,4 +1,4 @@
-// `/v1` of the same host: who a key is, and the end of one (specification §4.1, §4.2).
+// `/v1` of the same host: the identity of a key, and its revocation (specification §4.1, §4.2).
 
 import { tried, type Traits } from "./call.js";
 import { invalid, isServiceError } from "./errors.js";
@@ -7,7 +7,7 @@ import { headersOf, KEY_HEADER } from "./headers.js";
 import type { CallOptions, Settings } from "./options.js";
 import { send, type Sent } from "./wire.js";
 
-/** Whose key it is, and what it may do. */
+/** The workspace and the scopes of a key. */
 export interface Identity {
   /** Name of the workspace. */
   name: string;
@@ -15,23 +15,26 @@ export interface Identity {
   slug: string;
   /** Plan of the workspace. */
   plan: string;
-  /** Who calls. */
+  /** The caller. */
   actor: {
     /** `apiKey` for a key. */
     type: "apiKey" | (string & {});
-    /** Identifier of the key, `key_…`; not the key itself. */
+    /** ID of the key, `key_…`; not the key itself. */
     keyId: string;
-    /** What the key may do. */
+    /** Scopes of the key. */
     scopes: Scope[];
   };
 }
 
-/** Asks who the key of the call is. */
+/** Returns the identity of the call's key. */
 export async function whoami(settings: Settings, options: CallOptions): Promise<Identity> {
   return (await request(settings, "GET", "/v1/whoami", options)) as Identity;
 }
 
-/** Revokes a key, also one that was revoked before: of its own, a repetition is told just that. */
+/**
+ * Revokes a key. Revoking a revoked key has no effect; for the call's own key, a retry gets
+ * `unauthenticated`.
+ */
 export async function revokeKey(settings: Settings, id: string, options: CallOptions): Promise<void> {
   if (typeof id !== "string" || id === "") {
     throw invalid("`id` must be the identifier of a key, `key_…`, such as `whoami` answers");
@@ -41,7 +44,7 @@ export async function revokeKey(settings: Settings, id: string, options: CallOpt
   });
 }
 
-/** Whether the text of a key is of the one with this identifier: it carries the part behind the prefix. */
+/** Whether this key has this ID: its text contains the part after the prefix. */
 function isOf(key: string | undefined, id: string): boolean {
   const [, carried] = id.split("_");
   return carried !== undefined && key?.split("_")[1] === carried;

@@ -1,4 +1,4 @@
-// The client library of Aloft: what is exported here is what people may name.
+// The public exports of Aloft's client library.
 
 export { DEFAULT_BASE_URL } from "./address.js";
 export { createServiceClient, type ServiceClient } from "./client.js";

@@ -1,11 +1,11 @@
-// Messages of protobuf-es from the JSON of this library and back, for transports: texts, numbers, booleans,
-// messages, instants and masks, and nothing else, since the contract has nothing else.
+// Converts between this library's JSON and protobuf-es messages, for transports. It supports strings,
+// numbers, booleans, messages, instants and masks, because the contract uses nothing else.
 
 import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 
 import { invalid } from "./errors.js";
 
-/** Values by their names. */
+/** Values by name. */
 type Fields = Record<string, unknown>;
 
 const TIMESTAMP = "google.protobuf.Timestamp";
@@ -13,10 +13,10 @@ const FIELD_MASK = "google.protobuf.FieldMask";
 /** `FeatureSet.FieldPresence.EXPLICIT`. */
 const EXPLICIT = 1;
 
-/** An instant of RFC 3339, whose offset is not left to the place where the program runs. */
+/** An RFC 3339 instant. Its offset is required, so it does not depend on the local time zone. */
 const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** What a message is made of that says what this JSON does. Throws where a value is not of its field's kind. */
+/** Returns the initializer of a message from this JSON. Throws if a value is not of its field's kind. */
 export function initOf(desc: DescMessage, json: object, path = ""): object {
   const init: Fields = {};
   for (const field of desc.fields) {
@@ -28,7 +28,9 @@ export function initOf(desc: DescMessage, json: object, path = ""): object {
   return init;
 }
 
-/** The JSON of a message, with lists, totals and empty texts, as the service writes it. */
+/**
+ * Returns the JSON of a message as the service writes it: with empty lists, zero totals and empty strings.
+ */
 export function jsonOf(desc: DescMessage, message: Message): object {
   const json: Fields = {};
   for (const field of desc.fields) {
@@ -42,7 +44,7 @@ export function jsonOf(desc: DescMessage, message: Message): object {
   return json;
 }
 
-/** The value of a field; undefined where it is not there. */
+/** Returns the value of a field; undefined if it is absent. */
 function valueOf(field: DescField, message: Fields): unknown {
   if (field.oneof !== undefined) {
     const chosen = message[field.oneof.localName] as { case?: string; value?: unknown } | undefined;
@@ -78,7 +80,7 @@ function written(field: DescField, value: unknown, path: string): unknown {
   }
 }
 
-/** A text, a number or a boolean; of anything else protobuf-es would only say that it failed. */
+/** Converts a string, a number or a boolean. For other values, protobuf-es would fail without a reason. */
 function scalar(field: DescField, value: unknown, path: string): unknown {
   switch (field.scalar) {
     case ScalarType.INT32:
@@ -86,7 +88,7 @@ function scalar(field: DescField, value: unknown, path: string): unknown {
     case ScalarType.BOOL:
       return typeof value === "boolean" ? value : refuse(path, "true or false", value);
     default:
-      // What was given instead may be a secret.
+      // The given value may be a secret, so it is not quoted.
       return typeof value === "string" ? value : refuse(path, "a text");
   }
 }
@@ -101,7 +103,7 @@ function read(field: DescField, value: unknown): unknown {
       return value;
     case TIMESTAMP: {
       const { seconds, nanos } = value as { seconds: bigint; nanos: number };
-      // As the service writes it: a fraction only where there is one.
+      // As the service writes it: without a fraction of zero.
       return new Date(Number(seconds) * 1_000 + nanos / 1_000_000).toISOString().replace(".000Z", "Z");
     }
     case FIELD_MASK:
@@ -114,7 +116,7 @@ function read(field: DescField, value: unknown): unknown {
 function instant(value: unknown, path: string): { seconds: bigint; nanos: number } {
   const [, day] = INSTANT.exec(String(value)) ?? [];
   const ms = Date.parse(String(value));
-  // To `Date` 30 February is a day in March.
+  // `Date` turns 30 February into a day in March.
   if (day === undefined || Number.isNaN(ms) || !new Date(day).toISOString().startsWith(day)) {
     return refuse(path, "a time of RFC 3339, such as 2026-11-21T00:00:00Z", value);
   }
@@ -122,7 +124,7 @@ function instant(value: unknown, path: string): { seconds: bigint; nanos: number
   return { seconds: BigInt(seconds), nanos: (ms - seconds * 1_000) * 1_000_000 };
 }
 
-/** Throws what is wrong with the value at a path. */
+/** Throws the violation of the value at a path. */
 function refuse(path: string, what: string, given?: unknown): never {
   const description = `must be ${what}${given === undefined ? "" : ` (given: \`${String(given)}\`)`}`;
   throw invalid(`\`${path}\` ${description}`, [{ field: snake(path), path, description }]);

@@ -1,5 +1,5 @@
-// What people may set, of a client and of one call, and how it is read: options before environment, blank
-// as missing, mistakes refused when the client is made. What is done with it belongs to `call.ts`.
+// Options of a client and of a call. Explicit options precede the environment, blank counts as missing, and
+// invalid options fail when the client is created. `call.ts` uses them.
 
 import type { Transport } from "@connectrpc/connect";
 
@@ -7,45 +7,45 @@ import { type Address, addressOf } from "./address.js";
 import { environment } from "./environment.js";
 import { invalid } from "./errors.js";
 
-/** How a client is made. Everything may be left out. */
+/** Options of a client. All are optional. */
 export interface ClientOptions {
-  /** The API key. Left out or blank, it is the environment's `SERVICE_API_KEY`. */
+  /** API key. If omitted or blank, `SERVICE_API_KEY` from the environment. */
   readonly apiKey?: string | undefined;
   /**
-   * Address of the service, which usually ends in `/rpc`. Left out or blank, it is the environment's
-   * `SERVICE_API_URL`, or `http://127.0.0.1:8080/rpc`.
+   * Address of the service, which usually ends in `/rpc`. If omitted or blank, `SERVICE_API_URL` from the
+   * environment, or `http://127.0.0.1:8080/rpc`.
    */
   readonly baseUrl?: string | undefined;
   /**
-   * A transport of connect-es that calls go through, in place of `fetch`: gRPC in Node, a router in
-   * tests. `whoami` and `revokeKey` are no RPC, and go to `baseUrl` by `fetch` all the same.
+   * A connect-es transport to use instead of `fetch`: gRPC in Node, a router in tests. `whoami` and
+   * `revokeKey` are not RPC methods and always use `fetch` with `baseUrl`.
    */
   readonly transport?: Transport | undefined;
-  /** What sends requests. Left out, it is the global `fetch`. */
+  /** The function that sends requests. Defaults to the global `fetch`. */
   readonly fetch?: Fetch | undefined;
   /**
-   * Time for a call with all its tries, in milliseconds; 0 is no limit. Left out, it is a minute, and for
-   * `triggerMonitor`, which waits for its checks, as long as the longest of them may take: 150 seconds.
+   * Time limit of a call with all its attempts, in milliseconds; 0 disables it. Defaults to a minute, and for
+   * `triggerMonitor`, which waits for its checks, to their maximum of 150 seconds.
    */
   readonly timeoutMs?: number | undefined;
-  /** How calls are tried again; `false` is never. */
+  /** Retry policy; `false` disables retries. */
   readonly retry?: RetryOptions | false | undefined;
 }
 
-/** What is set for one call. */
+/** Options of one call. */
 export interface CallOptions {
   /** As in {@link ClientOptions}, for this call. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Ends the call, which then fails with the code `canceled`; one of `AbortSignal.timeout` with
-   * `deadline_exceeded`.
+   * Aborts the call, which then fails with the code `canceled`; with `deadline_exceeded` for
+   * `AbortSignal.timeout`.
    */
   readonly signal?: AbortSignal | undefined;
-  /** Headers of the request. `x-service-key` is another key for this call. */
+  /** Headers of the request. `x-service-key` replaces the key for this call. */
   readonly headers?: HeaderValues | undefined;
   /**
-   * Makes repetitions of a create one with it: who sends the same key again gets what the first call
-   * made. Left out, it is random per call, and the same for all its tries.
+   * Idempotency key of a create: a retry with the same key returns the result of the first call. Defaults to
+   * a random key per call, shared by its attempts.
    */
   readonly idempotencyKey?: string | undefined;
   /** As in {@link ClientOptions}, for this call. */
@@ -53,34 +53,34 @@ export interface CallOptions {
 }
 
 /**
- * How a call is tried again that failed. Tried again is what was refused for too many calls (429), or found
- * nobody there (`unavailable`: no connection, no answer, 502 to 504) or somebody else at work (`aborted`); a fault
- * of the service (`internal`) would only be one again. Reads, changes that may be made twice and creates (by
- * their idempotency key) are tried again in each of these cases, all others only where nothing was done: after
- * 429, without a connection, or where the service says so by a Retry-After of its own.
+ * Retry policy of failed calls. Retried failures are rate limits (429), an unreachable service
+ * (`unavailable`: no connection, no response, 502 to 504) and concurrent changes (`aborted`). Internal errors
+ * (`internal`) are not, because the fault would recur. Reads, idempotent methods and creates (by their
+ * idempotency key) are retried in each of these cases. Others are retried only if nothing was done: after
+ * 429, without a connection, or if the service sends its own Retry-After.
  *
- * A delete whose answer was lost and whose next try finds nothing has succeeded.
+ * A delete whose response was lost and whose retry finds nothing has succeeded.
  *
- * Pauses are random up to a bound that doubles with each try (full jitter). A Retry-After of at most a minute
- * is waited for in full, and the pause comes on top; a longer one ends the call.
+ * Pauses are random up to a bound that doubles with each attempt (full jitter). A Retry-After of at most a
+ * minute is added in full; a longer one ends the call.
  */
 export interface RetryOptions {
-  /** Most tries, with the first. Default 4. */
+  /** Maximum number of attempts, including the first. Default 4. */
   readonly attempts?: number | undefined;
-  /** Bound of the pause before the second try, in milliseconds. Default 200. */
+  /** Bound of the pause before the second attempt, in milliseconds. Default 200. */
   readonly firstPauseMs?: number | undefined;
   /** Bound of every pause, in milliseconds. Default 5000. */
   readonly longestPauseMs?: number | undefined;
 }
 
-/** What sends a request, as the global `fetch` does. */
+/** A function that sends a request, like the global `fetch`. */
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 
 /** Headers in any of the usual forms. */
 export type HeaderValues =
   Headers | Readonly<Record<string, string | undefined>> | readonly (readonly [string, string])[];
 
-/** Options as they hold. */
+/** The effective options. */
 export interface Settings {
   readonly apiKey: string | undefined;
   readonly address: Address;
@@ -91,13 +91,13 @@ export interface Settings {
   readonly retry: Retry;
 }
 
-/** How calls are tried again. */
+/** The retry policy. */
 export type Retry = { readonly [Name in keyof RetryOptions]-?: number };
 
 const RETRY: Retry = { attempts: 4, firstPauseMs: 200, longestPauseMs: 5_000 };
 const NO_RETRY: Retry = { ...RETRY, attempts: 1 };
 
-/** Reads the options; throws what is wrong with them. */
+/** Reads the options; throws if one is invalid. */
 export function settingsOf(options: ClientOptions): Settings {
   const apiKey = given(options.apiKey) ?? environment("SERVICE_API_KEY");
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
@@ -113,7 +113,7 @@ export function settingsOf(options: ClientOptions): Settings {
   };
 }
 
-/** A time-out as given; throws where it is none. */
+/** Returns the given timeout; throws if it is invalid. */
 export function timeOf(timeoutMs: number | undefined): number | undefined {
   if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
     throw invalid(`\`timeoutMs\` must be a number of milliseconds, 0 for no limit (given: \`${timeoutMs}\`)`);
@@ -121,7 +121,7 @@ export function timeOf(timeoutMs: number | undefined): number | undefined {
   return timeoutMs;
 }
 
-/** How to try again as given; undefined where nothing was. */
+/** Returns the given retry policy; undefined without one. */
 export function retryOf(retry: RetryOptions | false | undefined): Retry | undefined {
   if (retry === undefined || retry === false) {
     return retry === false ? NO_RETRY : undefined;
@@ -139,7 +139,7 @@ export function retryOf(retry: RetryOptions | false | undefined): Retry | undefi
   return merged;
 }
 
-/** A text that says something. */
+/** Returns a string that is not blank. */
 function given(text: string | undefined): string | undefined {
   return text?.trim() || undefined;
 }

@@ -1,5 +1,5 @@
-// One try of a call over a transport of connect-es. Loaded with the first such call only, because it brings
-// protobuf-es along.
+// One attempt of a call over a connect-es transport. Loaded with the first such call only, because it
+// includes protobuf-es.
 
 import type { Transport } from "@connectrpc/connect";
 
@@ -12,7 +12,7 @@ import { retryAfterOf, withAdvice } from "./refusal.js";
 import { written } from "./request.js";
 import { neverConnected } from "./retry.js";
 
-/** What is read of a ConnectError, of whichever copy of connect-es in a program. */
+/** The used fields of a ConnectError, from any copy of connect-es in a program. */
 interface Refused {
   readonly code: number;
   readonly rawMessage: string;
@@ -21,7 +21,7 @@ interface Refused {
   readonly cause?: unknown;
 }
 
-/** Makes one try. Answers the JSON of the answer; throws what went wrong. */
+/** Makes one attempt and returns the JSON of the response; throws the failure. */
 export async function unary(
   transport: Transport,
   path: string,
@@ -33,7 +33,7 @@ export async function unary(
   if (method === undefined) {
     throw new ServiceError(`the contract has no method ${path}`, { code: "internal", method: path });
   }
-  // What JSON leaves out is left out here too, and dates are texts.
+  // Values that JSON omits are omitted here too, and dates become strings.
   const message = initOf(method.input, JSON.parse(written(path, request)) as object);
   try {
     const { signal, remainingMs } = deadline;
@@ -68,7 +68,7 @@ function told(error: unknown, path: string): ServiceError {
   });
 }
 
-/** Whether nobody answered: connect-es hands on what `fetch` throws then as a fault that it does not know. */
+/** Whether the connection failed: connect-es reports an error of `fetch` as an unknown one. */
 function isOfNetwork({ code, cause }: Refused): boolean {
   const name = cause instanceof Error ? cause.name : undefined;
   return ERROR_CODES[code - 1] === "unknown" && (name === "TypeError" || neverConnected(cause));

@@ -1,21 +1,21 @@
-// What a list answers: the first page to who awaits it, all pages to who iterates.
+// The result of a list method: the first page when awaited, all pages when iterated.
 
 import { ServiceError } from "./errors.js";
 
 /**
- * Pages of a list. As a promise it is the first page; as an async iterable it is all of them, each asked for
- * when the one before is used up. Nothing is sent before either, and the first page is asked for once.
+ * Pages of a list. As a promise, it is the first page; as an async iterable, it is all of them, each fetched
+ * when the previous one is used up. Nothing is sent before either, and the first page is fetched once.
  */
 export interface Pages<Page> extends Promise<Page>, AsyncIterable<Page> {}
 
-/** The fields of requests and answers that lead from page to page. */
+/** The paging fields of requests and responses. */
 interface Turning {
   readonly pageToken?: unknown;
   readonly offset?: unknown;
   readonly nextPageToken?: unknown;
 }
 
-/** Pages that `ask` gets: the first with `request` as it is, the others with their token in it. */
+/** Creates pages that `ask` fetches: the first with `request` unchanged, the others with their token. */
 export function pagesOf(request: object, ask: (request: object) => Promise<object>): Pages<object> {
   return new Asked(request, ask);
 }
@@ -47,7 +47,7 @@ class Asked implements Pages<object> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<object, void, undefined> {
-    // The token stands for the place that an offset led to.
+    // The token already contains the position of an offset.
     const { offset: _, ...rest } = this.#request as Turning;
     let page = await this.#page();
     let token: unknown;

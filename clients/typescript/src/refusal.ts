@@ -1,25 +1,28 @@
-// What an answer says that is no success: of the service in Connect's words, of `/v1` in those of RFC 9457,
-// or of somebody in between, who says it in a page.
+// Reads the error of an unsuccessful response: from the service in Connect's format, from `/v1` in that of
+// RFC 9457, or from an intermediary in any format.
 
 import { bytesOf, type Detail, said } from "./details.js";
 import { ERROR_CODES, type ErrorCode, ServiceError } from "./errors.js";
 
-/** An answer that was read: to its end, or as far as an error is. */
+/** A response that was read: completely, or as far as an error needs. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** Most characters that a message repeats of a page. */
+/** Maximum number of characters of a page that a message quotes. */
 const SHOWN_MAX = 160;
-/** Most characters of a page that are looked at for these: pages are made by strangers, of any length. */
+/**
+ * Maximum number of characters of a page that are scanned for these, because strangers' pages have any
+ * length.
+ */
 const LOOKED_AT_MAX = 8_192;
 
-/** What of a page is not said to people. What is not closed goes on to the end, so nothing is read twice. */
+/** Invisible parts of a page. An unclosed part extends to the end, so nothing is scanned twice. */
 const MARKUP = /<(style|script)\b[\s\S]*?(?:<\/\1>|$)|<[a-z!/][^<>]*(?:>|$)/gi;
 
-/** The codes of statuses that came without words of the service. */
+/** Codes of statuses without an error of the service. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   400: "internal",
   401: "unauthenticated",
@@ -33,7 +36,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   504: "unavailable",
 };
 
-/** The error that this answer is, of a call of `method` at `url`. */
+/** Returns the error of this response to a call of `method` at `url`. */
 export function refusal(answer: Answer, method: string, url: string): ServiceError {
   const body = objectOf(answer.text);
   if (typeof body?.["code"] === "string") {
@@ -45,7 +48,7 @@ export function refusal(answer: Answer, method: string, url: string): ServiceErr
   return ofStranger(answer, method, url);
 }
 
-/** An object in JSON; undefined where it is something else. */
+/** Parses a JSON object; undefined for anything else. */
 export function objectOf(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -55,19 +58,19 @@ export function objectOf(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether it is an object as JSON has them. */
+/** Whether it is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether somebody must be told how to give a key, and how. */
+/** Explains how to give a key, if one is missing. */
 export function withAdvice(message: string, reason: string | undefined): string {
   return reason === "KEY_MISSING"
     ? `${message}; give the option \`apiKey\`, or set SERVICE_API_KEY`
     : message;
 }
 
-/** What a Retry-After asks for, in milliseconds; undefined where it is none (RFC 9110 §10.2.3). */
+/** Returns the wait of a Retry-After in milliseconds; undefined if it is invalid (RFC 9110 §10.2.3). */
 export function retryAfterOf(headers: Headers): number | undefined {
   const given = headers.get("retry-after")?.trim();
   if (!given) {
@@ -113,7 +116,7 @@ function ofStranger(answer: Answer, method: string, url: string): ServiceError {
       : `${type}${excerpt(answer.text)}`;
   const message = `${url} answered ${status || "with"} ${shown}, which is not the service; is \`baseUrl\` right?`;
   return new ServiceError(message, {
-    // A success that is no answer is nobody's.
+    // A success without a valid response is not from the service.
     code: status >= 200 && status < 300 ? "internal" : codeOf(status),
     requestId: requestIdOf(answer),
     status: status || undefined,
@@ -122,7 +125,7 @@ function ofStranger(answer: Answer, method: string, url: string): ServiceError {
   });
 }
 
-/** The beginning of what a page says to people. */
+/** Returns the beginning of a page's visible text. */
 function excerpt(text: string): string {
   const bare = text.slice(0, LOOKED_AT_MAX).replace(MARKUP, " ");
   const words = bare.replace(/\s+/g, " ").trim();
@@ -150,7 +153,7 @@ function detailsOf(value: unknown): Detail[] {
   });
 }
 
-/** What is no base64 is nothing. */
+/** Invalid base64 is ignored. */
 function bytes(base64: string): Uint8Array {
   try {
     return bytesOf(base64);

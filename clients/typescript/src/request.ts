@@ -1,11 +1,11 @@
-// Requests before they are sent: fields that the contract does not have are refused by name, where a
-// server would only be asked in vain, and so is what JSON would write as null, which clears a setting.
-// Masks are written as JSON writes them.
+// Validates requests before they are sent. Unknown fields are rejected by name, because the server would
+// reject them too. So are values that JSON writes as null, which clears a setting. Masks are converted to
+// their JSON form.
 
 import { invalid, type ServiceError, type Violation } from "./errors.js";
 import type { Method, Shape } from "./method.js";
 
-/** A request as it is sent; throws what is wrong with it. */
+/** Returns a request as sent; throws its violations. */
 export function checked(method: Method, given: unknown): object {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw refused(method, [{ field: "request", path: "request", description: "must be an object" }]);
@@ -19,7 +19,7 @@ export function checked(method: Method, given: unknown): object {
   return Array.isArray(mask) ? { ...given, updateMask: mask.join(",") } : given;
 }
 
-/** The JSON of a request; throws where there is none, as of a bigint. */
+/** Returns the JSON of a request; throws if there is none, for example for a bigint. */
 export function written(path: string, request: object): string {
   try {
     return JSON.stringify(request);
@@ -44,7 +44,7 @@ function walk(given: object, shape: Shape, path: string, violations: Violation[]
   }
 }
 
-/** What is wrong with a value, and with all that it holds. */
+/** Returns the violations of a value and of its contents. */
 function inside(value: unknown, shape: 1 | Shape, where: string, violations: Violation[]): void {
   if (Array.isArray(value)) {
     value.forEach((element: unknown, index) => inside(element, shape, `${where}[${index}]`, violations));
@@ -55,7 +55,7 @@ function inside(value: unknown, shape: 1 | Shape, where: string, violations: Vio
   }
 }
 
-/** Whether it is a number that JSON has no word for. */
+/** Whether it is a number that JSON cannot express. */
 function isUnspoken(value: unknown): boolean {
   return typeof value === "number" && !Number.isFinite(value);
 }

@@ -1,19 +1,19 @@
-// Whether a call that failed is tried again, and when. Making it belongs to `call.ts`.
+// Decides whether and when a failed call is retried. `call.ts` retries it.
 
 import { ServiceError } from "./errors.js";
 import type { Retry } from "./options.js";
 
-/** Longest Retry-After that is waited for, in milliseconds: past that the caller should know. */
+/** Longest Retry-After to wait for, in milliseconds. The caller should know of a longer one. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
-/** What runtimes call it when no connection was made: nothing was sent then. */
+/** Messages and codes of runtimes for a failed connection: nothing was sent. */
 const NEVER_CONNECTED =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused/;
 
-/** How deep causes of errors are looked into. */
+/** Maximum depth of the search in causes of errors. */
 const CAUSES_MAX = 5;
 
-/** Whether trying again may help, and does nothing twice; `isSafe` says that the call may be made twice. */
+/** Whether a retry may help and executes nothing twice. `isSafe` says that the call may be executed twice. */
 export function mayHelp(error: ServiceError, isSafe: boolean): boolean {
   switch (error.code) {
     case "resource_exhausted":
@@ -28,13 +28,13 @@ export function mayHelp(error: ServiceError, isSafe: boolean): boolean {
   }
 }
 
-/** Whether a call that failed like this may have been carried out: only its answer is missing. */
+/** Whether a call with this failure may have been executed, with only its response missing. */
 export function mayBeDone(error: unknown): boolean {
   const isUnclear = error instanceof ServiceError && error.code === "unavailable";
   return isUnclear && !wasRefused(error) && !neverConnected(error.cause);
 }
 
-/** How long to wait before the next try, in milliseconds; undefined where it is too long to be waited for. */
+/** Returns the pause before the next attempt in milliseconds; undefined if it is too long. */
 export function pauseOf(error: ServiceError, tries: number, retry: Retry): number | undefined {
   const asked = error.retryAfterMs ?? 0;
   if (asked > RETRY_AFTER_MS_MAX) {
@@ -44,12 +44,12 @@ export function pauseOf(error: ServiceError, tries: number, retry: Retry): numbe
   return asked + Math.random() * bound;
 }
 
-/** Whether the service itself says that it did nothing, and when to come back. */
+/** Whether the service itself says that it did nothing, and when to retry. */
 function wasRefused(error: ServiceError): boolean {
   return error.reason !== undefined && error.retryAfterMs !== undefined;
 }
 
-/** Whether a failure of `fetch` says that nobody was reached. */
+/** Whether an error of `fetch` shows that no connection was made. */
 export function neverConnected(cause: unknown, depth = 0): boolean {
   if (typeof cause !== "object" || cause === null || depth > CAUSES_MAX) {
     return false;

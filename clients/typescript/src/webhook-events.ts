@@ -1,12 +1,12 @@
-// What webhooks carry, as TypeScript: of channels by docs/reference/webhook.schema.json, of status pages by
-// docs/reference/page-webhook.md; a test holds both. Fields are only ever added to a version.
+// Types of webhook bodies: of channels as in docs/reference/webhook.schema.json, of status pages as in
+// docs/reference/page-webhook.md. A test compares them. A version only gains fields.
 
 import type { MonitorKind, Region, ReportStatus } from "./gen/words.js";
 
-/** What a webhook tells, by its `type`. */
+/** The body of a webhook, by its `type`. */
 export type WebhookEvent = ChannelEvent | PageEvent;
 
-/** The types of what channels are told. */
+/** The event types of channels. */
 export const CHANNEL_EVENT_TYPES = [
   "monitor.error",
   "monitor.degraded",
@@ -16,7 +16,7 @@ export const CHANNEL_EVENT_TYPES = [
   "channel.test",
 ] as const;
 
-/** The types of what subscribers of a status page are told, one by one. */
+/** The event types of subscribers of a status page, without digests. */
 export const PAGE_NEWS_TYPES = [
   "page.report.opened",
   "page.report.updated",
@@ -28,112 +28,112 @@ export const PAGE_NEWS_TYPES = [
   "page.incident.closed",
 ] as const;
 
-/** What a channel of the kind `webhook` is told. */
+/** The body for a channel of the kind `webhook`. */
 export interface ChannelEvent {
-  /** Version of this form. */
+  /** Version of this format. */
   version: 1;
-  /** What happened; `monitor.storm` is several events of one minute together. */
+  /** Event type; `monitor.storm` is a digest of several events of one minute. */
   type: (typeof CHANNEL_EVENT_TYPES)[number];
-  /** When it happened, RFC 3339; of a storm, when its last event did. */
+  /** Time of the event, RFC 3339; for a digest, of its last event. */
   timestamp: string | null;
   data: {
-    /** Identifier of the channel, `chn_…`. */
+    /** ID of the channel, `chn_…`. */
     channel: string;
-    /** Where people see more; null where there is nothing that everybody may see, and for tests. */
+    /** Link to a public page; null without one, and for tests. */
     link: string | null;
-    /** One event, or those of a storm, oldest first. */
+    /** One event, or those of a digest, oldest first. */
     events: MonitorEvent[];
   };
 }
 
-/** What happened to a monitor. */
+/** An event of a monitor. */
 export interface MonitorEvent {
-  /** What happened. */
+  /** Event type. */
   event: "error" | "degraded" | "still_degraded" | "recovered" | "test";
-  /** When it happened. */
+  /** Time of the event. */
   at: string | null;
   /** Name of the workspace. */
   workspace: string;
-  /** The monitor as it was then. */
+  /** The monitor at that time. */
   monitor: EventMonitor;
   /** Identifier of the incident, `inc_…`; null outside one. The same in `error`,
    * `still_degraded` and `recovered`. */
   incident: string | null;
-  /** When what it tells of began. */
+  /** Start of the state that it reports. */
   began_at: string | null;
-  /** How long it lasted, or lasts, in milliseconds. */
+  /** Duration of that state so far, in milliseconds. */
   lasted_ms: number;
-  /** What ended it, only with `recovered`. */
+  /** Reason of the closing, only for `recovered`. */
   closed: null | "recovered" | "degraded" | "paused" | "deleted" | "resolved";
-  /** 0 when it is told the first time, then the number of the reminder. */
+  /** 0 for the first message, then the number of the reminder. */
   reminder: number;
-  /** Why, as a sentence. */
+  /** Reason, as a sentence. */
   why: string | null;
-  /** What each region saw last, failing ones first. */
+  /** The latest observation of each region, failing ones first. */
   regions: EventRegion[];
 }
 
-/** A monitor as an event tells of it. */
+/** A monitor in an event. */
 export interface EventMonitor {
-  /** Identifier, `mon_…`. */
+  /** ID, `mon_…`. */
   id: string;
-  /** Its name. */
+  /** Name. */
   name: string;
   /** Kind of check. */
   kind: MonitorKind;
   /** URL, `host:port` or domain name, without credentials. */
   target: string;
-  /** Method of the request; only `http`. */
+  /** Method of the request; only for `http`. */
   method: string | null;
 }
 
-/** What a region saw, as an event tells of it. */
+/** The observation of a region in an event. */
 export interface EventRegion {
-  /** Its name, such as `fly-ams`. */
+  /** Name, such as `fly-ams`. */
   region: Region;
-  /** The probe, where it stands in for the region or serves several, such as `this server`; else null. */
+  /** The probe, if it stands in for the region or serves several, such as `this server`; otherwise null. */
   place: string | null;
   /** Whether its check failed. */
   failing: boolean;
-  /** Why it was no success. */
+  /** Reason why it was not a success. */
   reason: string | null;
-  /** Status of the answer; only `http`. */
+  /** HTTP status of the response; only for `http`. */
   status: number | null;
-  /** Whole exchange, in milliseconds. */
+  /** Duration of the whole exchange, in milliseconds. */
   latency_ms: number | null;
 }
 
-/** What a subscriber of a status page is told. */
+/** The body for a subscriber of a status page. */
 export interface PageEvent {
-  /** Version of this form. */
+  /** Version of this format. */
   version: 1;
-  /** What happened; `page.storm` where several incidents of a minute come together. */
+  /** Event type; `page.storm` is a digest of several incidents of a minute. */
   type: (typeof PAGE_NEWS_TYPES)[number] | "page.storm";
-  /** When the last of it happened, RFC 3339. */
+  /** Time of the last event, RFC 3339. */
   timestamp: string | null;
   data: {
-    /** Whom it is for, `sub_…`. */
+    /** The recipient, `sub_…`. */
     subscriber: string;
-    /** The page; its link where the server has a public address. */
+    /** The page; with a link if the server has a public address. */
     page: { id: string; title: string; link: string | null };
-    /** One, or several of a storm, oldest first. */
+    /** One event, or those of a digest, oldest first. */
     news: PageNews[];
   };
 }
 
-/** One thing that happened on a status page. */
+/** An event of a status page. */
 export type PageNews = ReportNews | MaintenanceNews | IncidentNews;
 
-/** What all news have. */
+/** The common fields of page events. */
 interface News<Type extends (typeof PAGE_NEWS_TYPES)[number]> {
   type: Type;
-  /** When it happened, RFC 3339. */
+  /** Time of the event, RFC 3339. */
   at: string | null;
-  /** What it is about; none: the whole page. */
+  /** The affected components; empty: the whole page. */
   components: { id: string; name: string }[];
 }
 
-/** News of a report. */
+/** An event of a report. */
 export interface ReportNews extends News<
   "page.report.opened" | "page.report.updated" | "page.report.resolved"
 > {
@@ -141,11 +141,11 @@ export interface ReportNews extends News<
   report: { id: string; update: string; title: string; status: ReportStatus; text: string };
 }
 
-/** News of a maintenance. */
+/** An event of a maintenance. */
 export interface MaintenanceNews extends News<
   "page.maintenance.announced" | "page.maintenance.begun" | "page.maintenance.over"
 > {
-  /** The maintenance with the window that it is about. */
+  /** The maintenance with the affected window. */
   maintenance: {
     id: string;
     title: string;
@@ -155,7 +155,7 @@ export interface MaintenanceNews extends News<
   };
 }
 
-/** News of an incident. */
+/** An event of an incident. */
 export interface IncidentNews extends News<"page.incident.opened" | "page.incident.closed"> {
   incident: { id: string; began_at: string | null };
 }

@@ -1,40 +1,40 @@
-// Webhooks of the service: whether a request is from it, and what it tells. Signatures are those of
-// Standard Webhooks; see docs/reference/webhook.md.
+// Verifies webhooks of the service and returns their events. Signatures are those of Standard Webhooks; see
+// docs/reference/webhook.md.
 
 import { invalid, ServiceError, type WebhookReason } from "./errors.js";
 import { isObject, objectOf } from "./refusal.js";
 import type { WebhookEvent } from "./webhook-events.js";
 
-/** A request that a receiver of webhooks got. */
+/** A request to a webhook receiver. */
 export interface WebhookRequest {
-  /** Its headers: those of `fetch`, or an object as Node has it. */
+  /** Its headers: those of `fetch`, or a Node object. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Its body as it arrived, before anything read it as JSON. */
+  /** Its body as received, before any JSON parsing. */
   readonly body: string | Uint8Array;
-  /** The secret, `whsec_…`; several while one is being replaced. */
+  /** The secret, `whsec_…`; several during a rotation. */
   readonly secret: string | readonly string[];
-  /** How far its time may be from this clock, in seconds. Default 300. */
+  /** Maximum difference between its time and this clock, in seconds. Default 300. */
   readonly toleranceSeconds?: number | undefined;
-  /** What this clock shows, in milliseconds since 1970. Left out, it is `Date.now()`. */
+  /** Current time in milliseconds since 1970. Defaults to `Date.now()`. */
   readonly now?: number | undefined;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The version of the form that `WebhookEvent` is. */
+/** The format version of `WebhookEvent`. */
 const VERSION = 1;
-/** How far the time of a request may be from ours, in seconds. */
+/** Maximum difference between a request's time and ours, in seconds. */
 const TOLERANCE_SECONDS = 300;
-/** Most signatures that are looked at: a workspace has at most five secrets at once. */
+/** Maximum number of signatures to check: a workspace has at most five secrets at once. */
 const SIGNATURES_MAX = 16;
 
 /**
- * What a webhook tells, once it is certain that it comes from the service: signed with the secret, and
- * sent a moment ago. Throws a {@link ServiceError} otherwise, `unauthenticated` with a reason: answer it with
- * 401, which is final. Whatever else is thrown is no fault of the request, such as a secret that is none, or an
- * event of a newer version (`WEBHOOK_BODY`): answer it with 500, and it is sent again.
+ * Returns the event of a webhook after verifying its signature and its time. Throws a {@link ServiceError}
+ * with `unauthenticated` and a reason if it is forged or old: respond with 401, which is final. Any other
+ * error is not the request's fault, such as an invalid secret, or an event of a newer version
+ * (`WEBHOOK_BODY`): respond with 500, and it is sent again.
  *
- * The same event may arrive more than once: its header `webhook-id` is the same then.
+ * The same event may arrive more than once, with the same header `webhook-id`.
  */
 export async function verifyWebhook(webhook: WebhookRequest): Promise<WebhookEvent> {
   const [id, stamp, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
@@ -94,7 +94,7 @@ async function isSigned(signed: Bytes, signatures: string, keys: readonly Bytes[
   return false;
 }
 
-/** The bytes of a signature of version 1; none of others. */
+/** Returns the bytes of a version 1 signature; undefined for others. */
 function signatureOf(text: string): Bytes[] {
   const bytes = text.startsWith("v1,") ? unbase64(text.slice(3)) : undefined;
   return bytes === undefined ? [] : [bytes];

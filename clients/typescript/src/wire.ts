@@ -1,26 +1,26 @@
-// One try of a call over `fetch`: Connect's unary protocol with JSON, and the plain requests of `/v1`. What
-// is sent and what comes back is the caller's JSON as it is, so nothing is converted on the way.
-// Protocol: <https://connectrpc.com/docs/protocol#unary-request>
+// One attempt of a call over `fetch`: Connect's unary protocol with JSON, and the plain requests of `/v1`. It
+// sends and returns the caller's JSON without conversion. Protocol:
+// <https://connectrpc.com/docs/protocol#unary-request>
 
 import { ServiceError } from "./errors.js";
 import type { Fetch } from "./options.js";
 import { type Answer, objectOf, refusal } from "./refusal.js";
 
-/** One request. */
+/** A request. */
 export interface Sent {
   readonly verb: "DELETE" | "GET" | "POST";
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly signal: AbortSignal;
-  /** What is called, for errors. */
+  /** Name of the method, for errors. */
   readonly method: string;
 }
 
-/** Most bytes that are read of what is no answer in JSON: more than any error of the service has. */
+/** Maximum number of bytes to read of a response that is not JSON. Errors of the service are smaller. */
 const REFUSAL_BYTES_MAX = 1024 * 1024;
 
-/** Sends a request and reads its answer: an object, or undefined of a DELETE. Throws what went wrong. */
+/** Sends a request and returns its response: an object, or undefined for a DELETE. Throws the failure. */
 export async function send(fetch: Fetch | undefined, sent: Sent): Promise<object | undefined> {
   const answer = await exchange(fetch ?? globalThis.fetch, sent);
   if (answer.status === 204 && sent.verb === "DELETE") {
@@ -33,7 +33,7 @@ export async function send(fetch: Fetch | undefined, sent: Sent): Promise<object
   return body;
 }
 
-/** Whether it may be an answer of the service: others answer 200 too, in whatever form. */
+/** Whether it may be a response of the service: others return 200 too, in any format. */
 function isJson({ status, headers }: Pick<Answer, "status" | "headers">): boolean {
   return status === 200 && /^application\/json\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
 }
@@ -47,7 +47,7 @@ async function exchange(fetch: Fetch | undefined, sent: Sent): Promise<Answer> {
   const { verb, headers, body, signal } = sent;
   let begun = false;
   try {
-    // A redirect would take the key to where it leads.
+    // A redirect would send the key to its target.
     const init: RequestInit = { method: verb, headers, signal, redirect: "manual" };
     const response = await fetch(sent.url, body === undefined ? init : { ...init, body });
     begun = true;
@@ -58,7 +58,7 @@ async function exchange(fetch: Fetch | undefined, sent: Sent): Promise<Answer> {
   }
 }
 
-/** The beginning of what a stranger may say without an end. */
+/** Reads the beginning of a foreign response, which may never end. */
 async function beginning(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) {
@@ -74,18 +74,18 @@ async function beginning(response: Response): Promise<string> {
     text += decoder.decode(value.subarray(0, left), { stream: true });
     left -= value.length;
   }
-  // Whoever sends on is not listened to; how that ends tells nothing more.
+  // The rest of the response is ignored, and so are errors of cancelling it.
   reader.cancel().catch(() => undefined);
   return text;
 }
 
-/** Why there is no answer. */
+/** Returns the reason of a missing response. */
 function failure(cause: unknown, begun: boolean, sent: Sent): ServiceError {
   const what = begun ? `the answer of ${sent.url} broke off` : `cannot reach ${sent.url}`;
   return new ServiceError(`${what}: ${deepest(cause)}`, { code: "unavailable", method: sent.method, cause });
 }
 
-/** The cause that says most: runtimes put it behind “fetch failed”. */
+/** Returns the most specific cause: runtimes hide it behind “fetch failed”. */
 function deepest(cause: unknown): string {
   let [at, said] = [cause, "no reason was given"];
   for (let depth = 0; depth < 5 && at instanceof Error; depth += 1) {

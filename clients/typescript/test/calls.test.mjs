@@ -1,4 +1,4 @@
-// Calls of the real server: pages, time-outs, signals, answers that are lost, and keys (issue 8, point 2).
+// Calls of the real server: pages, timeouts, signals, lost responses, and keys (issue 8, point 2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -10,7 +10,7 @@ import { site } from "./support/site.mjs";
 const { baseUrl, keys } = given.server;
 const MONITORS = 5;
 
-/** A client that counts its requests by the names of their methods. */
+/** A client that counts its requests by method name. */
 function counting(options) {
   const asked = [];
   const send = (url, init) => {
@@ -24,7 +24,7 @@ function paused(name) {
   return { monitor: { name, uri: "db.example.com:5432", periodicity: "1h" } };
 }
 
-test("a list is its first page when it is awaited, and all of its pages when it is walked", async (t) => {
+test("awaiting a list gives its first page, iterating gives all", async (t) => {
   const { asked, client } = counting();
   const service = client.monitor.v1.MonitorService;
   const names = Array.from({ length: MONITORS }, (_, at) => `page ${at}`);
@@ -61,7 +61,7 @@ test("a list is its first page when it is awaited, and all of its pages when it 
   assert.deepEqual([page.tcpMonitors.length, asked.length], [3, 7]);
 });
 
-test("an error ends the walk over pages", async () => {
+test("an error ends the iteration of pages", async () => {
   const client = createServiceClient({ apiKey: keys.write, baseUrl });
   const walk = async () => {
     for await (const page of client.monitor.v1.MonitorService.listMonitors({ limit: 0 })) assert.fail(page);
@@ -69,7 +69,7 @@ test("an error ends the walk over pages", async () => {
   await assert.rejects(walk(), (error) => error.code === "invalid_argument" && error.violations[0].field === "limit");
 });
 
-test("a call ends when its time is over", async (t) => {
+test("a timeout ends a call", async (t) => {
   const target = await site(t, 200);
   const { asked, client } = counting();
   const service = client.monitor.v1.MonitorService;
@@ -81,7 +81,7 @@ test("a call ends when its time is over", async (t) => {
   assert.equal(asked.filter((method) => method === "TriggerMonitor").length, 1);
 });
 
-test("a call ends when its signal says so", async (t) => {
+test("a signal ends a call", async (t) => {
   const target = await site(t, 200);
   const { asked, client } = counting();
   const service = client.monitor.v1.MonitorService;
@@ -102,9 +102,9 @@ test("a call ends when its signal says so", async (t) => {
   assert.deepEqual(asked, [], "nothing is asked for who has left");
 });
 
-test("an answer that was lost makes nothing twice", async () => {
+test("a lost response creates nothing twice", async () => {
   const answers = [];
-  // The server has done it, and its answer does not come: once.
+  // The server executes the call, and its response is lost, once.
   const losing = async (url, init) => {
     const answer = await fetch(url, init);
     answers.push(answer.status);
@@ -122,7 +122,7 @@ test("an answer that was lost makes nothing twice", async () => {
   await service.deleteMonitor({ id: monitor.id });
 });
 
-test("each create has an idempotency key of its own", async () => {
+test("each create has its own idempotency key", async () => {
   const client = createServiceClient({ apiKey: keys.write, baseUrl });
   const service = client.monitor.v1.MonitorService;
   const made = await Promise.all([1, 2, 3].map(() => service.createTcpMonitor(paused("same"))));

@@ -1,4 +1,4 @@
-// Errors of the client: a guard for each code, and what each error carries (issue 8, points 1 and 2).
+// Errors of the client: a guard for each code, and the content of each error (issue 8, points 1 and 2).
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { given } from "./support/given.mjs";
 
 const { baseUrl, keys } = given.server;
 
-/** What the service answers for each code, in HTTP (Connect's table). */
+/** The service's HTTP status for each code (Connect's table). */
 const STATUS = {
   canceled: 499, unknown: 500, invalid_argument: 400, deadline_exceeded: 504, not_found: 404, already_exists: 409,
   permission_denied: 403, resource_exhausted: 429, failed_precondition: 400, aborted: 409, out_of_range: 400,
@@ -19,7 +19,7 @@ const STATUS = {
 /** The guard of a code, by its name. */
 const guardOf = (code) => client[`is${code.replaceAll(/(?:^|_)(\w)/gu, (_, letter) => letter.toUpperCase())}`];
 
-test("there is a guard for each code, which holds for its errors and for no others", async () => {
+test("each code has a guard that matches only its errors", async () => {
   assert.deepEqual([...client.ERROR_CODES].sort(), Object.keys(STATUS).sort());
   for (const [code, status] of Object.entries(STATUS)) {
     const answer = async () => Response.json({ code, message: `it is ${code}` }, { status });
@@ -38,7 +38,7 @@ test("there is a guard for each code, which holds for its errors and for no othe
   }
 });
 
-test("errors of the service say everything there is to know", async () => {
+test("errors of the service have every detail", async () => {
   const caller = client.createServiceClient({ apiKey: keys.write, baseUrl });
   const wrong = { name: "", url: "nowhere", periodicity: "1m", degradedAt: -1 };
   const call = caller.monitor.v1.MonitorService.createHttpMonitor({ monitor: wrong }, {
@@ -69,7 +69,7 @@ test("no error shows the key", async () => {
   assert.ok(!inspect(caller, { depth: 10, showHidden: true }).includes(secret));
 });
 
-test("a field that the contract does not have is refused before anything is sent", async () => {
+test("an unknown field is rejected before anything is sent", async () => {
   const send = async () => assert.fail("it was sent");
   const caller = client.createServiceClient({ apiKey: "aloft_key", fetch: send });
   const monitor = { id: "mon_1", urll: "https://a.example" };
@@ -79,7 +79,7 @@ test("a field that the contract does not have is refused before anything is sent
   assert.deepEqual(error.violations.map(({ field }) => field), ["monitor.urll"]);
 });
 
-test("errors of both forms of the package are the same", async () => {
+test("errors of the ESM and CommonJS copies are equal", async () => {
   const common = createRequire(import.meta.url)("@aloft/client");
   const caller = common.createServiceClient({ apiKey: "aloft_key", baseUrl });
   const error = await caller.whoami().catch((error) => error);

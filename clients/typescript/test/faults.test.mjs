@@ -1,5 +1,5 @@
-// Servers that are down, slow, cut off, or not the server at all: what the client makes of each, and how
-// often it asks again (issue 8, point 2). Nothing is done twice that was not meant to be.
+// Servers that are down, slow, cut off, or not ours: the client's error for each, and its number of attempts
+// (issue 8, point 2). No call is unintentionally executed twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -23,11 +23,11 @@ import {
 } from "./support/bad-server.mjs";
 import { holdTimers } from "./support/timers.mjs";
 
-/** Three tries without a pause between them. */
+/** Three attempts without a pause between them. */
 const THRICE = { attempts: 3, firstPauseMs: 0 };
 const KEY = "aloft_key";
 
-/** A read, a change that may be made twice, a create with its key, and one that must not be made twice. */
+/** A read, an idempotent change, a create with its key, and a call that must not be executed twice. */
 const CALLS = {
   read: (client, options) => client.monitor.v1.MonitorService.getMonitor({ id: "mon_1" }, options),
   change: (client, options) => client.monitor.v1.MonitorService.deleteMonitor({ id: "mon_1" }, options),
@@ -39,7 +39,7 @@ const CALLS = {
   trigger: (client, options) => client.monitor.v1.MonitorService.triggerMonitor({ id: "mon_1" }, options),
 };
 
-/** The error that a call must fail with. */
+/** The expected error of a call. */
 async function errorOf(call) {
   const error = await Promise.resolve(call).then(
     (answer) => assert.fail(`it was answered: ${JSON.stringify(answer)}`),
@@ -49,7 +49,7 @@ async function errorOf(call) {
   return error;
 }
 
-test("what a bad server does is read as what it is, and asked again where that is safe", async (t) => {
+test("failures of bad servers are recognised, and retried if safe", async (t) => {
   const thrice = { read: 3, change: 3, create: 3, trigger: 1 };
   const always = { read: 3, change: 3, create: 3, trigger: 3 };
   const once = { read: 1, change: 1, create: 1, trigger: 1 };
@@ -91,7 +91,7 @@ test("what a bad server does is read as what it is, and asked again where that i
   }
 });
 
-test("nobody listens: everything is asked again, for nothing was sent", async () => {
+test("a refused connection is retried for every call", async () => {
   const baseUrl = await nobody();
   for (const kind of Object.keys(CALLS)) {
     let asked = 0;
@@ -103,7 +103,7 @@ test("nobody listens: everything is asked again, for nothing was sent", async ()
   }
 });
 
-test("over transports of others a network that fails is one, and what is safe is asked again", async (t) => {
+test("a network failure over a transport is unavailable and retried if safe", async (t) => {
   const thrice = { read: 3, change: 3, create: 3, trigger: 1 };
   for (const [name, transportOf] of Object.entries({
     Connect: createConnectTransport,
@@ -130,7 +130,7 @@ test("over transports of others a network that fails is one, and what is safe is
   }
 });
 
-test("what is gone when a delete is asked for again was deleted the first time", async (t) => {
+test("a retried delete that finds nothing succeeds", async (t) => {
   const gone = refusal(404, "not_found", "NOT_FOUND");
   const clientOf = (server) => createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: THRICE });
   for (const lost of [reset, truncated, page(502)]) {
@@ -144,13 +144,13 @@ test("what is gone when a delete is asked for again was deleted the first time",
     const error = await errorOf(CALLS.change(clientOf(await badServer(t, nothingDone, gone))));
     assert.equal(error.code, "not_found", "nothing was deleted by the first try");
   }
-  // Others have an answer that nobody can give any more.
+  // The others have a response that a retry cannot provide.
   assert.equal((await errorOf(CALLS.read(clientOf(await badServer(t, reset, gone))))).code, "not_found");
   const update = clientOf(await badServer(t, reset, gone)).statusReport.v1.StatusReportService;
   assert.equal((await errorOf(update.deleteStatusReportUpdate({ id: "upd_1" }))).code, "not_found");
 });
 
-test("a key that revoked itself is told so when its answer was lost", async (t) => {
+test("a lost response to a key's own revocation is a success", async (t) => {
   const apiKey = "aloft_0000000000001_secret";
   const revoked = json(401, { detail: "the key was revoked", reason: "KEY_REVOKED" });
   const revoking = async (id, ...answers) => {
@@ -163,7 +163,7 @@ test("a key that revoked itself is told so when its answer was lost", async (t) 
   await assert.rejects(revoking("key_0000000000002", reset, revoked), told, "another key was meant");
 });
 
-test("of what a stranger says only the beginning is read, and looked at", async (t) => {
+test("only the beginning of a foreign response is read", async (t) => {
   for (const [answer, shown] of [
     [endless("<p>"), /that is empty/u],
     [endless("<"), /“<<</u],
@@ -178,7 +178,7 @@ test("of what a stranger says only the beginning is read, and looked at", async 
   }
 });
 
-test("a server that recovers is no error", async (t) => {
+test("a server that recovers causes no error", async (t) => {
   for (const answer of [reset, truncated, page(502), refusal(429, "resource_exhausted", "RATE_LIMITED")]) {
     const server = await badServer(t, answer, answer, json(200, { monitor: { http: { id: "mon_1" } } }));
     const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: THRICE });
@@ -187,7 +187,7 @@ test("a server that recovers is no error", async (t) => {
   }
 });
 
-test("who says that nothing was done is asked again, whatever the call", async (t) => {
+test("a refusal before execution is retried for every call", async (t) => {
   const later = refusal(503, "unavailable", "UNAVAILABLE", { "retry-after": "0" });
   const server = await badServer(t, later, json(200, { results: [] }));
   const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: THRICE });
@@ -195,7 +195,7 @@ test("who says that nothing was done is asked again, whatever the call", async (
   assert.equal(server.asked.length, 2);
 });
 
-test("without retries everything is asked once", async (t) => {
+test("every call is sent once without retries", async (t) => {
   const server = await badServer(t, page(502));
   const without = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl, retry: false });
   await errorOf(CALLS.read(without));
@@ -207,7 +207,7 @@ test("without retries everything is asked once", async (t) => {
   assert.equal(server.asked.length, 4);
 });
 
-test("who is silent, or stays silent in the middle, is waited for as long as the call may take", async (t) => {
+test("a silent server fails at the call's time limit", async (t) => {
   const timers = holdTimers(t);
   for (const answer of [silence, stuck]) {
     const server = await badServer(t, answer);
@@ -222,7 +222,7 @@ test("who is silent, or stays silent in the middle, is waited for as long as the
   }
 });
 
-test("who is slow is waited for, and listened to until the end", async (t) => {
+test("a slow response is read to its end", async (t) => {
   const name = "Shop API ".repeat(20);
   const server = await badServer(t, dribbling({ monitor: { http: { id: "mon_1", name } } }));
   const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl });
@@ -230,7 +230,7 @@ test("who is slow is waited for, and listened to until the end", async (t) => {
   assert.equal(server.asked.length, 1);
 });
 
-test("an answer may know more than the client", async (t) => {
+test("unknown response fields are kept", async (t) => {
   const newer = { monitor: { http: { id: "mon_1", colour: "blue" } }, forecast: { rain: true } };
   const server = await badServer(t, json(200, newer));
   const client = createServiceClient({ apiKey: KEY, baseUrl: server.baseUrl });
@@ -241,7 +241,7 @@ test("an answer may know more than the client", async (t) => {
   assert.deepEqual([error.code, error.reason, error.violations], ["invalid_argument", "MOON_IS_FULL", []]);
 });
 
-test("a page in the server's place is told with what may be wrong", async (t) => {
+test("a foreign page is an error with a hint", async (t) => {
   const server = await badServer(t, page(200));
   const error = await errorOf(CALLS.read(createServiceClient({ apiKey: KEY, baseUrl: server.origin })));
   assert.match(error.message, /baseUrl/u);
@@ -251,7 +251,7 @@ test("a page in the server's place is told with what may be wrong", async (t) =>
   assert.equal(moved.asked.length, 1);
 });
 
-test("the endpoints of /v1 meet bad servers the same way", async (t) => {
+test("the endpoints of /v1 treat bad servers in the same way", async (t) => {
   for (const [answer, code, tries] of [
     [reset, "unavailable", 3],
     [page(502), "unavailable", 3],

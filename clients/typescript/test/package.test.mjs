@@ -1,5 +1,5 @@
-// The package as people get it (issue 8, point 2): installed from its tarball into an empty project, checked
-// by TypeScript as strictly as it can, and run under Node, in Chromium, Deno, Bun and workerd.
+// The published package (issue 8, point 2): installed from its tarball into an empty project, checked by the
+// strictest TypeScript, and run under Node, in Chromium, Deno, Bun and workerd.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { inChromium, inWorkerd, runtime } from "./support/runtimes.mjs";
 const { baseUrl, keys } = given.server;
 /** Issue 8: the whole library with one service used, minified and compressed. */
 const BUNDLE_BYTES_MAX = 35_000;
-/** Where the last TypeScript before the compiler was written anew lies. */
+/** Folder of the last TypeScript before the compiler's rewrite. */
 const OLDER_TYPESCRIPT = join(tools, "client/typescript");
 const CAME = {
   made: "1m",
@@ -37,7 +37,7 @@ after(() => empty.end());
 const tool = (name) => join(tools, "client", name, "node_modules/.bin", name);
 const settings = (name) => ({ baseUrl, key: keys.write, name });
 
-/** The program that runs the smoke test and prints what came of it. */
+/** The program that runs the smoke test and prints its result. */
 async function main(file, name, importing = 'import { smoke } from "./smoke.mjs";') {
   const call = `smoke(${JSON.stringify(settings(name))})`;
   const text = `${importing}\n${call}.then((it) => console.log(JSON.stringify(it)));\n`;
@@ -58,7 +58,7 @@ async function bundle(entry, options) {
   return outputFiles;
 }
 
-test("it is checked under strict, with its own declarations, in projects of every kind", async (t) => {
+test("its declarations pass strict in projects of every kind", async (t) => {
   const text = await readFile(join(empty.folder, "types.ts"), "utf8");
   for (const [kind, file, compilerOptions] of [
     ["ESM", "types.mts", { module: "nodenext", moduleResolution: "nodenext" }],
@@ -73,12 +73,12 @@ test("it is checked under strict, with its own declarations, in projects of ever
     };
     await writeFile(config, JSON.stringify({ compilerOptions: { ...strict, ...compilerOptions }, files: [file] }));
     await t.test(kind, () => checked(packageFolder, config));
-    // What most people have: slower, so it looks at one of the three.
+    // The widespread version is slower, so it checks only one of the three.
     if (kind === "ESM") await t.test(`${kind}, by an older compiler`, () => checked(OLDER_TYPESCRIPT, config));
   }
 });
 
-/** Runs the compiler of a folder. */
+/** Runs the compiler in a folder. */
 async function checked(folder, config) {
   const tsc = join(folder, "node_modules/typescript/bin/tsc");
   await run(process.execPath, [tsc, "-p", config], { cwd: empty.folder });
@@ -89,7 +89,7 @@ test("publint and @arethetypeswrong/cli find nothing", async () => {
   await run(tool("attw"), [empty.tarball, "--no-color", "--no-emoji"]);
 });
 
-test("the tarball holds what is used and nothing else", async () => {
+test("the tarball has exactly the used files", async () => {
   const listed = (await run("tar", ["-tzf", empty.tarball])).trim().split("\n");
   const known = /^package\/(dist\/(esm|cjs)\/.*\.(js|d\.ts|json)|(README|CHANGELOG)\.md|LICENSE|package\.json)$/u;
   assert.deepEqual(listed.filter((name) => !known.test(name)), []);
@@ -111,11 +111,11 @@ test("it runs under Node as CommonJS", async () => {
   assert.deepEqual(JSON.parse(await run(process.execPath, ["main.cjs"], { cwd: empty.folder })), CAME);
 });
 
-test("with one service used it is no larger than it may be", async () => {
+test("a bundle with one service is within its size limit", async () => {
   const entry = `import { createServiceClient } from "@aloft/client";
     const client = createServiceClient();
     console.log(await client.monitor.v1.MonitorService.listMonitors({}));`;
-  // In one file: also what is loaded only for who brings a transport.
+  // In one file: includes the code that is only loaded for a transport.
   const [{ contents }] = await bundle(entry, { minify: true, platform: "browser" });
   const bytes = gzipSync(contents, { level: 9 }).length;
   assert.ok(bytes <= BUNDLE_BYTES_MAX, `${bytes} bytes`);
@@ -128,7 +128,7 @@ test("it runs in Chromium, on a page of another origin", async (t) => {
   assert.deepEqual(await inChromium(t, files, settings("chromium")), CAME);
 });
 
-test("it runs under Deno, which lets it read no environment", async () => {
+test("it runs under Deno without permission to read the environment", async () => {
   await main("main.mjs", "deno");
   const allowed = ["--no-prompt", "--no-remote", "--node-modules-dir=manual", "--allow-net=127.0.0.1"];
   const env = { ...process.env, DENO_DIR: join(empty.folder, ".deno"), DENO_NO_UPDATE_CHECK: "1" };

@@ -1,5 +1,5 @@
-// How long the client waits between tries, and for what (issue 8, point 1): full jitter, Retry-After, and the
-// time that a call has. Timers are held, so nothing here waits.
+// The client's pauses between attempts, and their reasons (issue 8, point 1): full jitter, Retry-After, and
+// the call's time limit. Timers are controlled, so nothing here waits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -15,7 +15,7 @@ function clientOf(server, options) {
   return createServiceClient({ apiKey: "aloft_key", baseUrl: server.baseUrl, timeoutMs: 0, ...options });
 }
 
-test("pauses are random up to a bound that doubles, and has an end", async (t) => {
+test("pauses are random up to a doubling, limited bound", async (t) => {
   const timers = holdTimers(t);
   t.mock.method(Math, "random", () => 0.5);
   const server = await badServer(t, page(502), reset, page(504), page(503), FOUND);
@@ -30,7 +30,7 @@ test("pauses are random up to a bound that doubles, and has an end", async (t) =
   assert.deepEqual([server.asked.length, timers.count], [5, 0]);
 });
 
-test("a storm of 429 is waited out as the server says, with a little jitter on top", async (t) => {
+test("repeated 429 waits for Retry-After plus jitter", async (t) => {
   const timers = holdTimers(t);
   t.mock.method(Math, "random", () => 0.5);
   const busy = (seconds) => refusal(429, "resource_exhausted", "RATE_LIMITED", { "retry-after": seconds });
@@ -46,7 +46,7 @@ test("a storm of 429 is waited out as the server says, with a little jitter on t
   assert.equal(server.asked.length, 4);
 });
 
-test("a storm that does not end is an error that says when to come back", async (t) => {
+test("endless 429 fails with a retry time", async (t) => {
   const timers = holdTimers(t);
   const busy = refusal(429, "resource_exhausted", "RATE_LIMITED", { "retry-after": "7" });
   const server = await badServer(t, busy);
@@ -58,7 +58,7 @@ test("a storm that does not end is an error that says when to come back", async 
   assert.deepEqual([server.asked.length, timers.count], [3, 0]);
 });
 
-test("what the call has no time to wait for is told at once", async (t) => {
+test("a pause longer than the remaining time fails immediately", async (t) => {
   const timers = holdTimers(t);
   const busy = refusal(429, "resource_exhausted", "RATE_LIMITED", { "retry-after": "7" });
   const server = await badServer(t, busy);
@@ -67,14 +67,14 @@ test("what the call has no time to wait for is told at once", async (t) => {
   assert.deepEqual([server.asked.length, timers.count], [1, 0]);
 });
 
-test("a Retry-After of an hour is nobody's to wait for", async (t) => {
+test("a Retry-After of an hour fails immediately", async (t) => {
   const timers = holdTimers(t);
   const server = await badServer(t, refusal(503, "unavailable", "UNAVAILABLE", { "retry-after": "3600" }));
   await assert.rejects(Promise.resolve(read(clientOf(server))), { code: "unavailable", retryAfterMs: 3_600_000 });
   assert.deepEqual([server.asked.length, timers.count], [1, 0]);
 });
 
-test("the time of a call ends its pauses too, and says why there was one", async (t) => {
+test("the time limit ends pauses too, with the last failure as its cause", async (t) => {
   const timers = holdTimers(t);
   t.mock.method(Math, "random", () => 0);
   const server = await badServer(t, page(502));
@@ -89,7 +89,7 @@ test("the time of a call ends its pauses too, and says why there was one", async
   assert.deepEqual([server.asked.length, timers.count], [1, 0]);
 });
 
-test("a signal that is a time-out says too why there was a pause", async (t) => {
+test("a timeout signal has the last failure as its cause", async (t) => {
   const timers = holdTimers(t);
   const server = await badServer(t, page(502));
   const ending = new AbortController();
@@ -102,7 +102,7 @@ test("a signal that is a time-out says too why there was a pause", async (t) => 
   await failed;
 });
 
-test("who has a monitor checked waits as long as that may take, and everybody else a minute", async (t) => {
+test("triggerMonitor has its own time limit, other calls a minute", async (t) => {
   const timers = holdTimers(t);
   const server = await badServer(t, silence);
   const { MonitorService } = createServiceClient({ apiKey: "aloft_key", baseUrl: server.baseUrl }).monitor.v1;
@@ -118,9 +118,9 @@ test("who has a monitor checked waits as long as that may take, and everybody el
   }
 });
 
-test("the server is told the time that is left, and never more than the call has", async (t) => {
+test("the server gets the remaining time of the call", async (t) => {
   const timers = holdTimers(t);
-  // A clock of the wall that goes back an hour whenever it is looked at.
+  // A wall clock that goes back an hour at each reading.
   let wall = Date.now();
   t.mock.method(Date, "now", () => (wall -= 3_600_000));
   const server = await badServer(t, page(502), FOUND);
@@ -132,7 +132,7 @@ test("the server is told the time that is left, and never more than the call has
   assert.ok(told.every((ms) => ms > 0 && ms <= 10_000), told.join(" "));
 });
 
-test("who ends a call in a pause is answered at once", async (t) => {
+test("aborting a call in a pause ends it immediately", async (t) => {
   const timers = holdTimers(t);
   const server = await badServer(t, page(502));
   const ending = new AbortController();
@@ -144,7 +144,7 @@ test("who ends a call in a pause is answered at once", async (t) => {
   assert.deepEqual([server.asked.length, timers.count], [1, 0]);
 });
 
-test("all tries of a create have one idempotency key, and another create has another", async (t) => {
+test("attempts of a create share one idempotency key, creates do not", async (t) => {
   const made = json(200, { monitor: { id: "mon_1" } });
   const server = await badServer(t, reset, page(502), made, made, made);
   const client = clientOf(server, { retry: { attempts: 3, firstPauseMs: 0 } });

@@ -1,5 +1,5 @@
-// Key and base address from option, from environment, from both and from nowhere (spec §5.3, §5.4; issue 8,
-// point 2), and where calls then go.
+// Key and base address from option, environment, both or neither (spec §5.3, §5.4; issue 8, point 2), and the
+// address of the calls.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -9,7 +9,7 @@ import { given } from "./support/given.mjs";
 
 const { baseUrl, host, keys } = given.server;
 
-/** Sets variables of the environment for one test. */
+/** Sets environment variables for one test. */
 function environment(t, variables) {
   const before = { ...process.env };
   t.after(() => {
@@ -19,7 +19,7 @@ function environment(t, variables) {
   for (const [name, value] of Object.entries(variables)) process.env[name] = value;
 }
 
-/** A `fetch` that keeps what it is asked for, and answers nothing of its own. */
+/** A `fetch` that records its requests and returns nothing of its own. */
 function recording(answer = {}) {
   const asked = [];
   const send = async (url, init) => {
@@ -29,24 +29,24 @@ function recording(answer = {}) {
   return { asked, send };
 }
 
-test("the key is the option's", async () => {
+test("the option sets the key", async () => {
   const client = createServiceClient({ apiKey: keys.read, baseUrl });
   assert.deepEqual((await client.whoami()).actor.scopes, ["read"]);
   assert.ok(Array.isArray((await client.monitor.v1.MonitorService.listMonitors({})).httpMonitors));
 });
 
-test("the key is the environment's where no option names one", async (t) => {
+test("the key defaults to the environment's", async (t) => {
   environment(t, { SERVICE_API_KEY: keys.read });
   assert.deepEqual((await createServiceClient({ baseUrl }).whoami()).actor.scopes, ["read"]);
   assert.deepEqual((await createServiceClient({ baseUrl, apiKey: "" }).whoami()).actor.scopes, ["read"]);
 });
 
-test("the option's key wins over the environment's", async (t) => {
+test("the option's key overrides the environment's", async (t) => {
   environment(t, { SERVICE_API_KEY: keys.read });
   assert.deepEqual((await createServiceClient({ baseUrl, apiKey: keys.write }).whoami()).actor.scopes, ["write"]);
 });
 
-test("without a key the service says so, and headers of a call may bring one", async () => {
+test("a call without a key fails, and headers may carry one", async () => {
   const client = createServiceClient({ baseUrl });
   const list = (options) => Promise.resolve(client.monitor.v1.MonitorService.listMonitors({}, options));
   await assert.rejects(list(), { code: "unauthenticated", reason: "KEY_MISSING", status: 401 });
@@ -62,14 +62,14 @@ test("without a key the service says so, and headers of a call may bring one", a
   }
 });
 
-test("a call's own key wins over the client's", async () => {
+test("a call's key overrides the client's", async () => {
   const client = createServiceClient({ apiKey: keys.read, baseUrl });
   const mine = await client.whoami();
   const other = await client.whoami({ headers: { "x-service-key": keys.other } });
   assert.notEqual(other.slug, mine.slug);
 });
 
-test("the key travels with every request by itself, and with nothing else", async () => {
+test("the key is sent with every request and nothing else", async () => {
   const { asked, send } = recording({ httpMonitors: [], tcpMonitors: [], dnsMonitors: [], nextPageToken: "" });
   const client = createServiceClient({ apiKey: "aloft_key", baseUrl: "https://up.example/rpc", fetch: send });
   await client.monitor.v1.MonitorService.listMonitors({});
@@ -85,7 +85,7 @@ test("the key travels with every request by itself, and with nothing else", asyn
   );
 });
 
-test("the base address is the option's, the environment's, or this machine's", async (t) => {
+test("the base address comes from option, environment or default", async (t) => {
   const asked = async (options) => {
     const { asked, send } = recording({ regions: [] });
     const client = createServiceClient({ apiKey: "aloft_key", fetch: send, ...options });
@@ -101,25 +101,25 @@ test("the base address is the option's, the environment's, or this machine's", a
   assert.equal(await asked({ baseUrl: "https://up.example/rpc" }), "https://up.example/rpc");
 });
 
-test("the environment's address leads to the server, for /v1 too", async (t) => {
+test("the environment's address is used, for /v1 too", async (t) => {
   environment(t, { SERVICE_API_URL: baseUrl, SERVICE_API_KEY: keys.write });
   const client = createServiceClient();
   assert.ok(Array.isArray((await client.monitor.v1.MonitorService.listMonitors()).dnsMonitors));
   assert.deepEqual((await client.whoami()).actor.type, "apiKey");
 });
 
-test("a server may stand at a path of its host", async () => {
+test("a server may be at a path of its host", async () => {
   const { asked, send } = recording({ name: "Acme" });
   const client = createServiceClient({ apiKey: "aloft_key", baseUrl: "https://example.com/up/rpc", fetch: send });
   await client.whoami();
   assert.equal(asked[0].url, "https://example.com/up/v1/whoami");
-  // Services answer at the root of the host, too.
+  // Services also respond at the root of the host.
   const atRoot = createServiceClient({ apiKey: keys.read, baseUrl: host });
   assert.equal((await atRoot.region.v1.RegionService.listRegions({})).regions.length, 28);
   assert.deepEqual((await atRoot.whoami()).actor.scopes, ["read"]);
 });
 
-test("what cannot be a setting is refused when the client is made", () => {
+test("invalid settings are rejected when the client is created", () => {
   for (const options of [
     { baseUrl: "up.example/rpc" },
     { baseUrl: "ftp://up.example/rpc" },

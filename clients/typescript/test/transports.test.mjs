@@ -1,5 +1,5 @@
-// The client over transports of connect-es (issue 8, point 1): every scenario over gRPC-Web in protobuf, and over
-// others that calls, answers and errors come through as they do by `fetch`.
+// The client over connect-es transports (issue 8, point 1): every scenario over gRPC-Web in protobuf, and
+// over others, whose calls, responses and errors equal those over `fetch`.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { site } from "./support/site.mjs";
 
 for (const file of readdirSync(scenariosFolder).filter((name) => name.endsWith(".json"))) {
   const scenario = JSON.parse(readFileSync(join(scenariosFolder, file), "utf8"));
-  // gRPC has a status of its own, and no error has that of HTTP.
+  // gRPC has its own status, so no error has an HTTP status.
   for (const { error } of scenario.steps) if (error) delete error.status;
   test(`${scenario.name} over gRPC-Web`, async (t) => {
     const [target, receiver] = [await site(t, 200), await site(t, 204)];

@@ -1,5 +1,5 @@
-// Webhooks as the real server sends them, through `verifyWebhook` (issue 8, point 1): channels, pages, two
-// secrets during a rotation, what is forged, and the receivers that pages print.
+// Webhooks from the real server through `verifyWebhook` (issue 8, point 1): channels, pages, two secrets
+// during a rotation, forgeries, and the receivers that pages print.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ const { baseUrl, keys } = given.server;
 const client = createServiceClient({ apiKey: keys.write, baseUrl });
 const { NotificationService } = client.notification.v1;
 
-/** A channel that tells a receiver of this test, and a signing secret of the workspace. */
+/** A channel to a receiver of this test, and a signing secret of the workspace. */
 async function told(t, options = {}) {
   const receiver = await site(t, 204);
   const { secret } = await NotificationService.rotateSigningSecret({ overlapHours: 1 });
@@ -31,7 +31,7 @@ async function told(t, options = {}) {
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-/** The status that a receiver answers an event with that is signed. */
+/** A receiver's response status to a signed event. */
 async function posted(url, event, changes = {}) {
   const [id, stamp, body] = ["msg_1", `${Math.floor(Date.now() / 1000)}`, JSON.stringify(event)];
   const key = Buffer.from(SECRET.slice("whsec_".length), "base64");
@@ -40,10 +40,10 @@ async function posted(url, event, changes = {}) {
   return (await fetch(url, { method: "POST", headers, body })).status;
 }
 
-/** Pages that print a receiver, from the package's folder on. */
+/** Pages that print a receiver, relative to the package's folder. */
 const PRINTED = ["README.md", "../../docs/guides/alerts.md", "../../docs/reference/webhook.md"];
 
-/** Runs the receiver that a page prints, at a port that is free here; where it answers. */
+/** Runs the receiver that a page prints at a free port, and returns its address. */
 async function printed(t, page, secret) {
   const text = readFileSync(join(packageFolder, page), "utf8");
   const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/gu)].map(([, block]) => block);
@@ -76,7 +76,7 @@ async function printed(t, page, secret) {
   return `http://127.0.0.1:${server.address().port}/`;
 }
 
-/** A test of a channel as its receiver got it. */
+/** A channel's test message as its receiver got it. */
 async function tested({ receiver, channel }) {
   const coming = receiver.next();
   const { accepted, answer } = await NotificationService.testNotification({ id: channel });
@@ -84,7 +84,7 @@ async function tested({ receiver, channel }) {
   return coming;
 }
 
-test("what the server sends is verified, in every form that headers and bodies have", async (t) => {
+test("webhooks are verified with every form of headers and body", async (t) => {
   const scene = await told(t);
   const { headers, body } = await tested(scene);
   for (const form of [headers, new Headers(headers)]) {
@@ -96,7 +96,7 @@ test("what the server sends is verified, in every form that headers and bodies h
   }
 });
 
-test("what is forged, changed, old or signed by others is refused", async (t) => {
+test("forged, changed, old or foreign webhooks are rejected", async (t) => {
   const scene = await told(t);
   const { headers, body } = await tested(scene);
   const { secret } = scene;
@@ -121,7 +121,7 @@ test("what is forged, changed, old or signed by others is refused", async (t) =>
   await assert.rejects(verifyWebhook({ headers, body, secret: "whsec_?" }), { code: "invalid_argument" });
 });
 
-test("during a rotation the secret before holds too", async (t) => {
+test("the previous secret is valid during a rotation", async (t) => {
   const scene = await told(t);
   const { secret } = await NotificationService.rotateSigningSecret({ overlapHours: 1 });
   const { headers, body } = await tested(scene);
@@ -147,7 +147,7 @@ for (const page of PRINTED) {
     assert.deepEqual([await posted(url, event), heard.mock.callCount()], [204, 1]);
     assert.equal(await posted(url, event, { "webhook-signature": "v1,Zm9yZ2Vk" }), 401);
     assert.equal(heard.mock.callCount(), 1, "nothing is done for what is forged");
-    // 5xx is sent again; anything else would lose the alert.
+    // 5xx is sent again; any other status would lose the alert.
     assert.equal(await posted(url, { ...event, version: 2 }), 500, "of a newer server");
     heard.mock.mockImplementation(() => {
       throw new ServiceError("the key of what is called from here ended", { code: "unauthenticated" });
@@ -156,7 +156,7 @@ for (const page of PRINTED) {
   });
 }
 
-test("an incident is told with its monitor, its regions and why", async (t) => {
+test("an incident event has its monitor, regions and reason", async (t) => {
   const target = await site(t, 200);
   const { MonitorService } = client.monitor.v1;
   const url = `${target.url}/status/503`;
@@ -176,7 +176,7 @@ test("an incident is told with its monitor, its regions and why", async (t) => {
   assert.match(why, /503/u);
 });
 
-test("subscribers of a page are told by the same signature", async (t) => {
+test("webhooks of pages have the same signature", async (t) => {
   const receiver = await site(t, 204);
   const { secret } = await NotificationService.rotateSigningSecret({ overlapHours: 1 });
   const { StatusPageService } = client.statusPage.v1;

@@ -45,7 +45,7 @@ pub static SETTINGS: &[Setting] = &[
         "database",
         "",
         "URL",
-        "PostgreSQL that holds everything, such as postgres://aloft@db.example.com/aloft; empty is the embedded database.",
+        "PostgreSQL database, such as postgres://aloft@db.example.com/aloft; empty uses the embedded database.",
     ),
     Setting::switch(
         "allow_private_networks",
@@ -62,25 +62,25 @@ pub static SETTINGS: &[Setting] = &[
         "plans",
         "",
         "PLANS",
-        "Plans of workspaces with their limits, joined by commas, such as `team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90`; a limit that is left out is none.",
+        "Plans of workspaces with their limits, separated by commas, such as `team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90`; an omitted limit does not apply.",
     ),
     Setting::new(
         "max_checks_in_flight",
         "0",
         "COUNT",
-        "Most checks that run at once; 0 takes one for each two files that may be open above 256, 16 to 8192.",
+        "Maximum number of concurrent checks; 0 uses one for each two open files above 256, 16 to 8192.",
     ),
     Setting::new(
         "check_body_memory_mib",
         "256",
         "MIB",
-        "Memory in MiB that the bodies of all checks share, 1 to 65536; without it less of a body is read.",
+        "Memory in MiB that the bodies of all checks share, 1 to 65536; when it is used up, less of a body is read.",
     ),
     Setting::new(
         "nameservers",
         "",
         "ADDRS",
-        "Name servers for checks, such as 9.9.9.9:53, joined by commas; empty takes the system's.",
+        "Name servers for checks, such as 9.9.9.9:53, separated by commas; empty uses the system's.",
     ),
     Setting::new(
         "canaries",
@@ -92,7 +92,7 @@ pub static SETTINGS: &[Setting] = &[
         "egress_addresses",
         "",
         "ADDRS",
-        "Addresses that checks come from, for those who keep firewalls, joined by commas; empty takes the machine's public ones.",
+        "Source addresses of checks, for firewalls, separated by commas; empty uses the machine's public ones.",
     ),
     Setting::new(
         "extra_ca_file",
@@ -112,7 +112,7 @@ pub static SETTINGS: &[Setting] = &[
         "trusted_proxies",
         "",
         "NETWORKS",
-        "Proxies whose X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Proto are believed, such as 10.0.0.0/8, joined by commas.",
+        "Proxies whose X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Proto are trusted, such as 10.0.0.0/8, separated by commas.",
     ),
     Setting::new("log_format", "text", "text|json", "Format of log lines on the standard error."),
     Setting::new(
@@ -125,25 +125,25 @@ pub static SETTINGS: &[Setting] = &[
         "public_url",
         "",
         "URL",
-        "Where people reach this server, such as https://aloft.example.com, for links in messages; empty sends none.",
+        "External URL of this server, such as https://aloft.example.com, for links in messages; empty sends none.",
     ),
     Setting::new(
         "pages_hosts",
         "",
         "HOSTS",
-        "Names and addresses that custom domains of status pages must lead to, joined by commas; empty takes the host of public_url. Without both, pages have no custom domains.",
+        "Names and addresses that custom domains of status pages must point to, separated by commas; empty uses the host of public_url. Without both, pages have no custom domains.",
     ),
     Setting::new(
         "https_listen",
         "",
         "ADDR",
-        "Address that the server answers on in TLS, such as 0.0.0.0:443, with certificates by ACME; empty answers in the clear only.",
+        "Address of the TLS listener, such as 0.0.0.0:443, with certificates from ACME; empty disables TLS.",
     ),
     Setting::new(
         "http_listen",
         "",
         "ADDR",
-        "Address that answers the challenges of ACME in the clear and sends everybody else to https, such as 0.0.0.0:80.",
+        "Address of the HTTP listener for ACME challenges, such as 0.0.0.0:80; it redirects everything else to https.",
     ),
     Setting::switch("acme_terms_agreed", "Accepts the terms of service of the ACME server."),
     Setting::new(
@@ -162,7 +162,7 @@ pub static SETTINGS: &[Setting] = &[
         "acme_challenge",
         "any",
         "any|http-01|tls-alpn-01",
-        "How the ACME server sees that a domain is this server's: on port 443, or else 80; or only one of them.",
+        "How the ACME server verifies a domain: on port 443, then 80; or only one of them.",
     ),
     Setting::new(
         "smtp_from",
@@ -181,13 +181,13 @@ pub static SETTINGS: &[Setting] = &[
         "whatsapp_template",
         "",
         "ID",
-        "Template that WhatsApp approved, as the ID of its content (HX…) in one language; without it messages reach only people who wrote to the sender within 24 hours.",
+        "Content ID (HX…) of a template that WhatsApp approved, in one language; without it, messages only reach people who wrote to the sender within 24 hours.",
     ),
     Setting::new(
         "whatsapp_parameters",
         "title,text,link",
         "NAMES",
-        "Variables of that template in order: title, text, reason, target and link, joined by commas.",
+        "Variables of that template in order: title, text, reason, target and link, separated by commas.",
     ),
     Setting::new("telegram_url", "https://api.telegram.org", "URL", "URL of Telegram's Bot API."),
     Setting::new(
@@ -218,23 +218,23 @@ pub static SETTINGS: &[Setting] = &[
     Setting::secret(
         "smtp_url",
         "URL",
-        "Server that emails are sent through: smtp://user:password@mail.example.com for STARTTLS, smtps:// for TLS from the first byte; smtp://relay.example.com:25?tls=off without either, and without a password.",
+        "Mail server: smtp://user:password@mail.example.com for STARTTLS, smtps:// for TLS from the first byte, or smtp://relay.example.com:25?tls=off without TLS and without a password.",
     ),
     Setting::secret("telegram_token", "TOKEN", "Token of the Telegram bot that sends messages."),
     Setting::secret(
         "telephone_account",
         "ACCOUNT",
-        "Account that text and WhatsApp messages go through, as its id and its token: AC0123:token.",
+        "Account for text and WhatsApp messages, as its ID and its token: AC0123:token.",
     ),
     Setting::secret(
         "operator",
         "ADDRESS",
-        "Who is told when the network of this server or of a probe may be at fault: an email address, or the URL of a webhook; empty tells the log and the audit only.",
+        "Operator to notify if the network of this server or of a probe may be at fault: an email address, or a webhook URL; empty only writes to the log and the audit log.",
     ),
     Setting::secret(
         "master_key",
         "KEY",
-        "Key that secrets are encrypted with, 32 bytes in base64; left out, a file in the data folder.",
+        "Master key that encrypts secrets, 32 bytes in base64; empty uses a file in the data folder.",
     ),
 ];
 

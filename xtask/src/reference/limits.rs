@@ -154,7 +154,7 @@ fn plain(field: &Field) -> String {
     use rules::field::ValueType;
     let word = match field.shape.value_type() {
         ValueType::Bool => "`true` or `false`",
-        ValueType::Integer => "A whole number of 32 bits",
+        ValueType::Integer => "A 32-bit integer",
         ValueType::Text | ValueType::SetOfTexts | ValueType::ListOfTexts | ValueType::ListOf(_) => {
             return form(field);
         }
@@ -165,10 +165,10 @@ fn plain(field: &Field) -> String {
 fn form(field: &Field) -> String {
     use rules::field::Shape;
     if let Shape::Id(prefix) = field.shape {
-        return format!("An id, `{prefix}…`");
+        return format!("An ID, `{prefix}…`");
     }
     if let Shape::SetOfIds(prefix) = field.shape {
-        return format!("Ids, `{prefix}…`, each once");
+        return format!("IDs, `{prefix}…`, each once");
     }
     "A [time](calling.md#times)".to_owned()
 }

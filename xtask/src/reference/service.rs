@@ -152,7 +152,7 @@ impl<'a> Page<'a> {
             }
             Level::Repeatable => "A repeated call has no further effect.",
             Level::Once if self.takes_key(&method.comment) => {
-                "Safe to repeat with an [`Idempotency-Key`](calling.md#idempotency)."
+                "Safe to retry with an [`Idempotency-Key`](calling.md#idempotency)."
             }
             Level::Once => "A repeated call takes effect again.",
         }

@@ -30,7 +30,7 @@ const NOUNS: [&str; 28] = [
     "domain",
     "certificate",
     "subscriber",
-    "letter",
+    "recipient",
     "component",
     "group",
     "region",

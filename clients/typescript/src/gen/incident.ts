@@ -17,8 +17,7 @@ export interface IncidentService {
   /**
    * Lists incidents, newest first, one page at a time. An empty filter matches all of them.
    *
-   * Errors: `invalid_argument` for a `limit` or `offset` out of range, for an unknown `state`, for a
-   * malformed `monitorId`, and for a `pageToken` that this method did not issue.
+   * Errors: `invalid_argument` for an invalid `limit`, `offset`, `state`, `monitorId` or `pageToken`.
    */
   listIncidents(request?: ListIncidentsRequest, options?: CallOptions): Pages<ListIncidentsResponse>;
 

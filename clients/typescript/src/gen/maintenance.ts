@@ -35,9 +35,8 @@ export interface MaintenanceService {
   /**
    * Lists maintenance by ID, one page at a time. An empty request returns the first page.
    *
-   * Errors: `not_found` for a monitor outside the workspace; `invalid_argument` for a `limit` or `offset` out
-   * of range, for a `pageToken` that this method did not issue, for an unknown `status`, and for a malformed
-   * `monitorId`.
+   * Errors: `not_found` for a monitor outside the workspace; `invalid_argument` for an invalid `limit`,
+   * `offset`, `status`, `monitorId` or `pageToken`.
    */
   listMaintenances(request?: ListMaintenancesRequest, options?: CallOptions): Pages<ListMaintenancesResponse>;
 

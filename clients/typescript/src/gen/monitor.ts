@@ -89,9 +89,9 @@ export interface MonitorService {
   getMonitorSummary(request: GetMonitorSummaryRequest, options?: CallOptions): Promise<GetMonitorSummaryResponse>;
 
   /**
-   * Lists the checks of a monitor, newest first, one page at a time. An empty filter matches all of them. A
-   * page can have fewer than `limit` checks, or none, and still have a next page, because each call reads a
-   * bounded part of the history. The last page is the one without a `nextPageToken`.
+   * Lists the checks of a monitor, newest first, one page at a time. An empty filter matches all of them.
+   * Each call reads a bounded part of the history, so a page with fewer than `limit` checks, or none, can
+   * have a next page. The last page is the one without a `nextPageToken`.
    *
    * Errors: `not_found`; `invalid_argument` for a filter out of range and for a `pageToken` that this method
    * did not issue.

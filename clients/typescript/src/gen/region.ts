@@ -33,11 +33,11 @@ export interface RegionInfo {
   /** Whether monitors without regions run here. */
   default: boolean;
   /**
-   * The probe that runs the checks. `embedded` is the server itself, which then stands in for the region and
-   * checks from its own location. Empty if the region is unserved.
+   * The probe that runs the checks. `embedded` is the server itself, which serves the region from its own
+   * location. Empty if the region is unserved.
    */
   servedBy: string;
-  /** Whether the probe stands in for the region from another location. */
+  /** Whether the probe serves the region from another location. */
   standsIn: boolean;
   /**
    * `healthy`; `doubting` while most of its hosts fail at once, so its votes are void; `stalled` if checks

@@ -419,8 +419,8 @@ export interface CustomDomainStatus {
   /** The domain in its DNS form. */
   domain: string;
   /**
-   * `pending` while a certificate is being issued, `active` with a valid certificate, `failed` without one
-   * after a failed attempt, `unmanaged` if this server issues no certificates.
+   * `pending` while a certificate is being issued, `active` with a valid one, `failed` after a failed attempt
+   * without one. `unmanaged` if this server issues no certificates.
    */
   state: CustomDomainState;
   /** Reason why the last attempt to get a certificate failed. */

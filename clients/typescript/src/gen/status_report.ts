@@ -35,9 +35,8 @@ export interface StatusReportService {
    * Lists reports by ID with their latest update, one page at a time. An empty request returns the first
    * page.
    *
-   * Errors: `not_found` for a page outside the workspace; `invalid_argument` for a `limit` or `offset` out of
-   * range, for a `pageToken` that this method did not issue, for an unknown `state`, and for a malformed
-   * `pageId`.
+   * Errors: `not_found` for a page outside the workspace; `invalid_argument` for an invalid `limit`,
+   * `offset`, `state`, `pageId` or `pageToken`.
    */
   listStatusReports(request?: ListStatusReportsRequest, options?: CallOptions): Pages<ListStatusReportsResponse>;
 

@@ -1,8 +1,8 @@
-// A little of everything that the client does, and what came of it: the same program in every runtime. It
-// names nothing that only some of them have.
+// A little of everything that the client does, with its result: the same program for every runtime. It uses
+// only what all of them have.
 import { createServiceClient, isNotFound, isUnauthenticated, PERIODICITIES, verifyWebhook } from "@aloft/client";
 
-/** Runs against a server; what is returned is the same everywhere. */
+/** Runs against a server and returns the same everywhere. */
 export async function smoke({ baseUrl, key, name }) {
   const client = createServiceClient({ apiKey: key, baseUrl });
   const service = client.monitor.v1.MonitorService;
@@ -34,7 +34,7 @@ async function failure(call) {
   }
 }
 
-/** A webhook that was signed here is verified, and a changed one is not. */
+/** A webhook signed here is verified, and a changed one is not. */
 async function webhook() {
   const bytes = new Uint8Array(32).fill(7);
   const secret = `whsec_${btoa(String.fromCharCode(...bytes))}`;

@@ -1,5 +1,5 @@
-// What a program in strict TypeScript sees of the client. It is only checked, in projects of all three kinds;
-// each line with an expected error is one that must not pass.
+// A strict TypeScript program that uses the client. It is only compiled, in projects of all three kinds; each
+// line with an expected error must be rejected.
 import {
   createServiceClient,
   isInvalidArgument,
@@ -61,7 +61,7 @@ export async function refused(): Promise<void> {
   await service.createTcpMonitor({ monitor: { name: "a", periodicity: "1m" } });
   // @ts-expect-error: no such field
   await service.createTcpMonitor({ monitor: { name: "a", uri: "a.example:1", periodicity: "1m", colour: "blue" } });
-  // @ts-expect-error: a number is no bigint
+  // @ts-expect-error: a number is not a bigint
   await service.listMonitors({ limit: 5n });
   // @ts-expect-error: there is no such method
   await service.singToMonitor({});

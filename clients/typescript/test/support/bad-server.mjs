@@ -1,9 +1,9 @@
-// Servers that are no good: each answers what came with what it was told, one answer after the other and then
-// the last again, and keeps what it was asked.
+// Bad servers: each returns the given responses in order, then repeats the last one, and records its
+// requests.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-/** What the server of the product says of an error, with its reason. */
+/** An error of the real server, with its reason. */
 export function refusal(status, code, reason, headers = {}) {
   const value = Buffer.concat([field(1, reason), field(2, "aloft")]).toString("base64").replaceAll("=", "");
   const details = [{ type: "google.rpc.ErrorInfo", value }];
@@ -26,12 +26,12 @@ export function page(status, headers = {}) {
   };
 }
 
-/** A status, and nothing more. */
+/** A status without a body. */
 export function empty(status) {
   return (response) => response.writeHead(status, { "content-type": "application/json" }).end();
 }
 
-/** A page of the same, for ever. */
+/** A page that never ends. */
 export function endless(text) {
   const much = text.repeat(10_000);
   return (response) => {
@@ -44,22 +44,22 @@ export function endless(text) {
   };
 }
 
-/** Nothing, for ever. */
+/** No response, forever. */
 export const silence = () => {};
 
-/** The beginning of an answer, and then nothing more. */
+/** The beginning of a response, and then nothing more. */
 export const stuck = (response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
   response.write('{"httpMonitors":[');
 };
 
-/** The beginning of an answer, and then the end of the connection. */
+/** The beginning of a response, and then the end of the connection. */
 export const truncated = (response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
   response.write('{"httpMonitors":[', () => response.socket.destroy());
 };
 
-/** The response of another, byte by byte. */
+/** Another response, byte by byte. */
 export function dribbling(answer) {
   return (response) => {
     const text = JSON.stringify(answer);
@@ -73,16 +73,16 @@ export function dribbling(answer) {
   };
 }
 
-/** A whole answer of half a text. */
+/** A complete response with half a text. */
 export const cutOff = (response) => {
   response.writeHead(200, { "content-type": "application/json" });
   response.end('{"httpMonitors":[{"id":"mon_1"');
 };
 
-/** The end of the connection without an answer. */
+/** The end of the connection without a response. */
 export const reset = (response) => response.socket.resetAndDestroy();
 
-/** Starts one; it ends with its test. */
+/** Starts one, which ends with its test. */
 export async function badServer(t, ...answers) {
   const asked = [];
   const waiting = [];
@@ -103,7 +103,7 @@ export async function badServer(t, ...answers) {
   return { origin, baseUrl: `${origin}/rpc`, asked, next: () => new Promise((resolve) => waiting.push(resolve)) };
 }
 
-/** An address at which nobody listens. */
+/** An address without a listener. */
 export async function nobody() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -113,7 +113,7 @@ export async function nobody() {
   return `http://127.0.0.1:${port}/rpc`;
 }
 
-/** A text as a field of a message of protobuf. */
+/** A text as a field of a protobuf message. */
 function field(number, text) {
   const bytes = Buffer.from(text);
   return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);

@@ -1,8 +1,8 @@
-// What must hold of an answer, as scenarios write it (clients/scenarios/README.md): a value against a
-// pattern, and where they differ, in words. Playing scenarios belongs to player.mjs.
+// Expectations of scenarios (clients/scenarios/README.md): compares a value with a pattern and describes the
+// differences. player.mjs plays scenarios.
 import { isDeepStrictEqual } from "node:util";
 
-/** Patterns by their name: what is wrong with a value, or nothing. */
+/** Patterns by name: each returns the difference of a value, or nothing. */
 const PATTERNS = {
   $matches: (value, text, path) =>
     typeof value === "string" && new RegExp(text, "u").test(value)
@@ -25,7 +25,7 @@ const PATTERNS = {
   $absent: (value, _, path) => (value === undefined ? [] : [`${path} is there: ${shown(value)}`]),
 };
 
-/** Where `value` is not as `pattern` says, a line each; `path` is where it stands. */
+/** Returns the differences of `value` from `pattern`, one per line; `path` is its position. */
 export function differences(value, pattern, path = "it") {
   if (Array.isArray(pattern)) return listDifferences(value, pattern, path);
   if (typeOf(pattern) !== "object") {
@@ -39,7 +39,7 @@ export function differences(value, pattern, path = "it") {
   return names.flatMap((name) => differences(value[name], pattern[name], `${path}.${name}`));
 }
 
-/** `value` with `${name}` replaced in all its texts, and `$repeat` written out. */
+/** Returns `value` with `${name}` replaced in all its texts, and `$repeat` expanded. */
 export function filled(value, names) {
   if (typeof value === "string") {
     return value.replaceAll(/\$\{(\w+)\}/gu, (_, name) => {
@@ -53,7 +53,7 @@ export function filled(value, names) {
   return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, filled(it, names)]));
 }
 
-/** What stands at a path such as `logs.0.id`. */
+/** Returns the value at a path such as `logs.0.id`. */
 export function at(value, path) {
   const found = path.split(".").reduce((inner, name) => inner?.[name], value);
   if (found === undefined) throw new Error(`there is no ${path} in ${shown(value)}`);

@@ -1,23 +1,23 @@
-// Plays a scenario (clients/scenarios/README.md) through the client: one call a step, without retries, and
-// what came of it held against what must. The patterns belong to patterns.mjs.
+// Plays a scenario (clients/scenarios/README.md) through the client: one call per step, without retries, and
+// compares its outcome. patterns.mjs compares values.
 import assert from "node:assert/strict";
 
 import { createServiceClient, isServiceError } from "@aloft/client";
 
 import { at, differences, filled } from "./patterns.mjs";
 
-/** How long a step with `until` is repeated: more than anything takes on a busy machine. */
+/** How long a step with `until` is repeated: longer than any action on a busy machine. */
 const PATIENCE_MS = 60_000;
 
-/** Calls of `/v1` as the client has them. */
+/** Calls of `/v1` in the client. */
 const PLAIN = {
   "GET /v1/whoami": (client, _, options) => client.whoami(options),
   "DELETE /v1/api-key/{id}": (client, { id }, options) => client.revokeKey(id, options),
 };
 
 /**
- * Plays all steps in their order; `given` has address and keys, `names` what stands for `${…}`. With a
- * `transport` of connect-es, steps are left out that change what `fetch` sends or answers.
+ * Plays all steps in order; `given` has address and keys, `names` the values of `${…}`. With a connect-es
+ * `transport`, it skips steps that alter the requests or responses of `fetch`.
  */
 export async function play(t, { steps }, { baseUrl, keys }, names, transport) {
   const known = { ...names };
@@ -33,7 +33,7 @@ export async function play(t, { steps }, { baseUrl, keys }, names, transport) {
   }
 }
 
-/** The response of a step as it must be, or the error as it must be; fails with all that is different. */
+/** Returns the expected response or error of a step; fails with all differences. */
 async function came(client, step, known) {
   const request = filled(step.request, known);
   const pattern = filled(step.answer ?? step.error, known);
@@ -55,7 +55,7 @@ async function outcome(client, step, request) {
     const answer = await (plain ? plain(client, request, options) : method(client, step.call)(request, options));
     return { answer: answer ?? {} };
   } catch (error) {
-    // Whatever else is thrown is a fault of the client.
+    // Any other exception is a fault of the client.
     if (!isServiceError(error)) throw error;
     return { error };
   }
@@ -74,7 +74,7 @@ function wrongIn(step, answer, error, pattern) {
   return wrong.length === 0 ? [] : [...wrong, `message: ${message}`];
 }
 
-/** The method of the client that a call such as `status_page.v1.StatusPageService/GetStatusPage` names. */
+/** Returns the client's method for a call such as `status_page.v1.StatusPageService/GetStatusPage`. */
 export function method(client, call) {
   const [service, name] = call.split("/");
   const path = service.split(".").map((word) => word.replaceAll(/_(\w)/gu, (_, letter) => letter.toUpperCase()));
@@ -84,7 +84,7 @@ export function method(client, call) {
   return (request, options) => found[camel](request, options);
 }
 
-/** What sends the requests of a step: with what is altered on the way, or answered in the server's place. */
+/** Sends the requests of a step, altered on the way, or answered instead of the server. */
 function fetchOf({ altered, instead }, baseUrl) {
   if (instead) {
     const body = typeof instead.body === "string" ? instead.body : JSON.stringify(instead.body);

@@ -1,5 +1,5 @@
-// An empty project with the package in it as people get it: packed, and installed from the tarball without
-// the network, its dependencies packed from what is installed here.
+// An empty project with the published package: packed, and installed from the tarball without the network,
+// with its dependencies packed from the installed ones.
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { manifest, packageFolder } from "./given.mjs";
 const execute = promisify(execFile);
 const sources = fileURLToPath(new URL("../package", import.meta.url));
 
-/** Runs a program to its end; what it printed. A failure has all of it. */
+/** Runs a program to its end and returns its output. A failure contains all of it. */
 export async function run(program, args, options = {}) {
   try {
     const { stdout } = await execute(program, args, { maxBuffer: 16 * 1024 * 1024, ...options });
@@ -23,7 +23,7 @@ export async function run(program, args, options = {}) {
   }
 }
 
-/** Makes the project; `end` takes it away. */
+/** Creates the project; `end` deletes it. */
 export async function project() {
   const folder = await mkdtemp(join(tmpdir(), "aloft-client-"));
   const [tarballs, empty] = [join(folder, "tarballs"), join(folder, "project")];

@@ -1,5 +1,5 @@
-// Runtimes that are no command with an output: a browser with a page of its own origin, and workerd, which
-// answers requests. Both end with their test.
+// Runtimes that are not commands with an output: a browser with a page of its own origin, and workerd, which
+// serves requests. Both end with their test.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 
 import { tools } from "./given.mjs";
 
-/** Of each runtime that npm brings, the package with its program for this machine; installed without scripts. */
+/** For each runtime from npm, the package with its program for this machine; installed without scripts. */
 const PROGRAMS = {
   bun: `@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : "x64"}/bin/bun`,
   deno: `@deno/${process.platform}-${process.arch}${process.platform === "linux" ? "-glibc" : ""}/deno`,
@@ -24,10 +24,10 @@ export function runtime(name) {
   return join(tools, "client", name, "node_modules", PROGRAMS[name]);
 }
 
-/** What `globalThis.smoke` of these files comes to in Chromium. */
+/** Returns the result of these files' `globalThis.smoke` in Chromium. */
 export async function inChromium(t, files, settings) {
   const { chromium } = createRequire(join(tools, "browser/"))("playwright-core");
-  // Nobody but this test uses it, and its own walls need rights that containers do not give.
+  // Only this test uses it, and its sandbox needs permissions that containers lack.
   const args = ["--no-sandbox", "--disable-dev-shm-usage"];
   const browser = await chromium.launch({ executablePath: program(), args });
   t.after(() => browser.close());
@@ -55,7 +55,7 @@ async function pageOf(t, files) {
   return `http://127.0.0.1:${server.address().port}/`;
 }
 
-/** Chromium as it is called on this machine. */
+/** The name of Chromium on this machine. */
 function program() {
   const names = ["chromium", "chromium-browser", "google-chrome"];
   const places = process.env.PATH.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
@@ -75,13 +75,13 @@ const config :Workerd.Config = (
 );
 `;
 
-/** What a worker answers that is asked with these settings. */
+/** Returns a worker's response to a request with these settings. */
 export async function inWorkerd(t, worker, settings) {
   const folder = await mkdtemp(join(tmpdir(), "aloft-workerd-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "config.capnp"), CONFIG);
   await writeFile(join(folder, "worker.js"), worker);
-  // It says on its control where it listens.
+  // It reports its port on its control channel.
   const stdio = ["ignore", "inherit", "inherit", "pipe"];
   const child = spawn(runtime("workerd"), ["serve", "--control-fd=3", "config.capnp"], { cwd: folder, stdio });
   t.after(async () => {

@@ -1,10 +1,10 @@
-// What monitors check and channels tell: a site and a receiver on loopback, each until its test ends.
+// The target of monitors and the receiver of channels: both on loopback, until their test ends.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
 /**
- * A server that answers every path with `status`, `/status/418` with 418, and never at `/silent`; `received`
- * has what came, and `next()` is what comes next.
+ * A server that returns `status` for every path and 418 for `/status/418`, and never responds at `/silent`.
+ * `received` has its requests, and `next()` returns the next one.
  */
 export async function site(t, status) {
   const received = [];

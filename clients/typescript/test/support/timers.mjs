@@ -1,16 +1,16 @@
-// Holds the timers that the client sets, so that no test waits for the clock: each is there to be looked at,
-// and goes off when the test says so. Everybody else's timers go on as ever.
+// Controls the timers that the client sets, so that no test waits for the clock: a test inspects each and
+// fires it. All other timers run as usual.
 
-/** Where the client's own code lies. */
+/** Folder of the client's own code. */
 const CLIENT = /\/clients\/typescript\/dist\//u;
 
-/** The line of the stack that says who called the held function. */
+/** The line of the stack with the caller of the replaced function. */
 function caller() {
   const lines = new Error().stack.split("\n").slice(3);
   return lines.find((line) => !line.includes("node:internal/test_runner"));
 }
 
-/** Holds timers until the end of the test. */
+/** Controls timers until the end of the test. */
 export function holdTimers(t) {
   const { setTimeout: set, clearTimeout: clear } = globalThis;
   const held = new Map();
@@ -24,7 +24,7 @@ export function holdTimers(t) {
   });
   t.mock.method(globalThis, "clearTimeout", (timer) => (held.delete(timer) ? undefined : clear(timer)));
   return {
-    /** The first timer that is held and has such a delay, as soon as there is one. */
+    /** Returns the first pending timer with such a delay, as soon as it exists. */
     async next(isMeant = () => true) {
       for (;;) {
         const found = [...held.values()].find(({ delay }) => isMeant(delay));
@@ -32,7 +32,7 @@ export function holdTimers(t) {
         await new Promise((resolve) => waiting.push(resolve));
       }
     },
-    /** How many are held. */
+    /** Number of pending timers. */
     get count() {
       return held.size;
     },

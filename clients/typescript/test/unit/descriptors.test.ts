@@ -1,4 +1,4 @@
-// Descriptors that are made of the short form, against those that the server answers reflection with.
+// Compares the descriptors from the short form with those from the server's reflection.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const SET = fromBinary(
   readFileSync("../../crates/contract/src/gen/descriptors.bin"),
 );
 
-/** All that the wire and the JSON depend on. */
+/** Everything that affects the wire and the JSON. */
 function shape(field: DescField) {
   const { name, number, jsonName, fieldKind, scalar, presence, oneof, message } = field;
   return {
@@ -29,7 +29,7 @@ function shape(field: DescField) {
   };
 }
 
-/** The fields of a message and of all messages in it, by their full names. */
+/** The fields of a message and of all nested messages, by full name. */
 function fields(message: DescMessage, into = new Map<string, unknown>()): Map<string, unknown> {
   for (const field of message.fields) {
     const name = `${message.typeName}.${field.name}`;

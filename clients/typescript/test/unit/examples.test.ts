@@ -1,5 +1,5 @@
-// The types against what was really sent and answered: the example of every method in `clients/scenarios`, and
-// the answer that the server gave to it in `docs/reference/answers`. The compiler holds them against each other.
+// Compares the types with real requests and responses: the example of every method in `clients/scenarios`,
+// and the server's response to it in `docs/reference/answers`. The compiler checks them.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -19,20 +19,20 @@ interface Scenario {
   }[];
 }
 
-/** Files of JSON in a folder; tests run in the package's folder. */
+/** JSON files in a folder; tests run in the package's folder. */
 function files(folder: string): unknown[] {
   const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
   return names.map((name): unknown => JSON.parse(readFileSync(join(folder, name), "utf8")));
 }
 
-/** Where the client has a method of the contract. */
+/** The client's path of a contract method. */
 function typeOf(method: string): string {
   const [, name = "", version, service, call = ""] = /^(\w+)\.(\w+)\.(\w+)\/(\w+)$/.exec(method) ?? [];
   const client = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   return `Services["${client}"]["${version}"]["${service}"]["${call.charAt(0).toLowerCase()}${call.slice(1)}"]`;
 }
 
-test("what is sent and answered is what the types say, for every method", (t) => {
+test("requests and responses of every method match the types", (t) => {
   const answers = files(ANSWERS).flatMap((file) => Object.entries(file as Record<string, object>));
   const steps = files(SCENARIOS).flatMap((file) => (file as Scenario).steps);
   const requests = steps.flatMap(({ call, example, request }) => (example && call ? [[call, request]] : []));

@@ -1,5 +1,5 @@
-// Objects as messages of protobuf-es, for transports: what is not of its field's kind is refused as the server
-// refuses it, by its path, and not by a fault of protobuf-es.
+// Objects as protobuf-es messages, for transports: a value of the wrong kind is rejected by path, as in the
+// server, and not by an error of protobuf-es.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { methodOf } from "../../src/descriptors.js";
 import { isServiceError } from "../../src/errors.js";
 import { initOf } from "../../src/messages.js";
 
-/** What is wrong with a request; nothing where it can be sent. */
+/** Violations of a request; none if it can be sent. */
 function wrong(path: string, request: object): string {
   try {
     initOf(methodOf(path)!.input, request);
@@ -23,7 +23,7 @@ function wrong(path: string, request: object): string {
 
 const logs = (from: unknown) => wrong("monitor.v1.MonitorService/ListResponseLogs", { id: "mon_1", from });
 
-test("a time has a zone, or it would be another one wherever the program runs", () => {
+test("a time without a zone is rejected", () => {
   for (const time of [
     "2026-11-21T00:00:00Z",
     "2026-11-21T00:00:00.125Z",
@@ -48,7 +48,7 @@ test("a time has a zone, or it would be another one wherever the program runs", 
   }
 });
 
-test("a value is of its field's kind", () => {
+test("a value of the wrong kind is rejected", () => {
   const list = (request: object) => wrong("monitor.v1.MonitorService/ListMonitors", request);
   const create = (monitor: unknown) => wrong("monitor.v1.MonitorService/CreateHttpMonitor", { monitor });
   assert.equal(list({ limit: 5, pageToken: "" }), "nothing");

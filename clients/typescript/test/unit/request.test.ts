@@ -1,4 +1,4 @@
-// Requests before they are sent, settings before a client is made, and whether a call is tried again.
+// Validation of requests and of settings, and the decision to retry a call.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -28,7 +28,7 @@ function said(work: () => unknown): string {
   }
 }
 
-test("fields that there are not are refused by their paths, with the way out", () => {
+test("unknown fields are rejected by path, with a solution", () => {
   for (const [request, message] of [
     [{ monitor: { name: "a", headers: [{ key: "k" }], unset: undefined }, other: undefined }, "nothing"],
     [{ monitor: { degraded_at: 1 } }, "`monitor.degraded_at` is not a field; did you mean `degradedAt`?"],
@@ -47,7 +47,7 @@ test("fields that there are not are refused by their paths, with the way out", (
   }
 });
 
-test("a number that JSON would write as null is refused, wherever it stands", () => {
+test("a number that JSON writes as null is rejected at any depth", () => {
   const of = (monitor: object) => said(() => checked(METHOD, { monitor }));
   assert.equal(of({ degradedAt: Number.NaN }), "`monitor.degradedAt` must be a finite number");
   assert.equal(of({ degradedAt: [1, -Infinity] }), "`monitor.degradedAt[1]` must be a finite number");
@@ -60,20 +60,20 @@ test("a number that JSON would write as null is refused, wherever it stands", ()
   assert.equal(of({ degradedAt: 0 }), "nothing");
 });
 
-test("a mask may be a list, and the caller's object stays as it is", () => {
+test("a mask may be a list, and the caller's object does not change", () => {
   const request = { monitor: {}, updateMask: ["name", "degradedAt"] };
   assert.deepEqual(checked(METHOD, request), { monitor: {}, updateMask: "name,degradedAt" });
   assert.deepEqual(request.updateMask, ["name", "degradedAt"]);
 });
 
-test("what no JSON can say is refused before anything is sent", () => {
+test("values that JSON cannot express are rejected before sending", () => {
   assert.match(
     said(() => written(METHOD.path, { monitor: { degradedAt: 1n } })),
     /cannot be written as JSON/,
   );
 });
 
-test("an address is a URL of http, with or without /rpc at its end", () => {
+test("an address is an http URL, with or without /rpc", () => {
   for (const [given, rpc, host] of [
     ["http://127.0.0.1:8080/rpc", "http://127.0.0.1:8080/rpc", "http://127.0.0.1:8080"],
     ["https://up.example/aloft/rpc/", "https://up.example/aloft/rpc", "https://up.example/aloft"],
@@ -94,7 +94,7 @@ test("an address is a URL of http, with or without /rpc at its end", () => {
   );
 });
 
-test("an environment that throws or is missing is none", (t) => {
+test("an environment that throws or is missing is ignored", (t) => {
   const deno = (get: (name: string) => string | undefined) => ({
     value: { env: { get } },
     configurable: true,
@@ -116,7 +116,7 @@ test("an environment that throws or is missing is none", (t) => {
   assert.equal(environment("ALOFT_NOT_SET"), "value");
 });
 
-test("a call is tried again where that may help and does nothing twice", () => {
+test("safe failures are retried and nothing executes twice", () => {
   const error = (parts: object) => new ServiceError("", { code: "unavailable", ...parts });
   const refused = {
     cause: new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) }),
@@ -139,7 +139,7 @@ test("a call is tried again where that may help and does nothing twice", () => {
   }
 });
 
-test("a pause is what was asked for and a random part that grows up to its bound", () => {
+test("a pause adds growing, bounded jitter to Retry-After", () => {
   const retry = { attempts: 9, firstPauseMs: 100, longestPauseMs: 250 };
   const pause = (tries: number, retryAfterMs?: number) =>
     pauseOf(new ServiceError("", { code: "unavailable", retryAfterMs }), tries, retry);
@@ -163,7 +163,7 @@ test("a pause is what was asked for and a random part that grows up to its bound
   assert.equal(pause(1, 60_001), undefined);
 });
 
-test("headers of a call win over the client's, and what no header may have is refused unseen", () => {
+test("a call's headers override the client's, and invalid ones are rejected unquoted", () => {
   const forms = [
     new Headers({ "X-Service-Key": "other" }),
     { "X-Service-Key": "other" },
@@ -181,14 +181,14 @@ test("headers of a call win over the client's, and what no header may have is re
   }
 });
 
-test("a class that extends the error has its own instances, and no others", () => {
+test("a subclass of the error matches its own instances only", () => {
   class Mine extends ServiceError {}
   const [mine, other] = [new Mine("", { code: "internal" }), new ServiceError("", { code: "internal" })];
   assert.deepEqual([mine instanceof Mine, mine instanceof ServiceError], [true, true]);
   assert.deepEqual([other instanceof Mine, other instanceof ServiceError], [false, true]);
 });
 
-test("a signal that is a time-out ends a call as one, and every other as its caller", () => {
+test("a timeout signal ends a call with deadline_exceeded, others with canceled", () => {
   const ended = (reason: unknown) => {
     const deadline = new Deadline("method", 1_000, AbortSignal.abort(reason));
     const error: unknown = deadline.signal.reason;

@@ -1,4 +1,4 @@
-// What the types let people write, held by the compiler: each line after `@ts-expect-error` must be refused.
+// The types, checked by the compiler: each line after `@ts-expect-error` must be rejected.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,12 +23,12 @@ import {
   type UpdateTcpMonitorRequest,
 } from "../../src/index.js";
 
-/** Whether two types are the same. */
+/** Whether two types are equal. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 const yes = <T extends true>(value: T): T => value;
 
-test("words are literals, and limits are numbers", () => {
+test("enumerated values are literals, and limits are numbers", () => {
   yes<Same<Periodicity, "30s" | "1m" | "5m" | "10m" | "30m" | "1h">>(true);
   yes<Same<(typeof LIMITS)["monitor"]["name"]["max"], 256>>(true);
   yes<Same<HttpMonitor["timeout"], number>>(true);
@@ -38,7 +38,7 @@ test("words are literals, and limits are numbers", () => {
   assert.deepEqual(LIMITS.httpMonitor.headers.max, 20);
 });
 
-test("what a monitor needs must be written, and nothing else can be", () => {
+test("required fields are required, and unknown ones rejected", () => {
   const fine: HttpMonitorInput = {
     name: "API",
     url: "https://example.com/",
@@ -48,11 +48,11 @@ test("what a monitor needs must be written, and nothing else can be", () => {
   const undecided: HttpMonitorInput = { ...fine, description: undefined };
   // @ts-expect-error a URL is required
   const without: HttpMonitorInput = { name: "API", periodicity: "30s" };
-  // @ts-expect-error no monitor is checked every seven seconds
+  // @ts-expect-error seven seconds is not a periodicity
   const often: HttpMonitorInput = { ...fine, periodicity: "7s" };
-  // @ts-expect-error the server says how a monitor is
+  // @ts-expect-error the status is an output
   const status: HttpMonitorInput = { ...fine, status: "active" };
-  // @ts-expect-error numbers are no bigints
+  // @ts-expect-error numbers are not bigints
   const large: HttpMonitorInput = { ...fine, timeout: 1n };
   assert.deepEqual(
     [undecided, without, often, status, large].map(({ name }) => name),
@@ -60,7 +60,7 @@ test("what a monitor needs must be written, and nothing else can be", () => {
   );
 });
 
-test("an update is whole, or has a mask that says which part it is", () => {
+test("an update is complete, or has a mask", () => {
   const whole: UpdateHttpMonitorRequest = {
     monitor: { id: "mon_1", name: "API", url: "https://example.com/", periodicity: "30s" },
   };
@@ -69,11 +69,11 @@ test("an update is whole, or has a mask that says which part it is", () => {
     updateMask: ["retry", "description"],
   };
   const text: UpdateHttpMonitorRequest = { monitor: { id: "mon_1", retry: 0 }, updateMask: "retry" };
-  // @ts-expect-error without a mask the rest would be replaced by nothing
+  // @ts-expect-error without a mask, omitted arguments would be cleared
   const forgotten: UpdateHttpMonitorRequest = { monitor: { id: "mon_1", retry: 0 } };
   // @ts-expect-error no argument has this name
   const misspelt: UpdateHttpMonitorRequest = { monitor: { id: "mon_1" }, updateMask: ["retries"] };
-  // @ts-expect-error nobody knows which monitor
+  // @ts-expect-error the id is missing
   const nobodys: UpdateHttpMonitorRequest = { monitor: { retry: 0 }, updateMask: ["retry"] };
   const fixed: UpdateComponentRequest = { component: { id: "cmp_1", name: "API" } };
   const channel: UpdateNotificationRequest = {
@@ -83,7 +83,7 @@ test("an update is whole, or has a mask that says which part it is", () => {
   assert.equal([whole, part, text, forgotten, misspelt, nobodys, fixed, channel].length, 8);
 });
 
-test("what was answered can be sent back, but for secrets that a read-only key does not see", () => {
+test("a response can be sent back, except secrets hidden from read keys", () => {
   const tcp = (monitor: TcpMonitor): UpdateTcpMonitorRequest => ({
     monitor: { ...monitor, name: "Another" },
   });
@@ -91,7 +91,7 @@ test("what was answered can be sent back, but for secrets that a read-only key d
     monitor: { id, regions: [...regions, "fly-fra"] },
     updateMask: ["regions"],
   });
-  // @ts-expect-error values of headers may be missing
+  // @ts-expect-error header values are optional
   const blind = (monitor: HttpMonitor): UpdateHttpMonitorRequest => ({ monitor: { ...monitor, retry: 0 } });
   assert.deepEqual(
     [tcp, http, blind].map((it) => typeof it),
@@ -111,7 +111,7 @@ test("a channel has the block of its kind", () => {
   );
 });
 
-test("a monitor of any kind is told apart by looking", () => {
+test("the kind of a monitor narrows its type", () => {
   const target = ({ monitor }: GetMonitorResponse): string => {
     if (monitor.http) {
       return monitor.http.url;
@@ -121,12 +121,12 @@ test("a monitor of any kind is told apart by looking", () => {
   assert.equal(typeof target, "function");
 });
 
-test("methods are named as in the contract, and requests that may be empty may be left out", () => {
+test("methods have the contract's names, and empty requests may be omitted", () => {
   const calls = (options: CallOptions) => {
     const { monitor, statusPage } = createServiceClient();
     void monitor.v1.MonitorService.listMonitors();
     void monitor.v1.MonitorService.listMonitors({ limit: 1 }, options);
-    // @ts-expect-error which monitor is a must
+    // @ts-expect-error the id is required
     void monitor.v1.MonitorService.getMonitor();
     // @ts-expect-error there is no such method
     void statusPage.v1.StatusPageService.createMonitor({});
@@ -134,7 +134,7 @@ test("methods are named as in the contract, and requests that may be empty may b
   assert.equal(typeof calls, "function");
 });
 
-test("a guard tells the compiler the code", () => {
+test("a guard narrows the code", () => {
   const codeOf = (error: unknown) => {
     if (isInvalidArgument(error)) {
       yes<Same<typeof error.code, "invalid_argument">>(true);

@@ -1,4 +1,4 @@
-// The signature by the published example, and the types of events by what docs/reference says.
+// The signature against the published example, and the event types against docs/reference.
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -19,7 +19,7 @@ import {
   verifyWebhook,
 } from "../../src/index.js";
 
-// The example of the reference libraries of Standard Webhooks.
+// The example of the Standard Webhooks reference libraries.
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const SIGNED = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
 const SENT_AT = 1_614_265_330;
@@ -34,7 +34,7 @@ const WEBHOOK = {
   now: SENT_AT * 1_000,
 };
 
-/** Why a webhook is refused; its body is signed, and no event. */
+/** Reason of a rejected webhook, whose body is signed but not an event. */
 async function refusal(changes: object, headers: object = {}): Promise<string> {
   try {
     await verifyWebhook({ ...WEBHOOK, ...changes, headers: { ...WEBHOOK.headers, ...headers } });
@@ -45,11 +45,11 @@ async function refusal(changes: object, headers: object = {}): Promise<string> {
   }
 }
 
-test("the published example is verified as it was signed", async () => {
+test("the published example is valid", async () => {
   assert.equal(await refusal({}), "WEBHOOK_BODY");
 });
 
-test("one right signature of several is enough, with one right secret of several", async () => {
+test("one valid signature and one valid secret are enough", async () => {
   const wrong = `v1,${btoa("x".repeat(32))}`;
   for (const signatures of [`${wrong} ${SIGNED}`, `v1a,else ${SIGNED} ${wrong}`, `v1,%% ${SIGNED}`]) {
     assert.equal(await refusal({}, { "webhook-signature": signatures }), "WEBHOOK_BODY", signatures);
@@ -58,7 +58,7 @@ test("one right signature of several is enough, with one right secret of several
   assert.equal(await refusal({ secret: SECRET.slice("whsec_".length) }), "WEBHOOK_BODY");
 });
 
-test("what is not exactly what was signed is refused with its reason", async () => {
+test("any change of a signed webhook is rejected with a reason", async () => {
   const seconds = (offset: number) => ({ now: (SENT_AT + offset) * 1_000 });
   for (const [changes, headers, reason] of [
     [{ body: '{"test": 2432232315}' }, {}, "WEBHOOK_SIGNATURE"],
@@ -77,7 +77,7 @@ test("what is not exactly what was signed is refused with its reason", async () 
   }
 });
 
-/** What comes of a body that is signed with the secret. */
+/** Result of a body that is signed with the secret. */
 async function signed(body: string): Promise<string> {
   const [id, time] = [WEBHOOK.headers["webhook-id"], WEBHOOK.headers["webhook-timestamp"]];
   const key = Buffer.from(SECRET.slice("whsec_".length), "base64");
@@ -85,7 +85,7 @@ async function signed(body: string): Promise<string> {
   return refusal({ body }, { "webhook-signature": `v1,${mac}` });
 }
 
-test("what is signed is an event of the version that the types are of, or none", async () => {
+test("a signed body of another version is rejected", async () => {
   const [type, data] = ["channel.test", { channel: "chn_1", link: null, events: [] }];
   assert.equal(await signed(JSON.stringify({ version: 1, type, data, more: true })), "accepted");
   for (const event of [
@@ -101,7 +101,7 @@ test("what is signed is an event of the version that the types are of, or none",
   }
 });
 
-/** An object with every field of its type, which the compiler sees to. */
+/** An object with every field of its type, as the compiler verifies. */
 const MONITOR_EVENT: MonitorEvent = {
   event: "error",
   at: null,
@@ -130,7 +130,7 @@ interface Schema {
   readonly enum?: readonly unknown[];
 }
 
-test("the type of what channels are told has the fields of its schema", () => {
+test("the type of channel webhooks has the fields of its schema", () => {
   const schema = JSON.parse(reference("webhook.schema.json")) as Schema;
   const fieldsOf = (value: unknown, at: Schema, path: string): void => {
     const here = at.$ref === undefined ? at : (schema.$defs?.[at.$ref.split("/").at(-1)!] ?? at);
@@ -147,7 +147,7 @@ test("the type of what channels are told has the fields of its schema", () => {
   assert.deepEqual(schema.properties?.["type"]?.enum, CHANNEL_EVENT_TYPES);
 });
 
-/** The example of docs/reference/page-webhook.md, which the compiler holds against the type. */
+/** The example of docs/reference/page-webhook.md, checked against the type by the compiler. */
 const PAGE_EVENT: PageEvent = {
   version: 1,
   type: "page.incident.opened",
@@ -166,7 +166,7 @@ const PAGE_EVENT: PageEvent = {
   },
 };
 
-test("the type of what subscribers are told is that of its page", () => {
+test("the type of page webhooks accepts the documented example", () => {
   const page = reference("page-webhook.md");
   const example = /```json\n([\s\S]*?)```/.exec(page)?.[1];
   assert.deepEqual(JSON.parse(example ?? ""), PAGE_EVENT);
@@ -174,7 +174,7 @@ test("the type of what subscribers are told is that of its page", () => {
   assert.deepEqual([...told].sort(), [...PAGE_NEWS_TYPES].sort());
 });
 
-/** Objects with every field of their types, which the compiler sees to. */
+/** Objects with every field of their types, as the compiler verifies. */
 const NEWS: Readonly<Record<string, object>> = {
   report: { id: "", update: "", title: "", status: "resolved", text: "" } satisfies ReportNews["report"],
   maintenance: {
@@ -188,7 +188,7 @@ const NEWS: Readonly<Record<string, object>> = {
   component: { id: "", name: "" } satisfies PageNews["components"][number],
 };
 
-test("the types of news have the fields of their schema", () => {
+test("the types of page events have the fields of their schema", () => {
   const schema = JSON.parse(reference("page-webhook.schema.json")) as Schema;
   for (const [name, value] of Object.entries(NEWS)) {
     assert.deepEqual(

@@ -8794,8 +8794,7 @@ pub const INCIDENT_SERVICE_COMMENT_INCIDENT_SPEC: ::connectrpc::Spec = ::connect
 pub trait IncidentService: Send + Sync + 'static {
     /// Lists incidents, newest first, one page at a time. An empty filter matches all of them.
     ///
-    /// Errors: `invalid_argument` for a `limit` or `offset` out of range, for an unknown `state`, for a
-    /// malformed `monitor_id`, and for a `page_token` that this method did not issue.
+    /// Errors: `invalid_argument` for an invalid `limit`, `offset`, `state`, `monitor_id` or `page_token`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

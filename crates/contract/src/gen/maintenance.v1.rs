@@ -7787,9 +7787,8 @@ pub trait MaintenanceService: Send + Sync + 'static {
     > + Send;
     /// Lists maintenance by ID, one page at a time. An empty request returns the first page.
     ///
-    /// Errors: `not_found` for a monitor outside the workspace; `invalid_argument` for a `limit` or `offset` out
-    /// of range, for a `page_token` that this method did not issue, for an unknown `status`, and for a malformed
-    /// `monitor_id`.
+    /// Errors: `not_found` for a monitor outside the workspace; `invalid_argument` for an invalid `limit`,
+    /// `offset`, `status`, `monitor_id` or `page_token`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

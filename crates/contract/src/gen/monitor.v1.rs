@@ -33933,9 +33933,9 @@ pub trait MonitorService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists the checks of a monitor, newest first, one page at a time. An empty filter matches all of them. A
-    /// page can have fewer than `limit` checks, or none, and still have a next page, because each call reads a
-    /// bounded part of the history. The last page is the one without a `next_page_token`.
+    /// Lists the checks of a monitor, newest first, one page at a time. An empty filter matches all of them.
+    /// Each call reads a bounded part of the history, so a page with fewer than `limit` checks, or none, can
+    /// have a next page. The last page is the one without a `next_page_token`.
     ///
     /// Errors: `not_found`; `invalid_argument` for a filter out of range and for a `page_token` that this method
     /// did not issue.

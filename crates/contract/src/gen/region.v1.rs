@@ -257,8 +257,8 @@ pub struct Region {
         with = "::buffa::json_helpers::proto_bool"
     )]
     pub default: bool,
-    /// The probe that runs the checks. `embedded` is the server itself, which then stands in for the region and
-    /// checks from its own location. Empty if the region is unserved.
+    /// The probe that runs the checks. `embedded` is the server itself, which serves the region from its own
+    /// location. Empty if the region is unserved.
     ///
     /// Field 6: `served_by`
     #[serde(
@@ -267,7 +267,7 @@ pub struct Region {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub served_by: ::buffa::alloc::string::String,
-    /// Whether the probe stands in for the region from another location.
+    /// Whether the probe serves the region from another location.
     ///
     /// Field 7: `stands_in`
     #[serde(
@@ -1129,12 +1129,12 @@ pub mod __buffa {
             ///
             /// Field 5: `default`
             pub default: bool,
-            /// The probe that runs the checks. `embedded` is the server itself, which then stands in for the region and
-            /// checks from its own location. Empty if the region is unserved.
+            /// The probe that runs the checks. `embedded` is the server itself, which serves the region from its own
+            /// location. Empty if the region is unserved.
             ///
             /// Field 6: `served_by`
             pub served_by: &'a str,
-            /// Whether the probe stands in for the region from another location.
+            /// Whether the probe serves the region from another location.
             ///
             /// Field 7: `stands_in`
             pub stands_in: bool,
@@ -1604,15 +1604,15 @@ pub mod __buffa {
             pub fn default(&self) -> bool {
                 self.0.reborrow().default
             }
-            /// The probe that runs the checks. `embedded` is the server itself, which then stands in for the region and
-            /// checks from its own location. Empty if the region is unserved.
+            /// The probe that runs the checks. `embedded` is the server itself, which serves the region from its own
+            /// location. Empty if the region is unserved.
             ///
             /// Field 6: `served_by`
             #[must_use]
             pub fn served_by(&self) -> &'_ str {
                 self.0.reborrow().served_by
             }
-            /// Whether the probe stands in for the region from another location.
+            /// Whether the probe serves the region from another location.
             ///
             /// Field 7: `stands_in`
             #[must_use]

@@ -1951,8 +1951,8 @@ pub struct CustomDomainStatus {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub domain: ::buffa::alloc::string::String,
-    /// `pending` while a certificate is being issued, `active` with a valid certificate, `failed` without one
-    /// after a failed attempt, `unmanaged` if this server issues no certificates.
+    /// `pending` while a certificate is being issued, `active` with a valid one, `failed` after a failed attempt
+    /// without one. `unmanaged` if this server issues no certificates.
     ///
     /// Field 2: `state`
     #[serde(
@@ -14198,8 +14198,8 @@ pub mod __buffa {
             ///
             /// Field 1: `domain`
             pub domain: &'a str,
-            /// `pending` while a certificate is being issued, `active` with a valid certificate, `failed` without one
-            /// after a failed attempt, `unmanaged` if this server issues no certificates.
+            /// `pending` while a certificate is being issued, `active` with a valid one, `failed` after a failed attempt
+            /// without one. `unmanaged` if this server issues no certificates.
             ///
             /// Field 2: `state`
             pub state: &'a str,
@@ -14594,8 +14594,8 @@ pub mod __buffa {
             pub fn domain(&self) -> &'_ str {
                 self.0.reborrow().domain
             }
-            /// `pending` while a certificate is being issued, `active` with a valid certificate, `failed` without one
-            /// after a failed attempt, `unmanaged` if this server issues no certificates.
+            /// `pending` while a certificate is being issued, `active` with a valid one, `failed` after a failed attempt
+            /// without one. `unmanaged` if this server issues no certificates.
             ///
             /// Field 2: `state`
             #[must_use]

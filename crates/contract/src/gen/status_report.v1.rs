@@ -15618,9 +15618,8 @@ pub trait StatusReportService: Send + Sync + 'static {
     /// Lists reports by ID with their latest update, one page at a time. An empty request returns the first
     /// page.
     ///
-    /// Errors: `not_found` for a page outside the workspace; `invalid_argument` for a `limit` or `offset` out of
-    /// range, for a `page_token` that this method did not issue, for an unknown `state`, and for a malformed
-    /// `page_id`.
+    /// Errors: `not_found` for a page outside the workspace; `invalid_argument` for an invalid `limit`,
+    /// `offset`, `state`, `page_id` or `page_token`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

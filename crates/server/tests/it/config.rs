@@ -9,7 +9,7 @@ const PAGE: &str = include_str!("../../../../docs/reference/settings.md");
 #[test]
 fn the_reference_lists_every_setting_as_the_table_has_it() {
     let mut rows = String::from(
-        "| Flag | Variable | Key in the file | Default | What it does |\n|---|---|---|---|---|\n",
+        "| Flag | Variable | Key in the file | Default | Description |\n|---|---|---|---|---|\n",
     );
     for setting in SETTINGS {
         let flag = match (setting.flag(), setting.shape) {

@@ -18,13 +18,13 @@ impl Page<'_> {
         let mut known: Vec<(String, String)> = Vec::new();
         self.gather(method, DEPTH_MAX, &mut known);
         if known.is_empty() {
-            return "\n**Errors.** Only those of [every call](errors.md#of-every-call).\n"
+            return "\n**Errors.** Only those of [every call](errors.md#errors-of-every-call).\n"
                 .to_owned();
         }
         let rows: Vec<_> = known.iter().map(|(code, when)| self.refusal(code, when)).collect();
         let table = table(&["Code", "Reason", "When"], &rows);
         format!(
-            "\n**Errors**, in addition to those of [every call](errors.md#of-every-call)\n\n{table}"
+            "\n**Errors**, in addition to those of [every call](errors.md#errors-of-every-call)\n\n{table}"
         )
     }
 
