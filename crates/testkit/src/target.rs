@@ -5,12 +5,14 @@ mod answer;
 mod authority;
 mod dns;
 mod http;
+mod proxy;
 mod tcp;
 
 pub use answer::Answer;
 pub use authority::{Authority, Identity, Validity};
 pub use dns::{Code, DnsTarget, Reply};
 pub use http::{HttpTarget, Protocol, Received};
+pub use proxy::HttpProxy;
 pub use tcp::TcpTarget;
 
 use tokio::task::JoinHandle;

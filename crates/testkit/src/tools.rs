@@ -42,6 +42,11 @@ pub fn terraform_hosts() -> [TerraformHost; 4] {
     ]
 }
 
+/// Returns the program that checks the provider's documentation as a registry does.
+pub fn tfplugindocs() -> PathBuf {
+    installed("bin/tfplugindocs", "tfplugindocs")
+}
+
 /// Returns the path of `place` below the folder of tools. Panics if it is not installed and names
 /// `what` the tests start.
 pub(crate) fn installed(place: &str, what: &str) -> PathBuf {

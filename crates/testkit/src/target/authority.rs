@@ -78,6 +78,15 @@ impl Identity {
         Self { chain: vec![certificate.der().clone()], key: private(&key) }
     }
 
+    /// Creates a certificate for `names` that is an authority of its own, as `openssl req -x509` does.
+    pub fn self_signed_authority(names: &[&str], validity: Validity) -> Self {
+        let key = key();
+        let mut params = params(names, names.first().copied().unwrap_or("nobody"), validity);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let certificate = params.self_signed(&key).expect("the parameters are valid");
+        Self { chain: vec![certificate.der().clone()], key: private(&key) }
+    }
+
     /// Returns the certificate and its issuers as PEM.
     pub fn chain_pem(&self) -> String {
         self.chain.iter().map(|certificate| pem("CERTIFICATE", certificate)).collect()

@@ -99,18 +99,7 @@ impl HttpTarget {
 
     /// Starts HTTPS on 127.0.0.1 with the certificate `identity`.
     pub async fn start_tls(identity: Identity, protocol: Protocol) -> Self {
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .expect("the provider supports TLS 1.2 and 1.3")
-            .with_no_client_auth()
-            .with_single_cert(identity.chain, identity.key)
-            .expect("key and certificate belong together");
-        config.alpn_protocols = match protocol {
-            Protocol::Http1 => vec![b"http/1.1".to_vec()],
-            Protocol::Http2 => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
-        };
-        Self::serve("127.0.0.1:0", Some(TlsAcceptor::from(Arc::new(config))), None).await
+        Self::serve("127.0.0.1:0", Some(acceptor(identity, protocol)), None).await
     }
 
     async fn serve(address: &str, tls: Option<TlsAcceptor>, actor: Option<Actor>) -> Self {
@@ -165,6 +154,22 @@ impl HttpTarget {
     pub fn received(&self) -> Vec<Received> {
         lock(&self.stage.received).clone()
     }
+}
+
+/// Creates the TLS side of a server that is `identity`.
+pub(super) fn acceptor(identity: Identity, protocol: Protocol) -> TlsAcceptor {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("the provider supports TLS 1.2 and 1.3")
+        .with_no_client_auth()
+        .with_single_cert(identity.chain, identity.key)
+        .expect("key and certificate belong together");
+    config.alpn_protocols = match protocol {
+        Protocol::Http1 => vec![b"http/1.1".to_vec()],
+        Protocol::Http2 => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
+    };
+    TlsAcceptor::from(Arc::new(config))
 }
 
 impl Stage {
