@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
-use contract::rpc::{self, Client, Error};
+use contract::rpc::{self, Client, Error, Network};
 use rules::Secret;
 use server::boot;
 
@@ -54,7 +54,8 @@ impl Service {
         let Some(key) = KEY_VARIABLES.into_iter().find_map(variable) else {
             bail!("no API key; set {} to a key of the workspace", KEY_VARIABLES[0]);
         };
-        Ok(Client::new(&address, &Secret::new(key))?)
+        let network = Network::from_variables(boot::variable);
+        Ok(Client::over(&network, &address, &Secret::new(key))?)
     }
 
     /// Returns the response, or its error with context. `doing` names the call.
@@ -81,6 +82,12 @@ fn local_address(listen: SocketAddr) -> String {
 /// Formats an error of the service.
 pub(crate) fn said(error: &Error) -> anyhow::Error {
     let message = error.message.clone().unwrap_or_else(|| format!("{:?}", error.code));
+    if let Some(failure) = rpc::proxy_failure(error) {
+        let variable = failure.variable;
+        return anyhow!(
+            "cannot connect: {failure}; correct {variable}, or add the host to NO_PROXY"
+        );
+    }
     if rpc::never_sent(error) {
         return anyhow!("cannot connect: {}; {UNREACHABLE}", cause(error));
     }

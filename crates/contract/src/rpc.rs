@@ -7,6 +7,7 @@ mod client;
 mod error;
 mod json;
 mod methods;
+mod network;
 mod refused;
 mod strict;
 mod whoami;
@@ -31,6 +32,7 @@ pub use self::error::{
 };
 pub use self::json::check_json;
 pub use self::methods::{Method, field_names, method, methods, redacted_fields, service_names};
+pub use self::network::{Network, ProxyFailure, Transport, proxy_failure};
 pub use self::refused::{Answered, refused};
 pub use self::strict::Strict;
 pub use self::whoami::{Actor, Whoami};

@@ -15,6 +15,7 @@ mod doctor;
 mod flips;
 mod keys;
 mod monitors;
+mod network;
 mod pages;
 mod places;
 mod process;

@@ -2,14 +2,13 @@
 //! Connect with protobuf. Repeating a call that failed is the caller's decision.
 
 use std::error::Error as _;
-use std::sync::Arc;
 use std::time::Duration;
 
-use connectrpc::client::{CallOptions, ClientConfig, HttpClient};
+use connectrpc::client::{CallOptions, ClientConfig};
 use http::{HeaderValue, Uri};
 use rules::{Secret, limits};
 
-use super::{Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER, Whoami, whoami};
+use super::{Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER, Network, Transport, Whoami, whoami};
 use crate::incident::wire::IncidentServiceClient;
 use crate::maintenance::wire::MaintenanceServiceClient;
 use crate::monitor::wire::MonitorServiceClient;
@@ -28,20 +27,20 @@ pub const CALL_TIMEOUT: Duration = limits::TRIGGER_ANSWERED_WITHIN;
 #[derive(Clone)]
 pub struct Client {
     /// `incident.v1.IncidentService`.
-    pub incidents: IncidentServiceClient<HttpClient>,
+    pub incidents: IncidentServiceClient<Transport>,
     /// `maintenance.v1.MaintenanceService`.
-    pub maintenances: MaintenanceServiceClient<HttpClient>,
+    pub maintenances: MaintenanceServiceClient<Transport>,
     /// `monitor.v1.MonitorService`.
-    pub monitors: MonitorServiceClient<HttpClient>,
+    pub monitors: MonitorServiceClient<Transport>,
     /// `notification.v1.NotificationService`.
-    pub notifications: NotificationServiceClient<HttpClient>,
+    pub notifications: NotificationServiceClient<Transport>,
     /// `region.v1.RegionService`.
-    pub regions: RegionServiceClient<HttpClient>,
+    pub regions: RegionServiceClient<Transport>,
     /// `status_page.v1.StatusPageService`.
-    pub status_pages: StatusPageServiceClient<HttpClient>,
+    pub status_pages: StatusPageServiceClient<Transport>,
     /// `status_report.v1.StatusReportService`.
-    pub status_reports: StatusReportServiceClient<HttpClient>,
-    pub(super) transport: HttpClient,
+    pub status_reports: StatusReportServiceClient<Transport>,
+    pub(super) transport: Transport,
     pub(super) base: Uri,
     pub(super) key: HeaderValue,
 }
@@ -58,19 +57,43 @@ pub enum UnusableClient {
     /// The key holds characters that no header may have.
     #[error("the key holds characters that no key has; copy it again")]
     Key,
+    /// A variable of the environment should name a proxy. Its value may hold a password.
+    #[error(
+        "`{variable}` is not the URL of an HTTP proxy; one looks like http://proxy.example.com:3128"
+    )]
+    Proxy {
+        /// The variable.
+        variable: &'static str,
+    },
+    /// A variable of the environment should name trusted certificates.
+    #[error("failed to read the certificates that `{variable}` names: {why}")]
+    Certificates {
+        /// The variable.
+        variable: &'static str,
+        /// What went wrong.
+        why: String,
+    },
 }
 
 impl Client {
-    /// A client of the services at `base_url` (http or https, with the path before the methods,
-    /// usually `/rpc`) that calls with `key`. Connects with the first call.
+    /// Creates a client of the services at `base_url` (http or https, with the path before the methods,
+    /// usually `/rpc`) that calls with `key`. Connects with the first call, without a proxy.
     pub fn new(base_url: &str, key: &Secret<String>) -> Result<Self, UnusableClient> {
+        Self::over(&Network::default(), base_url, key)
+    }
+
+    /// Like [`Client::new`], through the proxies and with the trusted certificates of `network`.
+    pub fn over(
+        network: &Network,
+        base_url: &str,
+        key: &Secret<String>,
+    ) -> Result<Self, UnusableClient> {
         let unusable = || UnusableClient::BaseUrl { given: base_url.to_owned() };
         let base: Uri = base_url.parse().map_err(|_| unusable())?;
-        let transport = match base.scheme_str() {
-            Some("http") => HttpClient::plaintext(),
-            Some("https") => HttpClient::with_tls(Arc::new(tls())),
-            _ => return Err(unusable()),
-        };
+        if !matches!(base.scheme_str(), Some("http" | "https")) {
+            return Err(unusable());
+        }
+        let transport = Transport::new(&base, network)?;
         let mut header = HeaderValue::from_str(key.expose()).map_err(|_| UnusableClient::Key)?;
         header.set_sensitive(true);
         let config = ClientConfig::new(base.clone())
@@ -112,21 +135,6 @@ pub fn never_sent(error: &Error) -> bool {
         cause = it.source();
     }
     false
-}
-
-/// TLS by aws-lc-rs. Trusted are the roots that are compiled in and those of the machine, or of the
-/// file or folder that `SSL_CERT_FILE` or `SSL_CERT_DIR` names in their place.
-fn tls() -> rustls::ClientConfig {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let compiled_in = webpki_roots::TLS_SERVER_ROOTS.iter().cloned();
-    let mut roots: rustls::RootCertStore = compiled_in.collect();
-    // A machine may have none, or some that are no certificates: who trusts nobody is told so by name.
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("the provider has the default versions")
-        .with_root_certificates(roots)
-        .with_no_client_auth()
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! `GET /v1/whoami` for clients (spec §4.1): whose key this is and what it may do. It stands at the
 //! same host as the services, beside their prefix.
 
-use connectrpc::client::{ClientTransport as _, HttpClient, full_body};
+use connectrpc::client::{ClientTransport as _, full_body};
 use http::{HeaderValue, Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Limited};
 use serde::Deserialize;
 
 use super::call::code;
-use super::{Error, KEY_HEADER};
+use super::{Error, KEY_HEADER, Transport};
 
 /// Most bytes of the answer that are read.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
@@ -41,7 +41,7 @@ pub struct Actor {
 
 /// Asks who `key` is. How long that may take is the caller's to say.
 pub(super) async fn ask(
-    transport: &HttpClient,
+    transport: &Transport,
     base: &Uri,
     key: &HeaderValue,
 ) -> Result<Whoami, Error> {

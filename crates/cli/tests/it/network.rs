@@ -1,0 +1,37 @@
+//! The way of commands to the service: the proxy of the environment.
+
+use testkit::target::HttpProxy;
+
+use crate::process::Home;
+
+// issue 16 point 18
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_go_through_the_proxy() {
+    let (home, key) = Home::with_key();
+    let server = home.serve();
+    let proxy = HttpProxy::start_for(server.address, "ada:secret").await;
+    let list = |proxy: String| {
+        let variables = [
+            ("SERVICE_API_URL", "http://service.test/rpc"),
+            ("SERVICE_API_TOKEN", &*key),
+            ("HTTP_PROXY", &*proxy),
+        ];
+        let command = ["reports", "templates", "list"];
+        tokio::task::block_in_place(|| home.run_with(&command, &variables))
+    };
+    let ran = list(proxy.url_with("ada:secret"));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let asked = proxy.requests();
+    assert_eq!(
+        asked,
+        ["POST http://service.test/rpc/status_report.v1.StatusReportService/ListReportTemplates"]
+    );
+    let refused = list("socks5://ada:secret@127.0.0.1:1".to_owned());
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.err.contains("`HTTP_PROXY` is not the URL of an HTTP proxy"),
+        "{}",
+        refused.err
+    );
+    assert!(!refused.err.contains("ada:secret"), "{}", refused.err);
+}

@@ -1,0 +1,244 @@
+//! Connections to the service: direct, or through a proxy, which opens a tunnel for `https` and passes on
+//! requests of `http`. Which proxy is the decision of `proxy`.
+
+use std::error::Error as StdError;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use connectrpc::client::{
+    ClientBody, ClientTransport, DEFAULT_ESTABLISHMENT_TIMEOUT, DEFAULT_TCP_CONNECT_TIMEOUT,
+};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::{HeaderValue, Request, Response, Uri, header};
+use hyper::body::Incoming;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpStream;
+use tower::Service;
+
+use super::Network;
+use super::proxy::Proxy;
+use crate::rpc::{Error, UnusableClient};
+
+type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// Sends requests to one service. Cheap to clone; clones share connections.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    client: Client<Limited<HttpsConnector<Route>>, ClientBody>,
+    /// Credentials for a proxy that passes on requests.
+    proxy_authorization: Option<HeaderValue>,
+}
+
+impl Transport {
+    /// Returns the transport to a base URL. Connects with the first request.
+    ///
+    /// # Errors
+    /// A variable of the environment has an unusable value.
+    pub(in crate::rpc) fn new(base: &Uri, network: &Network) -> Result<Self, UnusableClient> {
+        let proxy = network.proxies.on_the_way_to(base)?;
+        let is_https = base.scheme_str() == Some("https");
+        let tls = network.trust.client_config(is_https || proxy.is_some())?;
+        let proxy_authorization = match &proxy {
+            Some(proxy) if !is_https => proxy.authorization().cloned(),
+            _ => None,
+        };
+        let route = match proxy {
+            None => Route::Direct(tcp()),
+            Some(proxy) => {
+                let nearby = HttpsConnectorBuilder::new()
+                    .with_tls_config(tls.clone())
+                    .https_or_http()
+                    .enable_http1()
+                    .wrap_connector(tcp());
+                if is_https { Route::tunnel(nearby, proxy) } else { Route::Forward(nearby, proxy) }
+            }
+        };
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls)
+            .https_or_http()
+            .enable_all_versions()
+            .wrap_connector(route);
+        let client = Client::builder(TokioExecutor::new()).build(Limited(connector));
+        Ok(Self { client, proxy_authorization })
+    }
+}
+
+impl ClientTransport for Transport {
+    type ResponseBody = Incoming;
+    type Error = Error;
+
+    fn send(
+        &self,
+        mut request: Request<ClientBody>,
+    ) -> BoxFuture<'static, Result<Response<Incoming>, Error>> {
+        if let Some(value) = &self.proxy_authorization {
+            request.headers_mut().insert(header::PROXY_AUTHORIZATION, value.clone());
+        }
+        let sent = self.client.request(request);
+        let said = |error| Error::unavailable_from_transport("HTTP request failed", error);
+        sent.map(move |response| response.map_err(said)).boxed()
+    }
+}
+
+fn tcp() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.set_nodelay(true);
+    connector.set_connect_timeout(Some(DEFAULT_TCP_CONNECT_TIMEOUT));
+    connector.enforce_http(false);
+    connector
+}
+
+/// Bounds the time of a connection, from name resolution to the end of the TLS handshake.
+#[derive(Clone, Debug)]
+struct Limited<C>(C);
+
+impl<C> Service<Uri> for Limited<C>
+where
+    C: Service<Uri, Error = BoxError>,
+    C::Future: Send + 'static,
+    C::Response: Send + 'static,
+{
+    type Response = C::Response;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<C::Response, BoxError>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connecting = self.0.call(uri);
+        let seconds = DEFAULT_ESTABLISHMENT_TIMEOUT.as_secs();
+        async move {
+            let connected = tokio::time::timeout(DEFAULT_ESTABLISHMENT_TIMEOUT, connecting).await;
+            connected.unwrap_or_else(|_| Err(format!("no connection within {seconds} s").into()))
+        }
+        .boxed()
+    }
+}
+
+/// The way to the service, without the TLS of the service itself.
+#[derive(Clone, Debug)]
+enum Route {
+    Direct(HttpConnector),
+    /// A proxy that gets whole requests and passes them on.
+    Forward(HttpsConnector<HttpConnector>, Proxy),
+    /// A proxy that opens a tunnel and passes on bytes.
+    Tunnel(Tunnel<HttpsConnector<HttpConnector>>, Proxy),
+}
+
+impl Route {
+    fn tunnel(nearby: HttpsConnector<HttpConnector>, proxy: Proxy) -> Self {
+        let tunnel = Tunnel::new(proxy.uri().clone(), nearby);
+        let tunnel = match proxy.authorization() {
+            Some(value) => tunnel.with_auth(value.clone()),
+            None => tunnel,
+        };
+        Self::Tunnel(tunnel, proxy)
+    }
+}
+
+impl Service<Uri> for Route {
+    type Response = Stream;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Stream, BoxError>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        match self {
+            Self::Direct(tcp) => tcp.poll_ready(context).map_err(Into::into),
+            Self::Forward(nearby, _) => nearby.poll_ready(context),
+            Self::Tunnel(tunnel, _) => tunnel.poll_ready(context).map_err(Into::into),
+        }
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let stream = |io, is_forwarded| Stream { io, is_forwarded };
+        match self {
+            Self::Direct(tcp) => {
+                let connecting = tcp.call(uri);
+                async move { Ok(stream(connecting.await?.into(), false)) }.boxed()
+            }
+            Self::Forward(nearby, proxy) => {
+                let (connecting, proxy) = (nearby.call(proxy.uri().clone()), proxy.clone());
+                let connected = async move {
+                    let io = connecting.await.map_err(|error| proxy.failure(&*error))?;
+                    Ok(stream(io, true))
+                };
+                connected.boxed()
+            }
+            Self::Tunnel(tunnel, proxy) => {
+                let (connecting, proxy) = (tunnel.call(uri), proxy.clone());
+                let connected = async move {
+                    let io = connecting.await.map_err(|error| proxy.failure(&error))?;
+                    Ok(stream(io, false))
+                };
+                connected.boxed()
+            }
+        }
+    }
+}
+
+/// A connection to the service or to a proxy.
+struct Stream {
+    io: MaybeHttpsStream<TokioIo<TcpStream>>,
+    /// Whether a proxy passes on requests, which name their whole URL then.
+    is_forwarded: bool,
+}
+
+impl Connection for Stream {
+    fn connected(&self) -> Connected {
+        self.io.connected().proxy(self.is_forwarded)
+    }
+}
+
+impl Read for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(context, buffer)
+    }
+}
+
+impl Write for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[std::io::IoSlice<'_>],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(context, slices)
+    }
+}
