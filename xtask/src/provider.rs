@@ -5,20 +5,22 @@
 mod docs;
 mod install;
 mod package;
+mod portable;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::shell;
+use crate::{setup, shell};
 
 const USAGE: &str = "\
 usage: cargo xtask provider install [--into FOLDER] [--built]
        cargo xtask provider package [--into FOLDER] [--built] [--target TRIPLE]
        cargo xtask provider docs [--check]";
-/// Source address of the provider in configurations.
-const SOURCE: [&str; 3] = ["registry.terraform.io", "aloft", "service"];
+/// Source address of the provider in configurations, below the host of a registry.
+const SOURCE: [&str; 2] = ["aloft", "service"];
 /// Name of the program in cargo.
 const PROGRAM: &str = "terraform-provider-service";
 /// Build profile for users (decision 0021).
@@ -46,7 +48,14 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         "package" => {
             let folder = wish.into.clone();
             let folder = folder.unwrap_or_else(|| shell::workspace().join("target/provider"));
+            setup::for_provider_release()?;
             let (program, platform) = wish.program()?;
+            if platform.os == "linux" {
+                match portable::check(&program)? {
+                    Some(glibc) => println!("runs on systems with glibc {glibc} or newer"),
+                    None => println!("runs on every Linux: the program is static"),
+                }
+            }
             package::package(&program, &folder, &platform)
         }
         _ => bail!("{USAGE}"),
@@ -79,24 +88,46 @@ impl Wish {
     /// Returns the path of the program and its platform. Builds it unless an existing one is
     /// requested.
     fn program(&self) -> Result<(PathBuf, Platform)> {
-        let mut arguments = vec!["build", "--locked", "--package", "aloft-provider"];
-        arguments.extend(["--bin", PROGRAM, "--profile", PROFILE]);
-        let mut folder = target_folder()?;
         let triple = match &self.target {
-            Some(triple) => {
-                arguments.extend(["--target", triple]);
-                folder.push(triple);
-                triple.clone()
-            }
+            Some(triple) => triple.clone(),
             None => shell::output("rustc", &["--print", "host-tuple"])?.trim().to_owned(),
         };
-        if !self.built {
-            let mut command = shell::command(&shell::cargo())?;
-            shell::finish(command.args(&arguments))?;
-        }
         let platform = Platform::of(&triple)?;
+        let zig = if platform.os == "linux" { setup::zigbuild()? } else { None };
+        let is_for_others = zig.is_some() || self.target.is_some();
+        if !self.built {
+            build(zig, &triple, is_for_others)?;
+        }
+        let mut folder = target_folder()?;
+        if is_for_others {
+            folder.push(&triple);
+        }
         Ok((folder.join(PROFILE).join(platform.file(PROGRAM)), platform))
     }
+}
+
+/// Builds the provider: with Zig for the oldest glibc that it runs on, or else for this machine's.
+fn build(zig: Option<Command>, triple: &str, names_target: bool) -> Result<()> {
+    let with_zig = zig.is_some();
+    let mut command = match zig {
+        Some(command) => command,
+        None => {
+            let mut command = shell::command(&shell::cargo())?;
+            command.arg("build");
+            command
+        }
+    };
+    command.args(["--locked", "--package", "aloft-provider"]);
+    command.args(["--bin", PROGRAM, "--profile", PROFILE]);
+    if names_target {
+        let glibc = if with_zig && triple.ends_with("-linux-gnu") {
+            format!(".{}", portable::GLIBC)
+        } else {
+            String::new()
+        };
+        command.args(["--target", &format!("{triple}{glibc}")]);
+    }
+    shell::finish(&mut command)
 }
 
 /// Returns cargo's target folder.

@@ -5,11 +5,13 @@
 mod built;
 mod client;
 mod terraform;
+mod zig;
 
 use std::fs;
 
 use anyhow::{Context, Result, bail};
 
+pub(crate) use self::zig::zigbuild;
 use crate::shell;
 
 /// A program, and how to install it.
@@ -146,7 +148,7 @@ const WIRE: &str = "crates/terraform-plugin/tests/wire";
 /// Installs everything, to work without a network afterwards.
 pub(crate) fn for_all() -> Result<()> {
     for_tests()?;
-    for_provider_docs()?;
+    for_provider_release()?;
     for_licences()?;
     for_instructions()
 }
@@ -167,6 +169,7 @@ pub(crate) fn for_tests() -> Result<()> {
     }
     client::TOOLS.iter().try_for_each(ready)?;
     terraform::TOOLS.iter().try_for_each(ready)?;
+    ready(&terraform::TFPLUGINDOCS)?;
     client::ready().context("failed to build the TypeScript client")?;
     present_terraform()?;
     wire()
@@ -177,10 +180,9 @@ pub(crate) fn for_proto() -> Result<()> {
     ready(&BUF)
 }
 
-/// Installs the tools for the check of the provider's documentation.
-pub(crate) fn for_provider_docs() -> Result<()> {
-    present_terraform()?;
-    ready(&terraform::TFPLUGINDOCS)
+/// Installs the linker for releases of the provider.
+pub(crate) fn for_provider_release() -> Result<()> {
+    ready(&zig::ZIGBUILD)
 }
 
 /// Installs the tools of the licence check.
@@ -366,8 +368,10 @@ mod tests {
         assert!(!shell::found(unknown.program));
         assert!(shell::found("cargo") || shell::found("sh"));
         let tools = [GRPCURL, BUF, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
-        let further =
-            client::TOOLS.iter().chain(&terraform::TOOLS).chain([&terraform::TFPLUGINDOCS]);
+        let further = client::TOOLS
+            .iter()
+            .chain(&terraform::TOOLS)
+            .chain([&terraform::TFPLUGINDOCS, &zig::ZIGBUILD]);
         for tool in tools.iter().chain(further) {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(

@@ -1,4 +1,4 @@
-//! Installs the provider in a local mirror: a folder that `terraform init` searches before a
+//! Installs the provider in a local mirror: a folder that `terraform init` and `tofu init` search before a
 //! registry.
 
 use std::fs;
@@ -8,7 +8,10 @@ use anyhow::{Context, Result};
 
 use super::{Platform, SOURCE, VERSION, reading};
 
-/// Returns Terraform's default mirror.
+/// Default registries of Terraform and OpenTofu.
+const HOSTS: [&str; 2] = ["registry.terraform.io", "registry.opentofu.org"];
+
+/// Returns the default mirror of Terraform and OpenTofu.
 pub(super) fn home() -> Result<PathBuf> {
     let (variable, below) = if cfg!(windows) {
         ("APPDATA", "terraform.d/plugins")
@@ -20,21 +23,16 @@ pub(super) fn home() -> Result<PathBuf> {
     Ok(Path::new(&home).join(below))
 }
 
-/// Installs a program in a mirror, in place of one with the same version, and prints how to use it.
+/// Installs a program into a mirror, for Terraform and OpenTofu, in place of one of the same version.
+/// Prints how to use it.
 pub(super) fn install(program: &Path, mirror: &Path, platform: &Platform) -> Result<()> {
-    let folder = SOURCE.iter().fold(mirror.to_path_buf(), |folder, part| folder.join(part));
-    let folder = folder.join(VERSION).join(platform.to_string());
-    fs::create_dir_all(&folder)
-        .with_context(|| format!("failed to create {}", folder.display()))?;
-    let file = folder.join(platform.released());
-    // A running program cannot be overwritten, but another file can take its name.
-    let beside = file.with_extension("new");
-    fs::copy(program, &beside).with_context(|| reading(program))?;
-    fs::rename(&beside, &file).with_context(|| format!("failed to write {}", file.display()))?;
-    let [_, namespace, name] = SOURCE;
+    for host in HOSTS {
+        let file = install_for(host, program, mirror, platform)?;
+        println!("installed {}", file.display());
+    }
+    let [namespace, name] = SOURCE;
     println!(
-        "installed {}
-
+        "
   terraform {{
     required_providers {{
       {name} = {{
@@ -44,11 +42,25 @@ pub(super) fn install(program: &Path, mirror: &Path, platform: &Platform) -> Res
     }}
   }}
 
-`terraform init` finds it there. In a folder with the lock of another build of this version, remove
-`.terraform.lock.hcl` first.",
-        file.display()
+`terraform init` and `tofu init` find it there. In a folder with the lock of another build of this version,
+remove `.terraform.lock.hcl` first."
     );
     Ok(())
+}
+
+/// Installs a program for one registry, and returns its path.
+fn install_for(host: &str, program: &Path, mirror: &Path, platform: &Platform) -> Result<PathBuf> {
+    let [namespace, name] = SOURCE;
+    let folder = mirror.join(host).join(namespace).join(name);
+    let folder = folder.join(VERSION).join(platform.to_string());
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("failed to create {}", folder.display()))?;
+    let file = folder.join(platform.released());
+    // A running program cannot be overwritten, but another file can take its name.
+    let beside = file.with_extension("new");
+    fs::copy(program, &beside).with_context(|| reading(program))?;
+    fs::rename(&beside, &file).with_context(|| format!("failed to write {}", file.display()))?;
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -58,18 +70,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terraform_init_finds_the_installed_provider() {
+    fn terraform_and_tofu_init_find_installed_provider() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
         fs::write(&program, "#!/bin/sh\n").unwrap();
-        let configuration = folder.path().join("configuration");
-        fs::create_dir(&configuration).unwrap();
-        fs::write(
-            configuration.join("main.tf"),
-            "terraform {\n  required_providers {\n    service = {\n      source  = \
-             \"aloft/service\"\n      version = \"~> 0.1\"\n    }\n  }\n}\n",
-        )
-        .unwrap();
         let triple = shell::output("rustc", &["--print", "host-tuple"]).unwrap();
         let platform = Platform::of(triple.trim()).unwrap();
         let mirror = folder.path().join(".terraform.d/plugins");
@@ -77,14 +81,26 @@ mod tests {
         for _ in 0..2 {
             install(&program, &mirror, &platform).unwrap();
         }
-        let mut command = shell::command("terraform").unwrap();
-        command.args(["init", "-input=false"]).current_dir(&configuration);
-        // Terraform must only search the mirror of this home.
-        command.env("HOME", folder.path()).env("CHECKPOINT_DISABLE", "1");
-        command.env_remove("TF_CLI_CONFIG_FILE").env_remove("XDG_DATA_HOME");
-        let output = command.output().expect("`terraform` is on the `PATH`");
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-        assert!(said.contains(&format!("Installed aloft/service v{VERSION}")), "{said}");
+        for host in ["terraform", "tofu"] {
+            let configuration = folder.path().join(host);
+            fs::create_dir(&configuration).unwrap();
+            fs::write(
+                configuration.join("main.tf"),
+                "terraform {\n  required_providers {\n    service = {\n      source  = \
+                 \"aloft/service\"\n      version = \"~> 0.1\"\n    }\n  }\n}\n",
+            )
+            .unwrap();
+            let mut command = shell::command(host).unwrap();
+            command.args(["init", "-input=false"]).current_dir(&configuration);
+            // The mirror of this home is the only place in which it looks.
+            command.env("HOME", folder.path()).env("CHECKPOINT_DISABLE", "1");
+            for name in ["TF_CLI_CONFIG_FILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+                command.env_remove(name);
+            }
+            let output = command.output().expect("`cargo xtask setup` installs both");
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+            assert!(said.contains(&format!("Installed aloft/service v{VERSION}")), "{said}");
+        }
     }
 }

@@ -1,0 +1,126 @@
+//! Whether a built provider runs on old systems: a Linux program needs no newer glibc than [`GLIBC`], or
+//! none at all. Building it belongs to `provider`.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::shell;
+
+/// The glibc of the oldest systems that the provider runs on, such as CentOS 7 (2014).
+pub(super) const GLIBC: Version = Version(2, 17);
+
+/// A version of glibc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Version(u32, u32);
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}.{}", self.0, self.1)
+    }
+}
+
+impl Version {
+    /// Parses `2.17` and `2.2.5`.
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('.').map(str::parse);
+        Some(Self(parts.next()?.ok()?, parts.next()?.ok()?))
+    }
+}
+
+/// Checks a program of Linux, and returns the newest glibc that it needs; `None` for a static one.
+///
+/// # Errors
+/// It needs a newer glibc than [`GLIBC`], or a library other than glibc's own.
+pub(super) fn check(program: &Path) -> Result<Option<Version>> {
+    let said = shell::output("objdump", &["-p", &program.to_string_lossy()])?;
+    let needs = Needs::of(&said);
+    if let Some(library) = needs.libraries.iter().find(|it| !is_of_glibc(it)) {
+        bail!("{} needs the library `{library}`, which systems may not have", program.display());
+    }
+    if let Some(newest) = needs.glibc.filter(|newest| *newest > GLIBC) {
+        bail!(
+            "{} needs glibc {newest}, and old systems have {GLIBC}: build it with Zig \
+             (`cargo xtask setup` installs it)",
+            program.display()
+        );
+    }
+    Ok(needs.glibc)
+}
+
+/// Libraries and symbols that a program needs to start.
+#[derive(Debug, PartialEq)]
+struct Needs<'a> {
+    libraries: Vec<&'a str>,
+    glibc: Option<Version>,
+}
+
+impl<'a> Needs<'a> {
+    /// Reads the private headers as `objdump -p` prints them.
+    fn of(headers: &'a str) -> Self {
+        let words = || headers.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let libraries = words().filter_map(|words| match words.as_slice() {
+            ["NEEDED", library] => Some(*library),
+            _ => None,
+        });
+        let versions = words().filter_map(|words| {
+            // Version references: hash, flags, number, name.
+            let version = words.last()?.strip_prefix("GLIBC_")?;
+            Version::parse(version)
+        });
+        Self { libraries: libraries.collect(), glibc: versions.max() }
+    }
+}
+
+/// Returns whether every system with glibc has a library.
+fn is_of_glibc(library: &str) -> bool {
+    let names = ["libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux"];
+    names.iter().any(|name| library.starts_with(name)) || library.starts_with("libresolv.so")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn needs_are_read_from_the_headers() {
+        let headers = "
+Dynamic Section:
+  NEEDED               libgcc_s.so.1
+  NEEDED               libc.so.6
+  INIT                 0x0000000000004000
+
+Version References:
+  required from libc.so.6:
+    0x09691a75 0x00 02 GLIBC_2.2.5
+    0x06969197 0x00 04 GLIBC_2.17
+    0x069691b4 0x00 03 GLIBC_2.34
+    0x0963cf85 0x00 05 GLIBC_PRIVATE
+";
+        let needs = Needs::of(headers);
+        assert_eq!(needs.libraries, ["libgcc_s.so.1", "libc.so.6"]);
+        assert_eq!(needs.glibc, Some(Version(2, 34)));
+        assert_eq!(Needs::of("file format elf64-x86-64"), Needs { libraries: vec![], glibc: None });
+        assert!(Version(2, 4) < GLIBC && Version(2, 18) > GLIBC && Version(3, 0) > GLIBC);
+    }
+
+    #[test]
+    fn newer_glibc_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let built = |name: &str, text: &str, flags: &[&str]| {
+            let (source, program) = (folder.path().join("source.c"), folder.path().join(name));
+            fs::write(&source, text).unwrap();
+            let mut command = shell::command("cc").unwrap();
+            shell::finish(command.args(flags).arg("-o").arg(&program).arg(&source)).unwrap();
+            program
+        };
+        // The function came with glibc 2.34.
+        let newer = "int closefrom(int); int main(void) { closefrom(3); return 0; }";
+        let refused = check(&built("newer", newer, &[])).unwrap_err().to_string();
+        assert!(refused.contains("needs glibc 2.34, and old systems have 2.17"), "{refused}");
+        let alone = built("alone", "void _start(void) { for (;;) {} }", &["-nostdlib", "-static"]);
+        assert_eq!(check(&alone).unwrap(), None);
+    }
+}

@@ -1,0 +1,56 @@
+//! The linker with which the provider runs on old systems: cargo-zigbuild, and the Zig that it calls. Both
+//! are programs in packages of `PyPI`. Building the provider belongs to `provider`.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+
+use super::{Installer, Tool};
+use crate::shell;
+
+const PIP: Installer = Installer {
+    program: "pip3",
+    package: "python3-pip",
+    by_hand: "install Python 3 with pip (https://www.python.org/) and put `pip3` on the PATH",
+};
+
+/// Builds for the glibc that a target names, such as `x86_64-unknown-linux-gnu.2.17`.
+pub(super) const ZIGBUILD: Tool = Tool {
+    name: "cargo-zigbuild",
+    version: "0.24.1",
+    place: "zig/bin/cargo-zigbuild",
+    needs: PIP,
+    install: install_zigbuild,
+};
+/// The compiler and linker of C that it calls.
+const ZIG: &str = "ziglang==0.15.2";
+/// Its program, below the folder of the tools.
+const ZIG_PROGRAM: &str = "zig/ziglang/zig";
+/// The variable in which cargo-zigbuild finds it.
+const ZIG_VARIABLE: &str = "CARGO_ZIGBUILD_ZIG_PATH";
+
+/// Returns the command that builds with Zig, or `None` if it is not installed.
+pub(crate) fn zigbuild() -> Result<Option<std::process::Command>> {
+    let program = shell::tools().join(ZIGBUILD.place);
+    let zig = shell::tools().join(ZIG_PROGRAM);
+    if !program.is_file() || !zig.is_file() {
+        return Ok(None);
+    }
+    let mut command = shell::command(&program.to_string_lossy())?;
+    command.env(ZIG_VARIABLE, zig).arg("zigbuild");
+    Ok(Some(command))
+}
+
+fn install_zigbuild(tool: &Tool) -> Result<()> {
+    let folder = shell::tools().join("zig");
+    if folder.exists() {
+        // pip leaves what is there as it is.
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    let mut command = shell::command("pip3")?;
+    command.args(["install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    command.args(["--only-binary", ":all:", "--target"]).arg(&folder);
+    command.arg(format!("{}=={}", tool.name, tool.version)).arg(ZIG);
+    shell::finish(&mut command)
+}
