@@ -15,7 +15,7 @@ const RETRIES_MAX: i32 = 20;
 pub static PROVIDER: Resource = Resource {
     name: "service",
     description: "Manages monitors, notification channels, status pages, components and component \
-                  groups.",
+                  groups. Works with Terraform 1.8 and newer, and with OpenTofu.",
     fields: &[
         Field::required(
             "api_token",
@@ -28,8 +28,8 @@ pub static PROVIDER: Resource = Resource {
             Shape::HttpUrl { max: TARGET_CHARS_MAX },
             "URL of the service, usually ending in /rpc. Defaults to the environment variable \
              SERVICE_API_URL, or to http://127.0.0.1:8080/rpc. With https, trusts certificates of public \
-             authorities and of the machine's; SSL_CERT_FILE names a file with authorities to use \
-             instead of the machine's.",
+             authorities and of the machine's; SSL_CERT_FILE and SSL_CERT_DIR name others to use \
+             instead of the machine's. Follows HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
         ),
         // Our additions.
         Field::default(
