@@ -1,4 +1,4 @@
-//! `service_monitor_trigger`: checks a monitor now in each of its regions, and says what came back.
+//! `service_monitor_trigger`: checks a monitor now in each of its regions, and reports the results.
 
 use rules::MonitorId;
 use rules::field::{Field, Resource, Shape};
@@ -14,7 +14,7 @@ use crate::{data_source, schema};
 
 const TRIGGER: &str = "/monitor.v1.MonitorService/TriggerMonitor";
 
-/// What a result is called that did not come to what the monitor asks for.
+/// The outcome of a failed check.
 const FAILURE: &str = "failure";
 
 static ARGUMENTS: Resource = Resource {

@@ -1,5 +1,5 @@
-//! Calls to the service: with the key, within their time, again where that is safe and helps, and
-//! with words for every way in which they fail. What a call means belongs to the resources.
+//! Calls to the service: each has a deadline, is retried if that is safe, and explains its failure. The
+//! meaning of a call belongs to the resources.
 
 mod failure;
 mod retry;
@@ -21,24 +21,23 @@ pub use self::retry::{Next, Policy, Repeat};
 use self::retry::{may_be_done, retry_after};
 use crate::settings::Settings;
 
-/// Most bytes of an answer: room for a list of the largest monitors, and an end.
+/// Largest response: a list of the largest monitors fits.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What is said of a call that was never made.
+/// The failure of a call that was never made.
 const STOPPED: &str = "Terraform asked the provider to stop before this was called.";
 
-/// The service, as one run of the provider calls it. Clones share all but what stops them.
+/// Calls the service for one run of the provider. Clones share everything except the signal that stops them.
 #[derive(Clone)]
 pub struct Client {
     services: rpc::Client,
     settings: Arc<Settings>,
     policy: Policy,
-    /// Until when nobody calls, because the service asked for a pause: what one call is told holds
-    /// for all of them, which share the limit.
+    /// The pause that the service asked for. It holds for all calls, because they share the rate limit.
     quiet: Arc<Mutex<Option<Quiet>>>,
-    /// Whether the key only reads, once that was asked.
+    /// Whether the key is read-only, once known.
     reads_only: Arc<OnceCell<bool>>,
-    /// Fires when no further try is to begin.
+    /// Fires if no further attempt may begin.
     stop: CancellationToken,
 }
 
@@ -46,8 +45,8 @@ pub struct Client {
 #[derive(Clone, Copy)]
 struct Quiet {
     until: Instant,
-    /// How long it was: those who wait come back spread over as long again, for together they would
-    /// be too many once more.
+    /// Its length. Waiting calls resume at random within as long again, because all at once would exceed
+    /// the limit again.
     asked: Duration,
 }
 
@@ -56,71 +55,71 @@ impl Quiet {
         Self { until: now + asked, asked }
     }
 
-    /// When who wants to call at `now` may; `None` is at once. `chance` is from 0 to 1.
+    /// Returns the time at which a call that is ready at `now` may start; `None` is at once. `chance` is from
+    /// 0 to 1.
     fn ends(self, now: Instant, chance: f64) -> Option<Instant> {
         (self.until > now).then(|| self.until + self.asked.mul_f64(chance))
     }
 
-    /// Of this pause and another the one that ends later.
+    /// Returns the pause that ends later.
     fn or_longer(self, other: Option<Self>) -> Self {
         other.filter(|other| other.until >= self.until).unwrap_or(self)
     }
 }
 
 impl Client {
-    /// A client with these settings. Connects with the first call.
+    /// Creates a client. Connects with the first call.
     pub fn new(settings: Settings) -> Result<Self, rpc::UnusableClient> {
         let policy = Policy::of(settings.max_retries);
         Self::with_policy(settings, policy)
     }
 
     fn with_policy(settings: Settings, policy: Policy) -> Result<Self, rpc::UnusableClient> {
-        let services = rpc::Client::new(&settings.base_url, &settings.api_token)?;
+        let services =
+            rpc::Client::over(&settings.network, &settings.base_url, &settings.api_token)?;
         let settings = Arc::new(settings);
         let (quiet, reads_only) = (Arc::default(), Arc::default());
         let stop = CancellationToken::new();
         Ok(Self { services, settings, policy, quiet, reads_only, stop })
     }
 
-    /// The same client for calls that Terraform may want to end: once this fires, pauses are over
-    /// and no further try begins. A call that is under way comes to its end.
+    /// Returns the client for calls that Terraform may cancel. Once `stop` fires, pauses end and no further
+    /// attempt begins; an attempt in progress completes.
     #[must_use]
     pub fn until(&self, stop: &CancellationToken) -> Self {
         Self { stop: stop.clone(), ..self.clone() }
     }
 
-    /// What holds for its calls.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Makes a call that is the same made twice: one that reads, or sets what it names. `method` is its
-    /// path, such as `/monitor.v1.MonitorService/GetMonitor`.
+    /// Makes an idempotent call, such as a read. `method` is its path, such as
+    /// `/monitor.v1.MonitorService/GetMonitor`.
     pub async fn call(&self, method: &str, request: Json) -> Result<Json, Failure> {
         self.made(method, request, Repeat::Safe, None).await
     }
 
-    /// Makes a call that creates. All its tries carry one idempotency key that no other call has: an
-    /// answer that was lost makes no orphan, and equal resources stay apart.
+    /// Makes a call that creates. Its attempts share an idempotency key, so a lost response leaves no orphan.
+    /// Other calls have other keys, so equal resources stay separate.
     pub async fn create(&self, method: &str, request: Json) -> Result<Json, Failure> {
         let key = format!("{:032x}", rand::random::<u128>());
         self.made(method, request, Repeat::Creates, Some(&key)).await
     }
 
-    /// Makes a call that does something each time. It has the time that it needs, and is repeated
-    /// only where it was refused for too many calls, or never sent.
+    /// Makes a call that has an effect each time. It is retried only if it was rate-limited or never sent.
     pub async fn act(&self, method: &str, request: Json) -> Result<Json, Failure> {
         self.made(method, request, Repeat::WhenRefused, None).await
     }
 
-    /// Asks who the key is.
+    /// Returns the identity of the key.
     pub async fn whoami(&self) -> Result<Whoami, Failure> {
         let time = self.settings.request_timeout;
         self.repeated(Repeat::Safe, time, || self.services.whoami()).await
     }
 
-    /// Whether the key only reads, so that the service leaves secrets out of its answers. Asked once;
-    /// where that fails, what is missing is taken for left out, which changes nothing.
+    /// Returns whether the key is read-only, in which case responses omit secrets. Asks once. If that fails,
+    /// assumes a read-only key, so that a missing secret changes nothing.
     pub async fn reads_only(&self) -> bool {
         let ask = || async {
             let who = self.whoami().await;
@@ -155,7 +154,7 @@ impl Client {
     where
         F: Future<Output = Result<A, rpc::Error>>,
     {
-        let late = |_| Err(rpc::Error::new(rpc::Code::DeadlineExceeded, "no answer in time"));
+        let late = |_| Err(rpc::Error::new(rpc::Code::DeadlineExceeded, "no response in time"));
         let mut failure = Failure::Failed(STOPPED.to_owned());
         let mut unclear = false;
         for attempt in 0.. {
@@ -179,13 +178,13 @@ impl Client {
                 Next::Over => return Err(failure),
             }
         }
-        unreachable!("the policy ends every call")
+        unreachable!("the policy bounds the number of attempts")
     }
 
-    /// Waits before a call is made again, and lets the others wait too where the service `asked` for it.
+    /// Waits before a retry. If the service `asked` for the pause, all other calls wait too.
     async fn rest(&self, attempt: u32, pause: Duration, asked: bool, error: &rpc::Error) {
         let pause_ms = pause.as_millis() as u64;
-        tracing::info!(attempt, pause_ms, "a call is made again: {error}");
+        tracing::info!(attempt, pause_ms, "retrying a call: {error}");
         if asked {
             self.be_quiet(pause);
         } else {
@@ -193,10 +192,10 @@ impl Client {
         }
     }
 
-    /// Waits while nobody is to call.
+    /// Waits for the end of the pause that the service asked for.
     async fn quiet(&self) {
         loop {
-            let quiet = *self.quiet.lock().expect("nothing panics while it holds this");
+            let quiet = *self.quiet.lock().expect("no thread panics while it holds the lock");
             match quiet.and_then(|quiet| quiet.ends(Instant::now(), rand::random())) {
                 Some(end) => tokio::time::sleep_until(end).await,
                 None => return,
@@ -205,12 +204,12 @@ impl Client {
     }
 
     fn be_quiet(&self, asked: Duration) {
-        let mut quiet = self.quiet.lock().expect("nothing panics while it holds this");
+        let mut quiet = self.quiet.lock().expect("no thread panics while it holds the lock");
         *quiet = Some(Quiet::of(Instant::now(), asked).or_longer(*quiet));
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a date to wait for is one of the calendar's")]
+#[expect(clippy::disallowed_methods, reason = "Retry-After may be a date")]
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(since.as_millis() as i64)

@@ -1,32 +1,31 @@
-//! What the provider's configuration makes: a client, or the knowledge that parts of the configuration
-//! are only known at apply. And the words of its failures as Terraform shows them.
+//! The configured client, or the arguments of the provider that are unknown until apply. Also turns failures
+//! of calls into diagnostics.
 
 use terraform_plugin::{Diagnostic, Diagnostics, Path};
 
 use crate::client::{Client, Failure};
 use crate::wire;
 
-/// What handlers work with.
+/// The state of the provider's configuration.
 pub enum Connection {
-    /// The configuration is known.
     Ready(Box<Client>),
-    /// These arguments are not known before apply.
+    /// These arguments are unknown until apply.
     NotYet(Vec<&'static str>),
 }
 
 impl Connection {
-    /// The client.
+    /// Returns the client.
     ///
     /// # Errors
-    /// While the provider's own configuration is not known.
+    /// The provider's own configuration is unknown.
     pub fn client(&self) -> Result<&Client, Diagnostic> {
         match self {
             Self::Ready(client) => Ok(client),
             Self::NotYet(arguments) => {
                 let named: Vec<_> = arguments.iter().map(|name| format!("`{name}`")).collect();
                 let detail = format!(
-                    "The provider's {} will only be known at apply, so that nothing can be read \
-                     now. Apply what it comes from first, with -target.",
+                    "The provider's {} is unknown until apply, so nothing can be read now. Apply \
+                     its source first, with -target.",
                     named.join(" and ")
                 );
                 Err(Diagnostic::error("Provider is not configured yet", detail))
@@ -35,7 +34,7 @@ impl Connection {
     }
 }
 
-/// What is shown of a failure: one diagnostic a field where the service names fields.
+/// Returns the diagnostics of a failure: one for each field that the service names, or else one.
 pub fn told(doing: &str, failure: Failure) -> Diagnostics {
     match failure {
         Failure::Refused { fields, .. } => {
@@ -57,7 +56,7 @@ pub fn told(doing: &str, failure: Failure) -> Diagnostics {
     }
 }
 
-/// The diagnostic at a path, where there is one.
+/// Returns the diagnostic at a path, unless the path is the root.
 pub fn at(diagnostic: Diagnostic, path: Path) -> Diagnostic {
     if path.steps().is_empty() { diagnostic } else { diagnostic.at(path) }
 }

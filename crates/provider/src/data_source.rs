@@ -1,4 +1,4 @@
-//! The data sources of §2.8, and two of ours: regions and whose key this is.
+//! The data sources of the specification (§2.8), and two of our own: regions and the identity of the key.
 
 mod monitor;
 mod monitors;
@@ -18,7 +18,7 @@ use terraform_plugin::{Object, Outcome};
 
 use crate::{validate, wire};
 
-/// Holds the arguments of a data source against its table; what is not known yet passes.
+/// Validates the arguments of a data source by its table. Unknown values pass.
 pub(crate) fn held(table: &'static Resource, config: &Object) -> Outcome<()> {
     let mut reader = Reader::new(table);
     for field in table.fields.iter().filter(|field| field.presence != Presence::Output) {
@@ -43,7 +43,7 @@ fn hold(reader: &mut Reader, field: &Field, config: &Object) {
         }
         return;
     }
-    // The arguments of data sources are numbers, identifiers and words, and the last are texts here.
+    // The other arguments of data sources are IDs and enumerations, which are strings here.
     let text = given.as_str().map(str::to_owned);
     if matches!(field.shape, Shape::Id(_)) && text.as_deref().is_some_and(validate::is_mocked) {
         return;

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_has_its_regions_and_no_others() {
+    fn group_returns_its_regions() {
         // spec: §8.3
         let koyeb = Regions.call(&Arguments::of(["koyeb"])).unwrap();
         assert_eq!(koyeb.elements().len(), 6);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_periodicity_has_its_seconds() {
+    fn periodicity_returns_its_seconds() {
         // spec: §8.2
         for (word, seconds) in [("30s", 30), ("1m", 60), ("5m", 300), ("1h", 3_600)] {
             let value = PeriodicitySeconds.call(&Arguments::of([word])).unwrap();

@@ -1,6 +1,6 @@
-//! The Terraform provider: the resources and data sources of the specification's §2, with their
-//! limits, defaults and rules from `rules`, on the contract's client. Protocol, values and plans in
-//! general belong to `terraform-plugin`.
+//! The Terraform provider: the resources and data sources of the specification (§2). Limits, defaults and
+//! rules come from `rules`, calls from the client of `contract`. The protocol, values and plans belong to
+//! `terraform-plugin`.
 
 pub mod action;
 pub mod client;

@@ -1,5 +1,4 @@
-//! List resources: what the workspace has of each kind, for `terraform query`, with what an import
-//! would read.
+//! List resources for `terraform query`: all resources of a kind in the workspace, as an import reads them.
 
 use rules::PageId;
 use rules::field::{Field, Resource as Table, Shape};
@@ -12,7 +11,7 @@ use crate::resource::Managed;
 use crate::service::Asked;
 use crate::{data_source, schema, wire};
 
-/// The argument of a search for what belongs to a page.
+/// The arguments of a list of a kind that belongs to a status page.
 static OF_A_PAGE: Table = Table {
     name: "search",
     description: "",
@@ -27,7 +26,7 @@ static OF_A_PAGE: Table = Table {
     import: None,
 };
 
-/// What there is of a resource.
+/// The list of all resources of a kind.
 #[derive(Debug)]
 pub struct Existing(pub Managed);
 
@@ -87,7 +86,7 @@ impl Existing {
     }
 }
 
-/// The token to go on with after the part that had this one, where there is more.
+/// Returns the token of the next page after the page of `token`; `None` after the last.
 fn further(token: &str, next: String) -> Result<Option<String>, &'static str> {
     match next.as_str() {
         "" => Ok(None),
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_goes_on_until_there_is_no_more_and_never_on_the_spot() {
+    fn repeated_page_token_ends_a_list() {
         assert_eq!(further("", "b".to_owned()), Ok(Some("b".to_owned())));
         assert_eq!(further("b", "c".to_owned()), Ok(Some("c".to_owned())));
         assert_eq!(further("c", String::new()), Ok(None));

@@ -1,11 +1,11 @@
-//! The provider's program, which Terraform starts. The environment is read here and nowhere else.
+//! The program that Terraform starts. Only this file reads the environment.
 
 use std::process::ExitCode;
 
 use aloft_provider::ServiceProvider;
 use aloft_provider::settings::Environment;
 
-/// What configurations name as the provider's source.
+/// The provider's source in configurations.
 const ADDRESS: &str = "registry.terraform.io/aloft/service";
 
 fn main() -> ExitCode {

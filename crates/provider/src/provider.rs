@@ -1,4 +1,4 @@
-//! The provider as Terraform sees it: its arguments, and what it offers by name.
+//! The provider's arguments, and the resources, data sources, functions and actions that it offers.
 
 use rules::tables::{
     DNS_MONITOR, HTTP_MONITOR, NOTIFICATION, NOTIFICATION_DATA, PROVIDER, STATUS_PAGE,
@@ -21,7 +21,7 @@ use crate::service::{
 use crate::settings::{Arguments, Environment, Settings, base_url_of};
 use crate::{schema, validate, wire};
 
-/// The seven resources, in the order of the specification.
+/// Returns the seven resources, in the order of the specification.
 pub fn resources() -> [Managed; 7] {
     [
         Managed { table: &HTTP_MONITOR, service: &HTTP_MONITORS },
@@ -34,10 +34,9 @@ pub fn resources() -> [Managed; 7] {
     ]
 }
 
-/// The provider `service`, in an environment.
+/// The provider `service`.
 #[derive(Debug, Default)]
 pub struct ServiceProvider {
-    /// What variables say.
     pub environment: Environment,
 }
 
@@ -47,7 +46,7 @@ impl Provider for ServiceProvider {
     fn schema(&self) -> Schema {
         PROVIDER.fields.iter().fold(Schema::new(PROVIDER.description), |schema, field| {
             let mut attribute = schema::attribute(field);
-            // What is left out stands in the environment, or holds anyway: a provider has no plan.
+            // A provider has no plan. Arguments left out come from the environment or have a default.
             attribute.presence = Presence::Optional;
             attribute.default = None;
             schema.attribute(field.name, attribute)

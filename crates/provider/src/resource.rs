@@ -1,5 +1,5 @@
-//! The seven resources, which are one: a table, its calls, and what lies between a plan and them. What
-//! an answer becomes in the state belongs to `resource::state`.
+//! All seven resources, as one type: a table and the calls of its service. The conversion of a response to a
+//! state belongs to `resource::state`.
 
 mod state;
 
@@ -13,12 +13,10 @@ use crate::connection::{Connection, at, told};
 use crate::service::{Answer, Id, Service};
 use crate::{schema, twin, validate, wire};
 
-/// A resource of the specification's §2.
+/// A resource of the specification (§2).
 #[derive(Clone, Copy, Debug)]
 pub struct Managed {
-    /// Its fields, blocks and limits.
     pub table: &'static Table,
-    /// Its calls.
     pub service: &'static Service,
 }
 
@@ -69,7 +67,7 @@ impl Resource for Managed {
         let id = id_of(&prior.values)?;
         let answer = match self.service.get(client, id).await {
             Ok(answer) => answer,
-            // It was deleted by somebody else: Terraform plans to make it again.
+            // Deleted outside Terraform, which then plans to create it.
             Err(Failure::NotFound(_)) => return Ok(None),
             Err(failure) => return Err(self.told("read", failure)),
         };
@@ -108,7 +106,7 @@ impl Resource for Managed {
             Import::Identity(identity) => identity,
         };
         self.of_its_kind(&named)?;
-        // Terraform reads it next, but would not say what is wrong with the id.
+        // Terraform reads it next, but would not name the fault of the id.
         let answer = self.service.get(client, id_of(&named)?).await;
         let answer = answer.map_err(|failure| self.told("import", failure))?;
         Ok(self.kept(&answer, &Object::new()))
@@ -137,12 +135,12 @@ impl Managed {
         sent
     }
 
-    /// All that the provider knows, but for what cannot change in place, and a secret that is not in
-    /// the state and that nobody said to be another. One that stands in a block is sent with its block.
+    /// Returns the fields to update: all except those that cannot change in place, and write-only secrets
+    /// whose version is the same. A secret in a block is sent with its block.
     fn mask(&self, planned: &Object, prior: &Object) -> Vec<&'static str> {
         let unchanged = |name: &str| {
             let mut twins = twin::all_of(self.table).filter(|twin| twin.is_used(planned));
-            // Where it was not asked for, the service may have it no more.
+            // The service may have dropped a secret that was not required until now.
             let asked_anew = self.table.rules.iter().any(|rule| {
                 matches!(*rule, Rule::RequiredWhen { field, when, .. }
                     if field == name && planned.value(when) != prior.value(when))
@@ -156,19 +154,19 @@ impl Managed {
         self.table.writable().filter(|name| !fixed(name) && !unchanged(name)).collect()
     }
 
-    /// The state that an answer makes of what was planned, or was before.
+    /// Returns the state after a response. `before` is the plan, or the prior state.
     fn kept(&self, answer: &Answer, before: &Object) -> State {
         let values = state::of(self.table, wire::read(self.table, &answer.resource), before);
         let identity = self.identity_of(&values);
         State::new(values).with_identity(identity)
     }
 
-    /// What is read, as an import makes it the state.
+    /// Returns the state of an import.
     pub(crate) fn imported(&self, read: Object) -> Object {
         state::of(self.table, read, &Object::new())
     }
 
-    /// What names a resource for good.
+    /// Returns the identity of a resource.
     pub(crate) fn identity_of(&self, values: &Object) -> Object {
         let identity = Object::new().with("id", values.value("id"));
         if self.belongs_to_a_page() {
@@ -177,12 +175,12 @@ impl Managed {
         identity
     }
 
-    /// Whether it is a part of a status page.
+    /// Returns whether it is part of a status page.
     pub(crate) fn belongs_to_a_page(&self) -> bool {
         self.table.fields.iter().any(|field| field.name == "page_id")
     }
 
-    /// The ids in the text of an import, such as `<page_id>/<component_id>` (spec §2).
+    /// Parses the ID of an import, such as `<page_id>/<component_id>` (spec §2).
     fn named(&self, text: &str) -> Outcome<Object> {
         let form = self.table.import.unwrap_or("<id>");
         let parts: Vec<_> = text.split('/').collect();
@@ -197,7 +195,7 @@ impl Managed {
         Ok(values)
     }
 
-    /// Refuses the id of another kind, which its prefix tells, and names the resource that is right.
+    /// Rejects the ID of another kind, by its prefix, and names the resource type that fits.
     fn of_its_kind(&self, named: &Object) -> Outcome<()> {
         let id = named.value("id").as_str().unwrap_or_default();
         if id.starts_with(self.prefix()) {
@@ -207,36 +205,34 @@ impl Managed {
         let right: Vec<_> = all.iter().filter(|other| id.starts_with(other.prefix())).collect();
         let this = self.table.name;
         let detail = match right.as_slice() {
-            // The service knows best what it is.
+            // The service decides.
             [] => return Ok(()),
             [right] => {
                 let right = right.table.name;
-                format!("`{id}` is a `{right}` and no `{this}`. Import it as a `{right}`.")
+                format!("`{id}` is a `{right}`, not a `{this}`. Import it as a `{right}`.")
             }
             several => {
                 let names: Vec<_> =
                     several.iter().map(|right| format!("`{}`", right.table.name)).collect();
                 let names = names.join(" or ");
-                format!(
-                    "`{id}` is a monitor and no `{this}`. Import it as the one of {names} that it is."
-                )
+                format!("`{id}` is a monitor, not a `{this}`. Import it as {names}, by its kind.")
             }
         };
         Err(Diagnostic::error(format!("Cannot import the {}", self.service.noun), detail).into())
     }
 
-    /// What its ids begin with.
+    /// Returns the prefix of its IDs.
     fn prefix(&self) -> &'static str {
         let Shape::Id(prefix) = self.table.field("id").shape else {
-            unreachable!("the id of each of the seven is an id")
+            unreachable!("the shape of `id` is an ID in all seven tables")
         };
         prefix
     }
 
     fn no_id(&self, text: &str, form: &str) -> Diagnostic {
         let detail = format!(
-            "`{text}` names no {}. A `{}` is imported by {form}.",
-            self.service.noun, self.table.name
+            "`{text}` is not an ID of this resource. Import a `{}` by {form}.",
+            self.table.name
         );
         Diagnostic::error("Invalid import id", detail)
     }
@@ -255,7 +251,7 @@ impl Managed {
     }
 }
 
-/// Which resource these values name.
+/// Returns the reference of a state.
 fn id_of(values: &Object) -> Result<Id, Diagnostic> {
     let page_id = values.value("page_id").as_str().map(str::to_owned);
     Ok(Id { id: values.get("id")?, page_id })

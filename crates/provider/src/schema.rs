@@ -1,5 +1,5 @@
-//! From the tables of `rules` to schemas of Terraform: types, presence, defaults, replacement,
-//! descriptions. What a value may be is asked of `rules` itself, in `validate`.
+//! Creates Terraform's schemas from the tables of `rules`: types, presence, defaults, replacement, descriptions.
+//! Validation of values belongs to `validate`.
 
 use rules::field::{self, Field, Presence, Resource, Shape, ValueType};
 use rules::monitor::degraded_at_ms_of;
@@ -12,14 +12,14 @@ use terraform_plugin::{Diagnostic, IntoValue, Object, Type, Value};
 use crate::twin::{self, Twin};
 use crate::wire::is_single;
 
-/// Outputs that never change after the resource was made.
+/// Outputs that never change after the creation.
 const FIXED: [&str; 2] = ["id", "created_at"];
 
 /// Version of the states in which a block that may be given once is a list. In states of version 0 it
 /// is an object.
 const SINGLE_BLOCKS_AS_LISTS: i64 = 1;
 
-/// The schema of a resource or data source with this table.
+/// Returns the schema of a resource or data source.
 pub fn schema(table: &'static Resource) -> Schema {
     let mut schema = Schema::new(table.description);
     if table.blocks.iter().any(is_single) {
@@ -39,7 +39,7 @@ pub fn schema(table: &'static Resource) -> Schema {
     schema
 }
 
-/// How states of earlier versions become states of today.
+/// Returns the upgrades of states of earlier versions.
 pub fn upgrades(table: &'static Resource) -> Vec<Upgrade> {
     if !table.blocks.iter().any(is_single) {
         return Vec::new();
@@ -60,7 +60,7 @@ pub fn upgrades(table: &'static Resource) -> Vec<Upgrade> {
     vec![Upgrade::raw(0, upgrade)]
 }
 
-/// The attribute of a field.
+/// Returns the attribute of a field.
 pub fn attribute(field: &'static Field) -> Attribute {
     let attribute = of_shape(field).describe(description(field));
     let attribute = match field.presence {
@@ -117,7 +117,7 @@ fn block(table: &'static Resource, inner: &'static field::Block) -> Block {
     block
 }
 
-/// The secret that never reaches the state, and the number that says when it changed.
+/// Returns the write-only secret and its version.
 fn twins(twin: &Twin) -> [(String, Attribute); 2] {
     let Twin { field, .. } = twin;
     let secret = Attribute::optional(Type::String).sensitive().write_only().describe(format!(
@@ -132,7 +132,7 @@ fn twins(twin: &Twin) -> [(String, Attribute); 2] {
     [(twin.write_only(), secret), (twin.version(), version)]
 }
 
-/// The sentence of the table, with bounds that it does not speak of, the words that an enumeration has
+/// Returns the description of the table, with bounds that it does not mention, the values of an enumeration
 /// and the default.
 fn description(field: &Field) -> String {
     let words = field.shape.words().map(|words| {
@@ -152,7 +152,7 @@ fn description(field: &Field) -> String {
     format!("{}{bounds}{}{default}", field.description, words.unwrap_or_default())
 }
 
-/// What a value may measure, where somebody writes it and its sentence has no number of it.
+/// Returns the bounds of an argument whose description does not mention them.
 fn bounds(field: &Field) -> Option<String> {
     let (least, most, unit) = match field.shape {
         Shape::Text { min, max } | Shape::Line { min, max } | Shape::Slug { min, max } => {
@@ -185,20 +185,20 @@ fn bounds(field: &Field) -> Option<String> {
         return None;
     }
     Some(match (least, most) {
-        // More than that no message carries.
+        // The wire has no larger number.
         (least, most) if most == i64::from(i32::MAX) => format!(" At least {least}{unit}."),
         (0, most) if !unit.is_empty() => format!(" At most {most}{unit}."),
         (least, most) => format!(" {least} to {most}{unit}."),
     })
 }
 
-/// Returns what the service will compute (design §4), so that a plan shows it.
+/// Returns the value that the service computes (design §4), so that a plan shows it.
 pub fn degraded_at(plan: &Object) -> Value {
     match plan.get::<u32>("timeout") {
         Ok(timeout) if timeout <= rules::tables::TIMEOUT_MS_MAX => {
             degraded_at_ms_of(timeout).into_value()
         }
-        // `validate` refuses it.
+        // `validate` rejects it.
         Ok(_) | Err(_) => Value::UNKNOWN,
     }
 }

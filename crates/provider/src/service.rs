@@ -1,6 +1,5 @@
-//! What the service has for each resource: the names of its calls and of what they carry, and the same
-//! five calls for all. Values travel as the protocol's JSON, by the names of the tables. When a call is
-//! made belongs to `resource`.
+//! The calls of the service for each kind of resource: five calls that differ only in names. Values travel as
+//! the protocol's JSON, with the names of the tables. The order of calls belongs to `resource`.
 
 mod judged;
 mod kinds;
@@ -15,90 +14,88 @@ pub use self::kinds::{
 use crate::client::{Client, Failure};
 use crate::wire::{camel, elements};
 
-/// The names under which an answer may have a monitor, by its kind.
+/// The fields of a response that hold a monitor, by its kind.
 static KINDS: [(MonitorKind, &str, &Service); 3] = [
     (MonitorKind::Http, "http", &HTTP_MONITORS),
     (MonitorKind::Tcp, "tcp", &TCP_MONITORS),
     (MonitorKind::Dns, "dns", &DNS_MONITORS),
 ];
 
-/// What the service answers of one resource.
+/// A response with one resource.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The resource as the wire's JSON.
+    /// The resource as JSON of the wire.
     pub resource: Json,
-    /// What its writer should know.
     pub warnings: Vec<Warning>,
 }
 
-/// Something that was stored all the same.
+/// A concern of the service about a resource that it stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Path from the request on, such as `notification.provider_type`.
+    /// Path from the request, such as `notification.provider_type`.
     pub field: String,
-    /// What the matter is and the way out.
+    /// The concern and the way out.
     pub message: String,
 }
 
 /// A page of a list.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// The resources as the wire's JSON, in the order of their ids.
+    /// The resources as JSON of the wire, in the order of the service.
     pub resources: Vec<Json>,
-    /// Token of the next page; empty on the last.
+    /// Token of the next page; empty on the last page.
     pub next: String,
 }
 
 /// The calls for the resources of one kind.
 #[derive(Debug)]
 pub struct Service {
-    /// What the product calls one of them.
+    /// Name of the kind in messages.
     pub noun: &'static str,
-    /// What is wrong with a resource that was written like this, before anybody is asked.
+    /// Validates a resource without a call.
     pub refused: fn(Json) -> Violations,
-    /// Whether each field of an answer has the contract's type.
+    /// Checks that each field of a response has the contract's type.
     held: fn(Json) -> Result<(), serde_json::Error>,
-    /// What stands before its methods, such as `/monitor.v1.MonitorService`.
+    /// Path of its methods, such as `/monitor.v1.MonitorService`.
     path: &'static str,
-    /// What creates and updates call one, such as `HttpMonitor`.
+    /// Noun of creates and updates, such as `HttpMonitor`.
     written: &'static str,
-    /// What the other calls name one, such as `Monitor`.
+    /// Noun of the other calls, such as `Monitor`.
     read: &'static str,
-    /// The field of requests and answers that has one.
+    /// Field of requests and responses with the resource.
     field: &'static str,
-    /// The field of a list's answer.
+    /// Field of a list response.
     list_field: &'static str,
-    /// Which kind of monitor it is, if it is one: calls that read have them all.
+    /// Kind of monitor, if it is one: calls that read return all kinds.
     kind: Option<MonitorKind>,
 }
 
-/// Which resource is meant.
+/// A reference to a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Id {
-    /// Its identifier.
     pub id: String,
-    /// The page it belongs to, where it belongs to one and that is known.
+    /// Its status page, if it has one that is known.
     pub page_id: Option<String>,
 }
 
-/// Which page of a list is meant.
+/// A request for a page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// [`Page::next`] of the page before; empty for the first.
+    /// [`Page::next`] of the previous page; empty for the first.
     pub token: String,
-    /// Only what belongs to this status page, where such things do.
+    /// Status page of the resources, for kinds that belong to one.
     pub page_id: Option<String>,
 }
 
 impl Service {
-    /// Creates one.
+    /// Creates a resource.
     pub async fn create(&self, client: &Client, resource: Json) -> Result<Answer, Failure> {
         let request = json!({ self.field: resource });
         let answer = client.create(&self.method("Create", self.written), request).await?;
         Ok(Answer { resource: self.one(&answer)?, warnings: warnings(&answer) })
     }
 
-    /// Reads the one with this id. A monitor of another kind is named with its own resource.
+    /// Reads a resource. Fails for a monitor of another kind, and names the resource type that fits.
     pub async fn get(&self, client: &Client, id: Id) -> Result<Answer, Failure> {
         let Some(kind) = self.kind else {
             let request = request([("id", Some(id.id)), ("pageId", id.page_id)]);
@@ -111,14 +108,14 @@ impl Service {
         }
         let right = rules::tables::monitor(found).name;
         Err(Failure::Failed(format!(
-            "`{}` is a {} monitor, which is a `{right}` and no `{}`. Import it as a `{right}`.",
+            "`{}` is a {} monitor, so it is a `{right}`, not a `{}`. Import it as a `{right}`.",
             id.id,
             found.as_str().to_uppercase(),
             rules::tables::monitor(kind).name
         )))
     }
 
-    /// Changes what the mask names.
+    /// Updates the fields of the mask.
     pub async fn update(
         &self,
         client: &Client,
@@ -131,12 +128,12 @@ impl Service {
         Ok(Answer { resource: self.one(&answer)?, warnings: warnings(&answer) })
     }
 
-    /// Deletes the one with this id.
+    /// Deletes a resource.
     pub async fn delete(&self, client: &Client, id: String) -> Result<(), Failure> {
         client.call(&self.method("Delete", self.read), json!({ "id": id })).await.map(drop)
     }
 
-    /// A page of all of them.
+    /// Returns a page of the list of all resources.
     pub async fn list(&self, client: &Client, asked: Asked) -> Result<Page, Failure> {
         let token = Some(asked.token).filter(|token| !token.is_empty());
         let mut request = request([("pageToken", token), ("pageId", asked.page_id)]);
@@ -153,30 +150,29 @@ impl Service {
         format!("{}/{verb}{noun}", self.path)
     }
 
-    /// The resource of an answer.
+    /// Returns the resource of a response.
     fn one(&self, answer: &Json) -> Result<Json, Failure> {
         self.whole(present(answer, self.field)?)
     }
 
-    /// A resource whose fields are what the contract says.
+    /// Returns a resource once its fields have the contract's types.
     fn whole(&self, resource: &Json) -> Result<Json, Failure> {
         (self.held)(resource.clone()).map_err(Failure::broken)?;
         Ok(resource.clone())
     }
 }
 
-/// Reads a monitor of whatever kind.
+/// Reads a monitor of any kind.
 pub async fn any_monitor(client: &Client, id: &str) -> Result<(MonitorKind, Json), Failure> {
     let method = HTTP_MONITORS.method("Get", HTTP_MONITORS.read);
     let answer = client.call(&method, json!({ "id": id })).await?;
     let monitor = present(&answer, HTTP_MONITORS.field)?;
     let found = KINDS.iter().find(|(_, name, _)| monitor[*name].is_object());
-    let (kind, name, service) = found
-        .ok_or_else(|| Failure::broken("its monitor is of no kind that this provider knows"))?;
+    let (kind, name, service) = found.ok_or_else(|| Failure::broken("unknown kind of monitor"))?;
     Ok((*kind, service.whole(&monitor[*name])?))
 }
 
-/// What should be a text; empty where it is absent.
+/// Returns a string; empty if it is absent.
 pub fn text(json: &Json) -> String {
     json.as_str().unwrap_or_default().to_owned()
 }
@@ -214,7 +210,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_contract_has_each_method_and_each_field() {
+    fn contract_has_each_method_and_field() {
         for service in ALL {
             let plural = format!("{}s", service.read);
             for (verb, noun, wants) in [

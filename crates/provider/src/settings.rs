@@ -1,64 +1,66 @@
-//! What the provider was told: its own arguments, then the environment, then what holds when nobody
-//! says anything (spec §5.9). The environment itself is read in `main`.
+//! The settings of the provider: arguments, then the environment, then defaults (spec §5.9). Reading the
+//! environment belongs to `main`.
 
 use std::time::Duration;
 
-use contract::rpc::DEFAULT_BASE_URL;
+use contract::rpc::{DEFAULT_BASE_URL, Network};
 use rules::tables::PROVIDER;
 use rules::{Reader, Secret, Violations};
 use url::Url;
 
-/// The variable that stands in for `api_token` (spec §5.9).
+/// The variable that replaces `api_token` (spec §5.9).
 pub const TOKEN_VARIABLE: &str = "SERVICE_API_TOKEN";
-/// The variable that stands in for `base_url` (spec §5.3).
+/// The variable that replaces `base_url` (spec §5.3).
 pub const URL_VARIABLE: &str = "SERVICE_API_URL";
 
-/// The provider's arguments as written; `None` where they were left out.
+/// The provider's arguments; `None` if left out.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// The key.
     pub api_token: Option<Secret<String>>,
-    /// Address of the service.
     pub base_url: Option<String>,
-    /// Seconds for one call.
+    /// Seconds for one attempt.
     pub request_timeout: Option<i32>,
-    /// Repetitions of one call.
     pub max_retries: Option<i32>,
 }
 
-/// What the environment says; a variable that is empty says nothing.
+/// The environment; an empty variable counts as not set.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
-    /// Of [`TOKEN_VARIABLE`].
+    /// Value of [`TOKEN_VARIABLE`].
     pub api_token: Option<Secret<String>>,
-    /// Of [`URL_VARIABLE`].
+    /// Value of [`URL_VARIABLE`].
     pub base_url: Option<String>,
+    /// Proxies and trusted certificates.
+    pub network: Network,
 }
 
-/// What holds.
+/// The effective settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The key that calls are made with.
     pub api_token: Secret<String>,
-    /// Where calls go.
     pub base_url: String,
-    /// Time for one call; each repetition has it anew.
+    /// Time for one attempt of a call.
     pub request_timeout: Duration,
-    /// How often a call is repeated that may be.
+    /// Most retries of a call that is safe to retry.
     pub max_retries: u32,
+    /// Proxies and trusted certificates.
+    pub network: Network,
 }
 
 impl Environment {
-    /// The environment in which `variable` answers what a variable is set to.
+    /// Reads the environment. `variable` returns the value of a variable.
     pub fn from(variable: impl Fn(&str) -> Option<String>) -> Self {
-        let set = |name| variable(name).filter(|value| !value.is_empty());
-        Self { api_token: set(TOKEN_VARIABLE).map(Secret::new), base_url: set(URL_VARIABLE) }
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        Self {
+            api_token: set(TOKEN_VARIABLE).map(Secret::new),
+            base_url: set(URL_VARIABLE),
+            network: Network::from_variables(variable),
+        }
     }
 }
 
 impl Settings {
-    /// What holds with these arguments in this environment, or all that is wrong with it. What an
-    /// argument says wins over the environment (spec §5.4).
+    /// Returns the effective settings, or all violations. Arguments win over the environment (spec §5.4).
     pub fn of(arguments: Arguments, environment: &Environment) -> Result<Self, Violations> {
         let mut reader = Reader::new(&PROVIDER);
         let from_environment = [
@@ -86,6 +88,7 @@ impl Settings {
                 base_url: base_url?,
                 request_timeout: Duration::from_secs(seconds? as u64),
                 max_retries: retries? as u32,
+                network: environment.network.clone(),
             })
         };
         let settings = read();
@@ -104,11 +107,11 @@ impl Settings {
     }
 }
 
-/// The address of the service, which messages repeat: credentials in it would stand there.
+/// Reads the address of the service. Rejects credentials in it, because messages repeat the address.
 pub fn base_url_of(reader: &mut Reader, given: String) -> Option<String> {
     let parsed = Url::parse(&given);
     let parsed = parsed.is_ok_and(|url| !url.username().is_empty() || url.password().is_some());
-    // What is no address is repeated as well.
+    // Messages repeat a malformed address too.
     let rest = given.split_once("//").map_or(given.as_str(), |(_, rest)| rest);
     let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
     if parsed || authority.contains('@') {
@@ -139,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_win_over_the_environment_and_that_over_the_default() {
+    fn argument_wins_over_environment_over_default() {
         // spec: §5.3, §5.4, §5.9
         let set = environment("env", "http://env/rpc");
         let unset = environment("", "");
@@ -155,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_nobody_gave_is_asked_for_with_the_name_of_its_variable() {
+    fn missing_token_names_its_variable() {
         let refused = Settings::of(given(None, None), &environment("", "")).unwrap_err();
         insta::assert_snapshot!(refused, @"`api_token` must be given, or SERVICE_API_TOKEN must be set");
     }
 
     #[test]
-    fn what_is_no_address_and_no_bound_is_refused_without_the_token() {
+    fn refusals_never_show_the_token() {
         let arguments = Arguments {
             api_token: Some(Secret::new("se\ncret".to_owned())),
             base_url: Some("example.com".to_owned()),
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_in_the_address_are_refused_and_not_repeated() {
+    fn credentials_in_the_address_are_refused_unseen() {
         for (url, fine) in [
             ("https://user:hunter2@example.com/rpc", false),
             ("https://hunter2@example.com", false),
@@ -193,7 +196,7 @@ mod tests {
 
     // issue 16 point 18: "Messages name the environment variable that a bad value came from"
     #[test]
-    fn bad_value_of_a_variable_is_refused_with_its_name() {
+    fn bad_value_of_a_variable_names_it() {
         let bad = environment("key", "example.com");
         let refused = Settings::of(given(None, None), &bad).unwrap_err().to_string();
         assert!(refused.starts_with("`base_url` (from SERVICE_API_URL) must be"), "{refused}");
@@ -202,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_left_out_are_those_of_the_table() {
+    fn defaults_come_from_the_table() {
         let settings = Settings::of(given(Some("key"), None), &Environment::default()).unwrap();
         assert_eq!(settings.request_timeout, Duration::from_mins(1));
         assert_eq!(settings.max_retries, 4);

@@ -1,6 +1,5 @@
-//! Every rule of the service at plan time: the configuration is read by `rules` itself, exactly as the
-//! service will read it, with stand-ins for what is not known yet. What the stand-ins break is left
-//! to the next plan, or to the service.
+//! Checks all rules of the service at plan time: `rules` parses the configuration exactly as the service does, with
+//! placeholders for unknown values. Violations of placeholders are left to the next plan, or to the service.
 
 mod stand_in;
 
@@ -14,7 +13,7 @@ use crate::service::Service;
 use crate::twin::{self, Twin};
 use crate::wire;
 
-/// What is wrong with a configuration of this resource.
+/// Returns the problems of a configuration.
 pub fn problems(table: &'static Resource, service: &Service, config: &Object) -> Diagnostics {
     let mut merged = config.clone();
     let mut found = Diagnostics::new();
@@ -36,7 +35,7 @@ pub fn problems(table: &'static Resource, service: &Service, config: &Object) ->
     found
 }
 
-/// What is said of a value that `rules` refuses.
+/// Returns the diagnostic of a violation.
 pub fn refusal(violation: &Violation, path: Path) -> Diagnostic {
     let named = path.steps().iter().rev().find_map(|step| match step {
         Step::Name(name) => Some(name.as_str()),
@@ -51,7 +50,7 @@ fn sentence(text: &str) -> String {
     format!("{text}.")
 }
 
-/// A secret is given under one of its two names, and the one that is not kept has its version.
+/// Checks that a secret is given under one name, and that a write-only one has its version.
 fn pairing(twin: &Twin, config: &Object) -> Option<Diagnostic> {
     let object = twin.within(config)?;
     let path = twin.parent();
@@ -71,7 +70,7 @@ fn pairing(twin: &Twin, config: &Object) -> Option<Diagnostic> {
     Some(Diagnostic::error(format!("Invalid {name}"), detail).at(path.name(name)))
 }
 
-/// The path of a secret under the name by which it was given.
+/// Returns the path of a secret under the name by which it was given.
 fn renamed(table: &Resource, config: &Object, path: Path) -> Path {
     for twin in twin::all_of(table) {
         let parent = twin.parent();
@@ -84,7 +83,7 @@ fn renamed(table: &Resource, config: &Object, path: Path) -> Path {
     path
 }
 
-/// Headers that are given twice are sent twice, which is allowed and rarely meant.
+/// Warns of duplicate headers: both are sent, which is rarely meant.
 fn given_twice(config: &Object) -> Vec<Diagnostic> {
     let webhook = config.value("webhook").elements().first().and_then(Value::as_object);
     let blocks = [

@@ -1,17 +1,15 @@
-//! Between Terraform's values and the wire's JSON, by the table of a resource: names, lists, sets
-//! and blocks follow from it. What a value may be belongs to `validate`, what a plan says to
-//! `resource`.
+//! Converts between Terraform's values and the JSON of the wire. The table of a resource decides about names,
+//! lists, sets and blocks. Validation belongs to `validate`, plans to `resource`.
 
 use contract::rpc::FieldViolation;
 use rules::field::{Block, Field, Presence, Resource, Shape, ValueType};
 use serde_json::{Map, Value as Json};
 use terraform_plugin::{Object, Path, Value};
 
-/// What the wire calls the effective value of a field that the service computes where it is absent.
+/// Prefix on the wire of the effective value of a field that the service computes.
 const EFFECTIVE: &str = "effective_";
 
-/// The arguments and blocks of `resource`, and its id, as the wire's JSON. What is null or unknown is
-/// left out: on the wire that is absent.
+/// Encodes the arguments, blocks and id of `resource`. Leaves out null and unknown values.
 pub fn written(table: &Resource, resource: &Object) -> Json {
     let mut json = fields_written(table.fields, resource);
     blocks_written(table.blocks, resource, &mut json);
@@ -21,17 +19,16 @@ pub fn written(table: &Resource, resource: &Object) -> Json {
     Json::Object(json)
 }
 
-/// The attributes and blocks of the resource that this JSON of the wire is. What is absent there is
-/// null; lists and sets are never null.
+/// Decodes the attributes and blocks of a resource. Absent values are null; lists and sets are never null.
 pub fn read(table: &Resource, json: &Json) -> Object {
     let mut object = fields_read(table.fields, json);
     blocks_read(table.blocks, json, &mut object);
     object
 }
 
-/// Where a field stands that the service names by its path from the request on.
+/// Returns the path of a field that the service names by its path from the request.
 pub fn path(violation: &FieldViolation) -> Path {
-    // The request's only member that has fields is the resource itself.
+    // Only the resource itself has fields in a request.
     let within = violation.field.split_once('.').map_or("", |(_, within)| within);
     path_of(within)
 }
@@ -54,7 +51,7 @@ pub fn path_of(field: &str) -> Path {
     path
 }
 
-/// `snake_case` as the wire's JSON writes it.
+/// Converts `snake_case` to the `camelCase` of the wire.
 pub fn camel(name: &str) -> String {
     let mut camel = String::with_capacity(name.len());
     let mut upper = false;
@@ -71,7 +68,7 @@ pub fn camel(name: &str) -> String {
     camel
 }
 
-/// Whether the wire has one object for a block of a table, and not a list.
+/// Returns whether the wire has one object for a block, not a list.
 pub fn is_single(block: &Block) -> bool {
     block.max == Some(1)
 }
@@ -168,7 +165,7 @@ fn texts(json: &Json) -> impl Iterator<Item = &str> {
     elements(json).iter().filter_map(Json::as_str)
 }
 
-/// The elements of what should be a list; none where it is absent.
+/// Returns the elements of a list; none if it is absent.
 pub fn elements(json: &Json) -> &[Json] {
     json.as_array().map_or(&[], Vec::as_slice)
 }
@@ -181,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_monitor_is_the_same_there_and_back() {
+    fn encoded_monitor_decodes_equal() {
         let wire = json!({
             "id": "mon_1", "name": "API", "url": "https://example.com", "periodicity": "30s",
             "method": "GET", "body": "", "timeout": 0, "degradedAt": 0, "retry": 0,
@@ -198,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_service_computes_is_read_where_nothing_was_written() {
+    fn effective_value_fills_an_absent_one() {
         let object = read(&HTTP_MONITOR, &json!({"effectiveDegradedAt": 30_000}));
         assert_eq!(object.value("degraded_at"), &Value::Number(30_000.into()));
         let object = read(&HTTP_MONITOR, &json!({"degradedAt": 5, "effectiveDegradedAt": 5}));
@@ -206,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn single_block_is_a_list_of_one_or_none() {
+    fn single_block_decodes_as_a_list() {
         let wire = json!({"webhook": {"endpoint": "https://example.com", "headers": []}});
         let object = read(&NOTIFICATION, &wire);
         assert_eq!(object.value("webhook").count(), Some(1));
@@ -217,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_the_service_are_paths_of_the_configuration() {
+    fn paths_of_the_service_map_to_the_configuration() {
         let violation =
             |field: &str| FieldViolation { field: field.to_owned(), description: String::new() };
         for (field, path) in [

@@ -1,5 +1,5 @@
-//! Why a call came to nothing, in words that a person at a terminal can act on. What becomes of the
-//! plan or the state belongs to the resources.
+//! Explains why a call failed, and how to fix it. The effect on the plan or the state belongs to the
+//! resources.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -9,41 +9,40 @@ use contract::rpc::{self, Code, Error, FieldViolation, Reason};
 use thiserror::Error as ThisError;
 
 use super::Repeat;
-use super::retry::{RETRY_AFTER_MAX, is_taken};
+use super::retry::{RETRY_AFTER_MAX, is_limited_by_a_proxy, is_taken};
 use crate::settings::Settings;
 
-/// Longest part of an answer that a message repeats, in characters.
+/// Longest excerpt of a response in a message, in characters.
 const SAID_SHOWN: usize = 1_000;
-/// Longest part of what stands where the service should, in characters: often a page of HTML.
+/// Longest excerpt of a response that is not the service's, in characters: often a page of HTML.
 const FOREIGN_SHOWN: usize = 120;
 
-/// The way out where two resources wait for each other.
+/// The way out if two resources wait for each other.
 const NO_TRADE: &str = "; two resources cannot trade values that must be unique in one apply: take one \
                         of them out of the configuration, apply, and put it back";
 
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 pub enum Failure {
-    /// The service says that it has no such thing.
+    /// The service has no such resource.
     #[error("{0}")]
     NotFound(String),
-    /// The service refuses fields; paths begin at the request, such as `monitor.headers[2].key`.
+    /// The service rejects fields. Paths begin at the request, such as `monitor.headers[2].key`.
     #[error("{said}")]
     Refused {
-        /// All of it in one sentence.
+        /// The whole in one sentence.
         said: String,
-        /// Field by field.
         fields: Vec<FieldViolation>,
-        /// Whether the values would do, but something else has them.
+        /// Whether the values are valid, but another resource has them.
         taken: bool,
     },
-    /// Anything else: what happened, and the way out.
+    /// Any other failure, with the way out.
     #[error("{0}")]
     Failed(String),
 }
 
 impl Failure {
-    /// The failure of a change. Who asked for what something else keeps may have meant to trade it.
+    /// Returns the failure of an update, which names the way out if two resources meant to swap values.
     #[must_use]
     pub fn of_a_change(mut self) -> Self {
         if let Self::Refused { fields, taken: true, .. } = &mut self {
@@ -54,28 +53,27 @@ impl Failure {
         self
     }
 
-    /// The answer is none that the service sends.
+    /// Creates the failure of a response that the service does not send.
     pub fn broken(why: impl fmt::Display) -> Self {
         Self::Failed(format!("The service sent an invalid response: {why}."))
     }
 }
 
-/// Under which circumstances a call failed.
+/// Context of a failed call.
 pub(super) struct Circumstances<'a> {
     pub(super) settings: &'a Settings,
-    /// How often it was tried.
+    /// Number of attempts.
     pub(super) tries: u32,
-    /// How long the service asked to wait.
+    /// Time that the service asked to wait.
     pub(super) asked_to_wait: Option<Duration>,
-    /// What kind of call it was.
     pub(super) repeat: Repeat,
-    /// The time that each try had.
+    /// Time limit of each attempt.
     pub(super) time: Duration,
-    /// Whether any try may have been carried out although it failed.
+    /// Whether an attempt may have had its effect although it failed.
     pub(super) unclear: bool,
 }
 
-/// The failure that this error is.
+/// Explains an error.
 pub(super) fn explained(error: &Error, circumstances: &Circumstances<'_>) -> Failure {
     match rpc::reason(error) {
         Some(reason) => said_by_the_service(error, &reason, circumstances),
@@ -83,7 +81,7 @@ pub(super) fn explained(error: &Error, circumstances: &Circumstances<'_>) -> Fai
     }
 }
 
-/// What the service itself answered: it gives a reason with everything it refuses.
+/// Explains an error of the service, which has a reason.
 fn said_by_the_service(error: &Error, reason: &str, circumstances: &Circumstances<'_>) -> Failure {
     let said = shown(error.message.as_deref().unwrap_or_default(), SAID_SHOWN);
     let is = |named: Reason| reason == named.as_str();
@@ -98,12 +96,12 @@ fn said_by_the_service(error: &Error, reason: &str, circumstances: &Circumstance
     Failure::Failed(if keys.into_iter().any(is) {
         format!(
             "The service does not accept the key: {said}. Set `api_token` of the provider, or \
-             SERVICE_API_TOKEN, to a key of this service that holds."
+             SERVICE_API_TOKEN, to a valid key of this service."
         )
     } else if is(Reason::KeyReadOnly) {
         format!(
-            "The service refuses to change anything: {said}. A plan needs a key with the scope \
-             read, an apply one with the scope write."
+            "The service rejected a change: {said}. A plan needs a key with the scope read, an \
+             apply a key with the scope write."
         )
     } else if is(Reason::RateLimited) {
         format!("{}{}", too_many_calls(&said, circumstances), after(circumstances))
@@ -123,25 +121,32 @@ fn too_many_calls(said: &str, circumstances: &Circumstances<'_>) -> String {
     format!("The service rejected the call: {said}. Retry after {wait} s{long}.")
 }
 
-/// What came from somewhere between here and the service, or did not come at all.
+/// Explains an error that arose between here and the service.
 fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
     let base_url = &circumstances.settings.base_url;
     let said = foreign(error);
     let after = after(circumstances);
+    if let Some(failure) = rpc::proxy_failure(error) {
+        let variable = failure.variable;
+        return format!(
+            "{base_url} cannot be reached: {failure}. Correct {variable}, or add the host to \
+             NO_PROXY.{after}"
+        );
+    }
     match error.code {
         Code::DeadlineExceeded => {
             let seconds = circumstances.time.as_secs();
             let whose = match circumstances.repeat {
                 Repeat::Safe | Repeat::Creates => "the `request_timeout` of the provider",
-                Repeat::WhenRefused => "which is longer than such a call takes",
+                Repeat::WhenRefused => "the limit of such a call",
             };
             format!("{base_url} did not respond within {seconds} s, {whose}.{after}")
         }
         Code::Unavailable if is_of_trust(error) => format!(
-            "{base_url} shows a certificate that is not trusted: {said}. Is it the right address? \
-             Let SSL_CERT_FILE name a file with the certificates to trust, where it is.{after}"
+            "{base_url} has a certificate that is not trusted: {said}. If the address is right, set \
+             SSL_CERT_FILE to a file with the certificates to trust.{after}"
         ),
-        Code::Unavailable if said.contains("error 429") => format!(
+        Code::Unavailable if is_limited_by_a_proxy(error) => format!(
             "{base_url}, or a proxy in front of it, rejects calls because there are too many: \
              {said}. Apply with a lower -parallelism, or later.{after}"
         ),
@@ -150,18 +155,22 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
              may be down or starting.{after}"
         ),
         Code::Unavailable => format!(
-            "{base_url} cannot be reached: {said}. Is `base_url` of the provider (or \
-             SERVICE_API_URL) right, and does the service run?{after}"
+            "{base_url} cannot be reached: {said}. Check `base_url` of the provider (or \
+             SERVICE_API_URL), and that the service runs.{after}"
         ),
         Code::Unauthenticated | Code::PermissionDenied => format!(
             "{base_url} does not accept the key: {said}. Set `api_token` of the provider, or \
-             SERVICE_API_TOKEN, to a key of this service that holds."
+             SERVICE_API_TOKEN, to a valid key of this service."
         ),
         Code::ResourceExhausted => {
             format!(
                 "The response of {base_url} is larger than any response of the service: {said}."
             )
         }
+        Code::Unknown if said.contains("error 407") => format!(
+            "The proxy on the way to {base_url} requires credentials: {said}. Set HTTP_PROXY to \
+             http://USER:PASSWORD@HOST:PORT."
+        ),
         Code::Internal | Code::DataLoss => {
             format!("The response of {base_url} was invalid: {said}.{after}")
         }
@@ -175,13 +184,13 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
         | Code::OutOfRange
         | Code::Unimplemented
         | _ => format!(
-            "{base_url} does not answer as the service does: {said}. Is `base_url` of the provider \
-             (or SERVICE_API_URL) right? It usually ends in /rpc."
+            "{base_url} does not respond like the service: {said}. Check `base_url` of the provider (or \
+             SERVICE_API_URL); it usually ends in /rpc."
         ),
     }
 }
 
-/// How often it was tried, and whether it may have been carried out all the same.
+/// Returns the number of attempts, and whether the call may have had its effect.
 fn after(circumstances: &Circumstances<'_>) -> String {
     let tried = match circumstances.tries {
         0 | 1 => String::new(),
@@ -189,9 +198,9 @@ fn after(circumstances: &Circumstances<'_>) -> String {
     };
     let done = match (circumstances.repeat, circumstances.unclear) {
         (Repeat::Safe, _) => "",
-        (Repeat::WhenRefused, true) => " It may have been carried out.",
-        (Repeat::Creates, true) => " It may have been created: look for it and import it.",
-        (Repeat::WhenRefused, false) => " Nothing was done.",
+        (Repeat::WhenRefused, true) => " It may have taken effect.",
+        (Repeat::Creates, true) => " It may have been created: if so, import it.",
+        (Repeat::WhenRefused, false) => " It had no effect.",
         (Repeat::Creates, false) => " Nothing was created.",
     };
     format!("{tried}{done}")
@@ -202,12 +211,12 @@ fn is_of_a_proxy(said: &str) -> bool {
     ["error 502", "error 503", "error 504"].iter().any(|status| said.contains(status))
 }
 
-/// Whether somebody answered whose certificate was refused.
+/// Returns whether the certificate of the server was rejected.
 fn is_of_trust(error: &Error) -> bool {
     rpc::never_sent(error) && foreign(error).contains("certificate")
 }
 
-/// What somebody else said. The last of a chain of causes says most; a page of HTML says nothing.
+/// Returns the text of an error that is not the service's. The deepest cause says most; HTML says nothing.
 fn foreign(error: &Error) -> String {
     let mut cause = error.source();
     while let Some(deeper) = cause.and_then(StdError::source) {
@@ -221,7 +230,7 @@ fn foreign(error: &Error) -> String {
     shown(before_html, FOREIGN_SHOWN).trim_end_matches([':', ' ']).to_owned()
 }
 
-/// The beginning of what was said, on one line and without what would move a terminal's cursor.
+/// Returns the beginning of a text on one line, without control characters.
 fn shown(said: &str, most: usize) -> String {
     let words = said.split(|character: char| character.is_whitespace() || character.is_control());
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");

@@ -1,55 +1,53 @@
-//! Whether a call that failed is made again, and when. Decides only; waiting belongs to `client`.
+//! Decides whether a failed call is retried, and when. Waiting belongs to `client`.
 
 use std::time::Duration;
 
-use contract::rpc::{self, Code, Error, Reason};
+use contract::rpc::{self, Code, Error, ProxyFailure, Reason};
 use rules::Timestamp;
 
-/// Pause before the first repetition where the service names none; it doubles with every further one.
+/// Pause before the first retry if the service asks for none. It doubles with every retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Longest pause where the service names none.
+/// Longest pause if the service asks for none.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
-/// Longest pause that the service may ask for; past it the call fails and says so.
+/// Longest pause that the service may ask for. A call with a longer one fails.
 pub(super) const RETRY_AFTER_MAX: Duration = Duration::from_mins(5);
 
-/// Whether a call may be made twice.
+/// Effect of making a call twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// Twice is as once: it reads, or sets what it names.
+    /// The same as once: it reads, or sets values.
     Safe,
-    /// Twice is as once, for it carries an idempotency key, but what it makes stays.
+    /// The same as once, because it has an idempotency key; its result stays.
     Creates,
-    /// Only where it is certain that nothing was done: the service refused it for too many calls, or it
-    /// was never sent.
+    /// A second effect. Retried only if the first had none: it was rate-limited, or never sent.
     WhenRefused,
 }
 
-/// What becomes of a call that failed.
+/// Next step after a failed call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {
-    /// It is made again after this time.
+    /// Retry after this time.
     Again(Duration),
-    /// It is over.
+    /// Fail.
     Over,
 }
 
-/// How calls are repeated.
+/// How calls are retried.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
-    /// How often a call is repeated at most.
+    /// Most retries of a call.
     pub max_retries: u32,
-    /// Pause before the first repetition.
+    /// Pause before the first retry.
     pub first_pause: Duration,
 }
 
 impl Policy {
-    /// At most this many repetitions.
+    /// Creates a policy with at most `max_retries` retries.
     pub const fn of(max_retries: u32) -> Self {
         Self { max_retries, first_pause: FIRST_PAUSE }
     }
 
-    /// What becomes of a call whose `attempt` (0 is the first) failed with `error`. `chance` is from
-    /// 0 to 1.
+    /// Returns the next step after `attempt` (0 is the first) failed with `error`. `chance` is from 0 to 1.
     pub fn next(
         &self,
         attempt: u32,
@@ -71,55 +69,65 @@ impl Policy {
             Some(asked) => Next::Again(asked),
             None => {
                 let pause = self.first_pause.saturating_mul(2_u32.saturating_pow(attempt));
-                // Half of it is certain, so that a pause is one; half is chance.
+                // At least half of it, so that there is a pause; the rest is random.
                 Next::Again(pause.min(PAUSE_MAX).mul_f64(0.5 + 0.5 * chance))
             }
         }
     }
 }
 
-/// What a failure says about its call.
+/// Meaning of a failure for its call.
 #[derive(Clone, Copy, PartialEq)]
 enum Why {
-    /// Nothing was done, and later it may be.
+    /// It had no effect, and may succeed later.
     Refused,
-    /// It may have been done or not, and another try may tell.
+    /// It may have had its effect; a retry may tell.
     Unclear,
-    /// Something else has what must be unique. Terraform changes at once what does not depend on each
-    /// other, so that it may be about to give it up.
+    /// Another resource has a value that must be unique. Terraform changes independent resources at the same
+    /// time, so that one may be about to give up its value.
     Taken,
-    /// Another try would fail alike.
+    /// A retry would fail too.
     Final,
 }
 
 fn why(error: &Error) -> Why {
+    // Wrong credentials stay wrong, and many attempts may lock an account.
+    if rpc::proxy_failure(error).is_some_and(ProxyFailure::needs_credentials) {
+        return Why::Final;
+    }
     let reason = rpc::reason(error);
-    if reason.as_deref() == Some(Reason::RateLimited.as_str()) || rpc::never_sent(error) {
+    let is_limited = reason.as_deref() == Some(Reason::RateLimited.as_str());
+    if is_limited || is_limited_by_a_proxy(error) || rpc::never_sent(error) {
         return Why::Refused;
     }
     if is_taken(error) {
         return Why::Taken;
     }
-    // Somebody in between may have passed it on before giving up.
+    // A proxy may have forwarded it before it gave up.
     let unclear = matches!(error.code, Code::Unavailable | Code::DeadlineExceeded | Code::Aborted);
-    // An answer that broke off on its way carries no reason; the service's own failures do, and
-    // would fail again.
+    // A truncated response has no reason. Failures of the service have one, and would fail again.
     let broken = matches!(error.code, Code::Internal | Code::DataLoss) && reason.is_none();
     if unclear || broken { Why::Unclear } else { Why::Final }
 }
 
-/// Whether a field was refused because something else has its value, which must be unique.
+/// Returns whether a proxy rejected the call by its rate limit, and so did not forward it.
+pub(super) fn is_limited_by_a_proxy(error: &Error) -> bool {
+    let message = error.message.as_deref().unwrap_or_default();
+    rpc::reason(error).is_none() && message.starts_with("HTTP error 429")
+}
+
+/// Returns whether a field was rejected because another resource has its value, which must be unique.
 pub(super) fn is_taken(error: &Error) -> bool {
     error.code == Code::AlreadyExists && !rpc::field_violations(error).is_empty()
 }
 
-/// Whether a call that failed like this may have been carried out nevertheless: it left, and nobody
-/// who knows said that it came to nothing.
+/// Returns whether a failed call may have had its effect: it was sent, and the service did not say that it
+/// failed.
 pub(super) fn may_be_done(error: &Error) -> bool {
     why(error) == Why::Unclear
 }
 
-/// The time that the answer asks to wait: whole seconds, or until a date (RFC 9110 §10.2.3).
+/// Returns the time that a response asks to wait: whole seconds, or until a date (RFC 9110 §10.2.3).
 pub(super) fn retry_after(error: &Error, now: Timestamp) -> Option<Duration> {
     let asked = error.response_headers().get("retry-after")?.to_str().ok()?.trim();
     if let Ok(seconds) = asked.parse() {
@@ -149,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_up_to_half_a_minute_and_half_of_each_is_chance() {
+    fn pause_doubles_up_to_half_a_minute() {
         let gone = proxied(Code::Unavailable, None);
         let patient = Policy::of(99);
         for (attempt, chance, pause) in
@@ -162,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_the_service_asks_for_is_honoured() {
+    fn retry_after_is_honoured() {
         let limited = rpc::resource_exhausted("too many calls", seconds(8));
         for repeat in [Repeat::Safe, Repeat::WhenRefused] {
             assert_eq!(POLICY.next(0, repeat, &limited, NOW, 0.0), Next::Again(seconds(8)));
@@ -171,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_to_wait_for_is_a_time_from_now() {
+    fn retry_after_may_be_a_date() {
         let until = proxied(Code::Unavailable, Some("Sun, 06 Nov 1994 08:49:37 GMT"));
         assert_eq!(POLICY.next(0, Repeat::Safe, &until, NOW, 0.0), Next::Again(seconds(7)));
         let nonsense = proxied(Code::Unavailable, Some("soon"));
@@ -179,13 +187,13 @@ mod tests {
     }
 
     #[test]
-    fn who_is_told_to_wait_for_hours_is_not_kept_waiting() {
+    fn retry_after_of_hours_fails_immediately() {
         let hours = proxied(Code::Unavailable, Some("7200"));
         assert_eq!(POLICY.next(0, Repeat::Safe, &hours, NOW, 0.0), Next::Over);
     }
 
     #[test]
-    fn only_what_may_be_done_twice_is_repeated_when_nobody_knows() {
+    fn unclear_failure_retries_idempotent_calls_only() {
         for code in [Code::Unavailable, Code::DeadlineExceeded, Code::Aborted, Code::Internal] {
             let error = proxied(code, None);
             assert_ne!(POLICY.next(0, Repeat::Safe, &error, NOW, 0.0), Next::Over, "{code:?}");
@@ -194,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_something_else_has_may_be_given_up_in_the_same_apply() {
+    fn taken_value_is_retried() {
         let violations = rules::Violation::new("statusPage.slug", "shop", "is taken").into();
         let taken = rpc::taken(&violations);
         for repeat in [Repeat::Safe, Repeat::Creates] {
@@ -205,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_fail_again_is_over_at_once() {
+    fn permanent_failure_is_not_retried() {
         for error in [
             rpc::not_found("monitor", "mon_1"),
             rpc::permission_denied("this key is read-only"),

@@ -1,4 +1,6 @@
-//! The client against servers that answer by a script: late, broken, enormous, foreign, not at all.
+//! The client against servers that follow a script: late, broken, enormous, foreign or absent responses.
+
+mod network;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -14,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::*;
 use crate::settings::{Arguments, Environment};
 
-/// What the server does with one request.
+/// The reaction of the server to one request.
 enum Act {
     /// Sends these bytes and closes.
     Send(Vec<u8>),
@@ -22,10 +24,10 @@ enum Act {
     Hold,
 }
 
-/// A server that does what its script says, one act a request, the last one for ever.
+/// A server that follows a script: one act per request, and the last one for all others.
 struct Fake {
     address: SocketAddr,
-    /// Head of each request that came.
+    /// Heads of the requests.
     seen: Arc<Mutex<Vec<String>>>,
 }
 
@@ -97,7 +99,7 @@ async fn serve(mut stream: TcpStream, act: Act, seen: Arc<Mutex<Vec<String>>>) {
     }
 }
 
-/// A client that waits longer for an answer than one takes on a busy machine.
+/// A client whose timeout no response reaches, even on a busy machine.
 fn client(base_url: &str, max_retries: i32) -> Client {
     client_within(60, base_url, max_retries)
 }
@@ -122,7 +124,7 @@ fn answer(status: &str, headers: &str, body: &[u8]) -> Act {
     Act::Send([head.as_bytes(), body].concat())
 }
 
-/// A good answer: an empty message is one.
+/// A valid response: an empty message.
 fn fine() -> Act {
     answer("200 OK", "content-type: application/json\r\n", b"{}")
 }
@@ -156,14 +158,14 @@ fn said(failure: &Failure, fake: &Fake) -> String {
 }
 
 #[tokio::test]
-async fn a_call_that_was_too_many_is_made_again_after_the_time_asked_for() {
+async fn rate_limited_call_is_retried() {
     let fake = Fake::start([limited("retry-after: 0\r\n"), fine()]).await;
     read(&fake.client()).await.unwrap();
     assert_eq!(fake.requests().len(), 2);
 }
 
 #[tokio::test]
-async fn what_one_call_is_told_to_wait_is_known_to_all() {
+async fn pause_holds_for_all_calls() {
     let fake = Fake::start([limited("retry-after: 1\r\n"), fine()]).await;
     let client = fake.client();
     let other = client.clone();
@@ -175,15 +177,15 @@ async fn what_one_call_is_told_to_wait_is_known_to_all() {
 }
 
 #[test]
-fn who_is_to_wait_waits_for_all_of_it_and_comes_back_within_as_long_again() {
+fn waiting_calls_resume_within_as_long_again() {
     let now = Instant::now();
     let after = |seconds| now + Duration::from_secs(seconds);
     let pause = Quiet::of(now, Duration::from_mins(2));
     let ends = [0.0, 0.5, 1.0].map(|chance| pause.ends(now, chance).unwrap());
     assert_eq!(ends, [after(120), after(180), after(240)]);
-    assert_eq!(pause.ends(after(119), 0.0), Some(after(120)), "who comes later waits for the rest");
-    assert_eq!(pause.ends(after(120), 1.0), None, "and who comes after it for nothing");
-    // Of two pauses the one that ends later holds.
+    assert_eq!(pause.ends(after(119), 0.0), Some(after(120)), "a later call waits for the rest");
+    assert_eq!(pause.ends(after(120), 1.0), None, "a call after the pause does not wait");
+    // The pause that ends later wins.
     let short = Quiet::of(after(60), Duration::from_secs(1));
     assert_eq!(short.or_longer(Some(pause)).until, after(120));
     assert_eq!(pause.or_longer(Some(short)).until, after(120));
@@ -191,12 +193,12 @@ fn who_is_to_wait_waits_for_all_of_it_and_comes_back_within_as_long_again() {
 }
 
 #[tokio::test]
-async fn who_is_stopped_waits_for_nothing_and_calls_no_more() {
+async fn stopped_call_makes_no_further_attempt() {
     let fake = Fake::start([limited("retry-after: 60\r\n")]).await;
     let stop = CancellationToken::new();
     let client = fake.client().until(&stop);
     let stopping = async {
-        // The pause is asked for once the answer is there.
+        // The pause begins with the response.
         while client.quiet.lock().unwrap().is_none() {
             tokio::task::yield_now().await;
         }
@@ -207,12 +209,12 @@ async fn who_is_stopped_waits_for_nothing_and_calls_no_more() {
     assert!(said_of_it.contains("too many calls"), "{said_of_it}");
     let never = create(&client).await.unwrap_err();
     assert_eq!(said(&never, &fake), STOPPED);
-    // Who had waited would have called again.
+    // An attempt after the pause would have been a second request.
     assert_eq!(fake.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn a_server_that_comes_back_is_not_noticed() {
+async fn restart_of_the_service_is_bridged() {
     let gone = || answer("503 Service Unavailable", "content-type: text/plain\r\n", b"restarting");
     let fake = Fake::start([gone(), gone(), fine()]).await;
     read(&fake.client()).await.unwrap();
@@ -220,7 +222,7 @@ async fn a_server_that_comes_back_is_not_noticed() {
 }
 
 #[tokio::test]
-async fn the_tries_of_a_create_carry_one_key_and_other_creates_another() {
+async fn attempts_of_a_create_share_their_key() {
     let gone = || answer("502 Bad Gateway", "content-type: text/html\r\n", b"<html>");
     let fake = Fake::start([gone(), Act::Send(Vec::new()), fine()]).await;
     let client = fake.client();
@@ -233,25 +235,26 @@ async fn the_tries_of_a_create_carry_one_key_and_other_creates_another() {
 }
 
 #[tokio::test]
-async fn what_does_something_each_time_is_made_again_only_when_it_was_refused() {
+async fn action_is_retried_only_if_rate_limited() {
     let gone = answer("503 Service Unavailable", "", b"");
-    let fake = Fake::start([limited("retry-after: 0\r\n"), gone]).await;
+    let by_a_proxy = answer("429 Too Many Requests", "content-type: text/plain\r\n", b"slow");
+    let fake = Fake::start([limited("retry-after: 0\r\n"), by_a_proxy, gone]).await;
     let failure = trigger(&fake.client()).await.unwrap_err();
-    assert_eq!(fake.requests().len(), 2);
-    insta::assert_snapshot!(said(&failure, &fake), @"Something in front of http://HOST/rpc answered in place of the service: HTTP error 503. The service may be down or starting. It was attempted 2 times. It may have been carried out.");
+    assert_eq!(fake.requests().len(), 3);
+    insta::assert_snapshot!(said(&failure, &fake), @"Something in front of http://HOST/rpc answered in place of the service: HTTP error 503. The service may be down or starting. It was attempted 3 times. It may have taken effect.");
 }
 
 #[tokio::test]
-async fn a_create_that_stays_unclear_says_what_to_look_for() {
+async fn unclear_create_suggests_an_import() {
     let fake = Fake::start([answer("503 Service Unavailable", "", b"")]).await;
     let failure = create(&fake.client()).await.unwrap_err();
     let said = said(&failure, &fake);
-    let words = "It was attempted 4 times. It may have been created: look for it and import it.";
+    let words = "It was attempted 4 times. It may have been created: if so, import it.";
     assert!(said.ends_with(words), "{said}");
 }
 
 #[tokio::test]
-async fn every_way_to_fail_has_words_that_help() {
+async fn each_failure_names_the_way_out() {
     let html = b"<!DOCTYPE html>\n<html><head><title>Log in</title></head><body>\x1b[2J</body>";
     let long = vec![b'x'; 2_000_000];
     let cut = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\nabc";
@@ -289,28 +292,28 @@ async fn every_way_to_fail_has_words_that_help() {
         words.push(format!("{case}: {}", said(&failure, &fake)));
     }
     insta::assert_snapshot!(words.join("\n"), @r"
-    login page: http://HOST/rpc does not answer as the service does: unexpected content-type: text/html. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
+    login page: http://HOST/rpc does not respond like the service: unexpected content-type: text/html. Check `base_url` of the provider (or SERVICE_API_URL); it usually ends in /rpc.
     proxy's page: Something in front of http://HOST/rpc answered in place of the service: HTTP error 502. The service may be down or starting.
     plain limit: http://HOST/rpc, or a proxy in front of it, rejects calls because there are too many: HTTP error 429: slow. Apply with a lower -parallelism, or later.
-    long text: http://HOST/rpc does not answer as the service does: HTTP error 500: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
-    not the path: http://HOST/rpc does not answer as the service does: HTTP error 404: nothing here. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
-    moved: http://HOST/rpc does not answer as the service does: HTTP error 301. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
+    long text: http://HOST/rpc does not respond like the service: HTTP error 500: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…. Check `base_url` of the provider (or SERVICE_API_URL); it usually ends in /rpc.
+    not the path: http://HOST/rpc does not respond like the service: HTTP error 404: nothing here. Check `base_url` of the provider (or SERVICE_API_URL); it usually ends in /rpc.
+    moved: http://HOST/rpc does not respond like the service: HTTP error 301. Check `base_url` of the provider (or SERVICE_API_URL); it usually ends in /rpc.
     no JSON: The response of http://HOST/rpc was invalid: failed to decode response: trailing characters at line 1 column 3.
-    protobuf: http://HOST/rpc does not answer as the service does: unexpected content-type: application/proto. Is `base_url` of the provider (or SERVICE_API_URL) right? It usually ends in /rpc.
+    protobuf: http://HOST/rpc does not respond like the service: unexpected content-type: application/proto. Check `base_url` of the provider (or SERVICE_API_URL); it usually ends in /rpc.
     cut off: The response of http://HOST/rpc was invalid: failed to read response body: error reading a body from connection.
     enormous: The response of http://HOST/rpc is larger than any response of the service: response body size exceeds limit 67108864.
-    nothing at all: http://HOST/rpc cannot be reached: connection closed before message completed. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
-    no HTTP: http://HOST/rpc cannot be reached: invalid HTTP version parsed. Is `base_url` of the provider (or SERVICE_API_URL) right, and does the service run?
+    nothing at all: http://HOST/rpc cannot be reached: connection closed before message completed. Check `base_url` of the provider (or SERVICE_API_URL), and that the service runs.
+    no HTTP: http://HOST/rpc cannot be reached: invalid HTTP version parsed. Check `base_url` of the provider (or SERVICE_API_URL), and that the service runs.
     late: http://HOST/rpc did not respond within 1 s, the `request_timeout` of the provider.
     limited for hours: The service rejected the call: too many calls. Retry after 9999 s, which is longer than the 300 s that this provider waits.
     failing: The service returned: the service failed; its log has the cause.
-    read-only: The service refuses to change anything: this key is read-only. A plan needs a key with the scope read, an apply one with the scope write.
-    unknown key: The service does not accept the key: no such key. Set `api_token` of the provider, or SERVICE_API_TOKEN, to a key of this service that holds.
+    read-only: The service rejected a change: this key is read-only. A plan needs a key with the scope read, an apply a key with the scope write.
+    unknown key: The service does not accept the key: no such key. Set `api_token` of the provider, or SERVICE_API_TOKEN, to a valid key of this service.
     ");
 }
 
 #[tokio::test]
-async fn what_is_not_there_and_what_is_refused_can_be_told_apart() {
+async fn not_found_differs_from_refused() {
     let fake = Fake::start([refused("404 No", &rpc::not_found("monitor", "mon_1"), "")]).await;
     let failure = read(&fake.client()).await.unwrap_err();
     assert_eq!(
@@ -326,7 +329,7 @@ async fn what_is_not_there_and_what_is_refused_can_be_told_apart() {
 }
 
 #[tokio::test]
-async fn where_nobody_listens_it_is_tried_and_then_said() {
+async fn unreachable_service_is_reported_after_all_attempts() {
     let nobody = TcpTarget::refusing();
     let failure = read(&client(&format!("http://{}", nobody.address()), 2)).await.unwrap_err();
     let said = failure.to_string();
@@ -335,12 +338,12 @@ async fn where_nobody_listens_it_is_tried_and_then_said() {
 }
 
 #[tokio::test]
-async fn what_was_never_sent_made_nothing_and_says_so() {
+async fn unsent_call_reports_no_effect() {
     let nobody = TcpTarget::refusing();
     let nowhere = client(&format!("http://{}", nobody.address()), 1);
     for (failed, words) in [
         (create(&nowhere).await, "It was attempted 2 times. Nothing was created."),
-        (trigger(&nowhere).await, "It was attempted 2 times. Nothing was done."),
+        (trigger(&nowhere).await, "It was attempted 2 times. It had no effect."),
     ] {
         let said = failed.unwrap_err().to_string();
         assert!(said.contains("cannot be reached") && said.ends_with(words), "{said}");
@@ -348,7 +351,7 @@ async fn what_was_never_sent_made_nothing_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_create_that_was_lost_before_it_was_refused_may_have_made_something() {
+async fn lost_create_stays_unclear_after_a_refusal() {
     let lost = Act::Send(Vec::new());
     let fake = Fake::start([lost, limited("retry-after: 9999\r\n")]).await;
     let said = said(&create(&fake.client()).await.unwrap_err(), &fake);
@@ -356,7 +359,7 @@ async fn a_create_that_was_lost_before_it_was_refused_may_have_made_something() 
 }
 
 #[test]
-fn a_call_that_acts_has_a_time_of_its_own_and_names_that() {
+fn late_action_names_its_own_limit() {
     let client = client("http://127.0.0.1:1", 0);
     let late = rpc::Error::new(rpc::Code::DeadlineExceeded, "late");
     let words = [Repeat::Safe, Repeat::WhenRefused].map(|repeat| {
@@ -369,6 +372,6 @@ fn a_call_that_acts_has_a_time_of_its_own_and_names_that() {
     });
     insta::assert_snapshot!(words.join("\n"), @r"
     http://127.0.0.1:1 did not respond within 150 s, the `request_timeout` of the provider.
-    http://127.0.0.1:1 did not respond within 150 s, which is longer than such a call takes. It may have been carried out.
+    http://127.0.0.1:1 did not respond within 150 s, the limit of such a call. It may have taken effect.
     ");
 }

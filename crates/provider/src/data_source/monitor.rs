@@ -10,7 +10,7 @@ use crate::connection::{Connection, told};
 use crate::service::any_monitor;
 use crate::{schema, wire};
 
-/// Looks one monitor up.
+/// Reads one monitor.
 #[derive(Debug)]
 pub struct MonitorData;
 

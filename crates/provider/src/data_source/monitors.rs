@@ -1,4 +1,4 @@
-//! `service_monitors`: the monitors of the workspace, a page of them (§2.8).
+//! `service_monitors`: a page of the monitors of the workspace (§2.8).
 
 use rules::MonitorKind;
 use rules::tables::MONITORS_DATA;
@@ -14,7 +14,7 @@ use crate::service::text;
 use crate::wire::elements;
 
 const LIST: &str = "/monitor.v1.MonitorService/ListMonitors";
-/// Where the answer has the monitors of each kind.
+/// Fields of the response with the monitors of each kind.
 const FIELDS: [(MonitorKind, &str); 3] = [
     (MonitorKind::Http, "httpMonitors"),
     (MonitorKind::Tcp, "tcpMonitors"),

@@ -1,4 +1,4 @@
-//! `service_regions`: where checks can run, and whether somebody there runs them. Ours.
+//! `service_regions`: the regions, and the probes that serve them. Our own addition.
 
 use rules::field::{Field, Resource, Shape};
 use rules::{Region, RegionGroup};
@@ -15,7 +15,7 @@ use crate::wire::{camel, elements};
 
 const LIST: &str = "/region.v1.RegionService/ListRegions";
 
-/// Words of cities, countries and states, as the service has them.
+/// Shape of names of cities, countries and probes.
 const WORD: Shape = Shape::Line { min: 0, max: u32::MAX };
 
 /// The regions of the service.

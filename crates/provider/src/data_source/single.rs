@@ -1,4 +1,4 @@
-//! `service_notification` and `service_status_page`: one resource by its id (§2.8).
+//! `service_notification` and `service_status_page`: one resource by its ID (§2.8).
 
 use rules::field::Resource;
 use terraform_plugin::data_source::DataSource;
@@ -10,12 +10,10 @@ use crate::connection::{Connection, told};
 use crate::service::{Id, Service};
 use crate::{schema, wire};
 
-/// Looks one resource up.
+/// Reads one resource.
 #[derive(Debug)]
 pub struct SingleData {
-    /// What is read of it.
     pub table: &'static Resource,
-    /// Its calls.
     pub service: &'static Service,
 }
 

@@ -1,4 +1,4 @@
-//! `service_whoami`: whose key this is and what it may do (§4.1). Ours as a data source.
+//! `service_whoami`: the workspace and the scope of the key (§4.1). Our own addition as a data source.
 
 use rules::field::{Field, Resource, Shape};
 use rules::tables::WORKSPACE;
@@ -10,7 +10,7 @@ use terraform_plugin::{Context, Object, Outcome, Value};
 use crate::connection::{Connection, told};
 use crate::schema;
 
-/// The caller.
+/// The identity of the key.
 pub(super) static WHOAMI_DATA: Resource = Resource {
     name: "service_whoami",
     description: "Returns the workspace and the scope of the key.",
@@ -31,7 +31,7 @@ pub(super) static WHOAMI_DATA: Resource = Resource {
     import: None,
 };
 
-/// Asks whose key it is.
+/// Reads the identity of the key.
 #[derive(Debug)]
 pub struct WhoamiData;
 

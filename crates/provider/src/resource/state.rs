@@ -1,5 +1,5 @@
-//! What an answer of the service becomes in the state: as answered, but for what the wire cannot tell
-//! apart, and for secrets that it leaves out.
+//! Converts a response of the service to a state. Differs from the response where the wire does not distinguish
+//! two values, and where the service omits secrets.
 
 use contract::monitor::{Secrets, shown_endpoint, shown_text, shown_url};
 use rules::field::{Block, Field, Presence, Resource as Table, Shape};
@@ -7,16 +7,16 @@ use terraform_plugin::{Object, Value};
 
 use crate::twin;
 
-/// The state of what was read, after what was planned or was before it.
+/// Returns the state of a resource that was read. `before` is the plan, or the prior state.
 ///
-/// On the wire a list that is empty is one that was left out; what the user wrote stands in
-/// `before`. Secrets that are given under the name that is not kept do not come in.
+/// The wire does not distinguish an empty list from an absent one, so `before` decides. Write-only secrets stay
+/// out.
 pub(super) fn of(table: &Table, mut read: Object, before: &Object) -> Object {
     for field in table.fields {
         if is_list(field) && read.value(field.name).elements().is_empty() {
             let empty_before = before.value(field.name);
             let left_out = empty_before.is_null() || !empty_before.elements().is_empty();
-            // Who imports has not written anything yet; who had elements has them no more.
+            // Null for an import, and for a list that lost its elements.
             if left_out {
                 read.set(field.name, Value::Null);
             }
@@ -31,16 +31,16 @@ pub(super) fn of(table: &Table, mut read: Object, before: &Object) -> Object {
     read
 }
 
-/// Whether a secret of `prior` may have been left out of what was read.
+/// Returns whether the response may omit a secret of `prior`.
 pub(super) fn misses_secrets(table: &Table, read: &Object, prior: &Object) -> bool {
     let mut kept = read.clone();
     keep_secrets(table, &mut kept, prior, true);
     kept != *read
 }
 
-/// Fills in from `prior` what a service leaves out of its answers to keys that only read: the secret
-/// itself, parts of a URL, and the body of a check. What is absent although it is required is always such a secret;
-/// what is optional only for a key that `reads_only`.
+/// Restores from `prior` what the service omits for read-only keys: secrets, parts of a URL, and the body of a
+/// check. A required value that is absent is always such a secret; an optional one only if the key
+/// `reads_only`.
 pub(super) fn keep_secrets(table: &Table, read: &mut Object, prior: &Object, reads_only: bool) {
     let unkept = |name: &str, block: Option<&str>| {
         twin::of(table, block).any(|twin| twin.field == name && twin.is_used(prior))
@@ -74,7 +74,7 @@ fn keep_in_block(
     }
 }
 
-/// Headers that moved or were renamed have other values.
+/// Returns whether two headers have the same name. Others have other values.
 fn same_key(one: &Object, before: &Object) -> bool {
     one.value("key") == before.value("key")
 }
@@ -104,7 +104,7 @@ fn keep_in(
     }
 }
 
-/// Whether `now` is what the service shows of `before` to keys that only read.
+/// Returns whether `now` is the masked form of `before` that read-only keys get.
 fn is_masked(field: &Field, now: &str, before: &str) -> bool {
     let masks: &[fn(&str, Secrets) -> String] = if matches!(field.shape, Shape::HttpUrl { .. }) {
         &[shown_url, shown_endpoint]

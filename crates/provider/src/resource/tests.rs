@@ -1,5 +1,5 @@
-//! Resources before answers that no service would send: whatever comes, it ends as a diagnostic or as
-//! a state, and nothing panics.
+//! Resources with responses that no service would send: each ends as a diagnostic or as a state, and nothing
+//! panics.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ use crate::connection::Connection;
 use crate::provider::resources;
 use crate::settings::{Arguments, Environment, Settings};
 
-/// Something like an answer: objects with names that the service has, of values that it may not.
+/// Objects with field names of the service and arbitrary values.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     const NAMES: &[&str] = &[
         "monitor",
@@ -61,7 +61,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A server that answers every request with the same bytes, as if they were a message.
+/// A server that answers every request with the same bytes.
 async fn answering(body: Arc<Mutex<Vec<u8>>>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -96,7 +96,7 @@ fn client(port: u16) -> Context<Connection> {
 }
 
 #[test]
-fn no_answer_crashes_a_resource() {
+fn arbitrary_response_never_panics() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let body = Arc::new(Mutex::new(Vec::new()));
     let port = runtime.block_on(answering(Arc::clone(&body)));
@@ -106,14 +106,14 @@ fn no_answer_crashes_a_resource() {
         for resource in resources() {
             let prior = terraform_plugin::Object::new().with("id", "mon_1").with("page_id", "page_1");
             let read = resource.read(&ctx, State::new(prior));
-            // Whether it is one or the other is the answer's to say.
+            // Either outcome is valid.
             let _ = runtime.block_on(read);
         }
     });
 }
 
 #[test]
-fn a_field_of_another_type_is_an_error_of_the_answer() {
+fn field_of_another_type_is_an_invalid_response() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let pages = resources().into_iter().find(|it| it.service.noun == "status page").unwrap();
     for page in [
@@ -131,7 +131,7 @@ fn a_field_of_another_type_is_an_error_of_the_answer() {
 }
 
 #[test]
-fn a_password_that_is_asked_for_anew_is_sent_though_its_version_is_the_same() {
+fn newly_required_password_is_sent_despite_equal_version() {
     let pages = resources().into_iter().find(|it| it.service.noun == "status page").unwrap();
     let page = |access: &str| {
         let page = terraform_plugin::Object::new().with("access_type", access);

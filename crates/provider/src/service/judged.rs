@@ -1,5 +1,5 @@
-//! What the service would refuse: the JSON becomes the message that would be sent, and `rules` reads
-//! that exactly as the service does. And whether what it answers is a message at all.
+//! Validates a request before it is sent: the JSON becomes a message, which `rules` parses exactly as the service
+//! does. Also checks that a response is a message of the contract.
 
 use contract::notification::wire::Notification;
 use contract::status_page::wire::{Component, ComponentGroup, StatusPage};
@@ -30,13 +30,12 @@ pub(super) fn group(resource: Json) -> Violations {
     judged::<ComponentGroup, GroupDraft>(resource, |draft| draft.parse().err())
 }
 
-/// Whether this is such a message: each of its fields has the type that the contract says.
+/// Checks that each field has the type of the contract.
 pub(super) fn held<M: DeserializeOwned>(resource: Json) -> Result<(), serde_json::Error> {
     serde_json::from_value::<M>(resource).map(drop)
 }
 
-/// What is wrong with the draft of a message. The JSON was made by the tables, whose names are those
-/// of the messages.
+/// Returns the violations of a draft. The JSON follows the tables, whose names are those of the messages.
 fn judged<M, D>(resource: Json, parse: impl Fn(D) -> Option<Violations>) -> Violations
 where
     M: DeserializeOwned + Into<D>,
@@ -44,7 +43,7 @@ where
     match serde_json::from_value::<M>(resource) {
         Ok(message) => parse(message.into()).unwrap_or_default(),
         Err(error) => {
-            let said = format!("cannot be sent: the wire has no place for it: {error}");
+            let said = format!("cannot be sent: {error}");
             Violation::unseen("configuration", said).into()
         }
     }

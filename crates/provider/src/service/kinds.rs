@@ -1,4 +1,4 @@
-//! The seven kinds of resource, and what the service calls them.
+//! The seven kinds of resource, and their names in the service.
 
 use contract::monitor::wire::{DnsMonitor, HttpMonitor, TcpMonitor};
 use contract::notification::wire::Notification;
@@ -49,7 +49,7 @@ pub static DNS_MONITORS: Service = Service {
     kind: Some(MonitorKind::Dns),
 };
 
-/// The calls for notification channels, whose writer is told when nobody will hear of them.
+/// The calls for each notification channel.
 pub static NOTIFICATIONS: Service = Service {
     noun: "notification channel",
     refused: judged::channel,

@@ -1,5 +1,5 @@
-//! Values that stand in for those not known yet, so that all rules can be held against the rest. A
-//! stand-in is valid by itself, and chosen so that it asks for nothing else.
+//! Placeholders for unknown values, so that all rules can be checked for the rest. A placeholder is valid, and
+//! requires no other argument.
 
 use rules::Violation;
 use rules::field::{Block, Field, Presence, Resource, Rule, Shape};
@@ -10,13 +10,13 @@ use crate::wire::is_single;
 /// A configuration without unknown values.
 pub(super) struct Filled {
     pub(super) object: Object,
-    /// Where values stand in; what `rules` says of them is not said.
+    /// Paths of placeholders, whose violations are ignored.
     pub(super) unknown: Vec<Path>,
-    /// Numbers that the wire does not have.
+    /// Values that the wire cannot carry.
     pub(super) refused: Vec<Violation>,
 }
 
-/// The configuration with stand-ins.
+/// Returns the configuration with placeholders.
 pub(super) fn filled(table: &'static Resource, config: &Object) -> Filled {
     let object = Object::new();
     let mut filled = Filled { object, unknown: Vec::new(), refused: Vec::new() };
@@ -82,7 +82,7 @@ impl Filled {
             return stand_in(field.shape);
         }
         if given.elements().iter().any(Value::is_null) {
-            // The wire would leave it out, and what comes back would not be what was planned.
+            // The wire would omit it, so the result would differ from the plan.
             self.refused.push(Violation::unseen(path.to_string(), "must not be null"));
             self.unknown.push(path.clone());
             return stand_in(field.shape);
@@ -125,8 +125,8 @@ impl Filled {
     }
 }
 
-/// Chooses words that others depend on: where the word is not known, one that asks for what is there,
-/// or else one that asks for nothing.
+/// Chooses values of unknown enumerations that other arguments depend on: one that requires what is given, or
+/// else one that requires nothing.
 fn choose(table: &'static Resource, config: &mut Object, filled: &mut Filled) {
     for rule in table.rules {
         match *rule {
@@ -145,7 +145,7 @@ fn choose(table: &'static Resource, config: &mut Object, filled: &mut Filled) {
     }
 }
 
-/// What must be given where `when` is this word.
+/// Returns the arguments that are required if `when` has this value.
 fn asked_by(
     table: &'static Resource,
     when: &str,
@@ -157,8 +157,8 @@ fn asked_by(
     })
 }
 
-/// Decides which block is there while its name or its `for_each` is unknown. A block that is named may
-/// come, and one that is not named may stay away: neither is refused before it is known.
+/// Decides which block exists while its name or its `for_each` is unknown. Neither a named block that may be absent
+/// nor another one that may exist is rejected before it is known.
 fn choose_block(
     table: &'static Resource,
     named_by: &str,
@@ -186,7 +186,7 @@ fn choose_block(
         let allowed = format!("must have its block: one of {}", names.join(", "));
         filled.refused.push(Violation::unseen(named_by, allowed));
     }
-    let any = || blocks().next().expect("a rule of blocks has blocks");
+    let any = || blocks().next().expect("a table with a rule for blocks has blocks");
     let named = given.first().copied().or(possible).unwrap_or_else(any);
     if given.is_empty() {
         filled.unknown.push(Path::from(named));
@@ -204,23 +204,22 @@ fn leave_out_unknown(table: &'static Resource, named: Option<&str>, config: &mut
     }
 }
 
-/// Longest text that `mock_provider` makes up: Terraform's have 8 characters, OpenTofu's 4 to 16.
+/// Longest string that `mock_provider` generates: Terraform's have 8 characters, OpenTofu's 4 to 16.
 const MOCKED_MAX: usize = 16;
 
-/// Whether `mock_provider` may have made this identifier up. Mocks keep the provider's validation, so
-/// that their identifiers must pass it. An identifier of the service has an underscore after its prefix.
+/// Returns whether `mock_provider` may have generated an ID. The provider still validates mocks, so their IDs must
+/// pass. An ID of the service has an underscore after its prefix.
 pub(crate) fn is_mocked(id: &str) -> bool {
     let made_of = |byte: u8| byte.is_ascii_alphanumeric();
     (1..=MOCKED_MAX).contains(&id.len()) && id.bytes().all(made_of)
 }
 
-/// A name that is one, of whatever length.
+/// A valid domain.
 const DOMAIN: &str = "example.com";
-/// What follows the prefix of an identifier.
+/// The part of an ID after its prefix.
 const DIGITS: &str = "0000000000000";
 
-/// A valid value of this shape. Of words it is the last: those that a record or a comparator is
-/// compared by ask for nothing more there.
+/// Returns a valid value of a shape. The last value of an enumeration requires nothing else.
 fn stand_in(shape: Shape) -> Value {
     match shape {
         Shape::Text { min, .. } | Shape::Line { min, .. } => "x".repeat(min as usize).into_value(),

@@ -1,4 +1,4 @@
-//! What is refused at plan time, where it points, and what must pass because it is not known yet.
+//! Violations at plan time and their paths, and unknown values that must pass.
 
 use rules::tables::{
     DNS_MONITOR, HTTP_MONITOR, NOTIFICATION, STATUS_PAGE, STATUS_PAGE_COMPONENT, TCP_MONITOR,
@@ -21,7 +21,7 @@ fn block(fields: &[(&str, Value)]) -> Value {
     Value::object(fields.iter().map(|(name, value)| (*name, value.clone())))
 }
 
-/// A block that may be given once, as Terraform has it.
+/// A block that may be given once, as Terraform sends it.
 fn single(fields: &[(&str, Value)]) -> Value {
     Value::list([block(fields)])
 }
@@ -47,7 +47,7 @@ fn component() -> Object {
 }
 
 #[test]
-fn each_rule_points_at_its_attribute_and_says_what_is_allowed() {
+fn each_violation_names_attribute_and_allowed_values() {
     // spec: §2.1–2.7, §8.1
     let bad_header = block(&[("key", text("a b")), ("value", text(""))]);
     let good_header = block(&[("key", text("a")), ("value", text(""))]);
@@ -117,7 +117,7 @@ fn each_rule_points_at_its_attribute_and_says_what_is_allowed() {
 }
 
 #[test]
-fn a_channel_has_exactly_the_block_that_its_kind_names() {
+fn channel_requires_exactly_the_block_of_its_kind() {
     // spec: §2.4
     let email = || single(&[("email", text("ops@example.com"))]);
     let ntfy = || single(&[("topic", text("alerts"))]);
@@ -163,7 +163,7 @@ fn a_channel_has_exactly_the_block_that_its_kind_names() {
 }
 
 #[test]
-fn what_is_not_known_yet_passes_wherever_it_stands() {
+fn unknown_value_passes_everywhere() {
     let everything = |table: &'static Resource| {
         table.writable().fold(Object::new(), |config, name| config.with(name, Value::UNKNOWN))
     };
@@ -180,7 +180,7 @@ fn what_is_not_known_yet_passes_wherever_it_stands() {
 }
 
 #[test]
-fn parts_that_are_not_known_yet_pass_and_the_rest_is_held() {
+fn known_parts_are_checked_beside_unknown_ones() {
     let half = block(&[("key", Value::UNKNOWN), ("value", text("line\nbreak"))]);
     let config = monitor()
         .with("headers", Value::list([half, Value::UNKNOWN]))
@@ -244,8 +244,8 @@ fn parts_that_are_not_known_yet_pass_and_the_rest_is_held() {
 }
 
 #[test]
-fn a_null_in_a_set_or_a_list_is_refused_where_it_stands() {
-    // The wire would leave it out, and the applied set would not be the planned one.
+fn null_element_is_refused_at_its_path() {
+    // The wire would omit it, so the applied set would differ from the plan.
     let email = single(&[("email", text("ops@example.com"))]);
     let channel = Object::new().with("provider_type", "email").with("email", email);
     let mut all = said(
@@ -265,7 +265,7 @@ fn a_null_in_a_set_or_a_list_is_refused_where_it_stands() {
 }
 
 #[test]
-fn a_secret_is_given_under_one_name_and_the_unkept_one_with_its_version() {
+fn secret_has_one_name_and_its_version() {
     let protected = || page().with("access_type", "password");
     let fine = protected().with("password_wo", "hunter2").with("password_wo_version", 1);
     assert_eq!(said(&STATUS_PAGE, &PAGES, &fine), [""; 0]);
@@ -288,7 +288,7 @@ fn a_secret_is_given_under_one_name_and_the_unkept_one_with_its_version() {
 }
 
 #[test]
-fn a_header_that_is_given_twice_is_warned_of() {
+fn duplicate_header_is_a_warning() {
     let header = |key: &str| block(&[("key", text(key)), ("value", text(""))]);
     let config = monitor().with("headers", Value::list([header("X-Team"), header("x-team")]));
     let found = problems(&HTTP_MONITOR, &HTTP_MONITORS, &config);
@@ -297,7 +297,7 @@ fn a_header_that_is_given_twice_is_warned_of() {
 }
 
 #[test]
-fn mocked_identifier_passes_and_any_other_is_checked() {
+fn mocked_id_passes_and_others_are_checked() {
     let channel = |id: &str| {
         let email = single(&[("email", text("ops@example.com"))]);
         let channel = Object::new().with("provider_type", "email").with("email", email);

@@ -1,11 +1,11 @@
-//! The data sources: what they read of what is there (spec §2.8), and what they refuse.
+//! The data sources: the values that they read (spec §2.8), and the arguments that they reject.
 
 use rules::Scope;
 use serde_json::json;
 
 use crate::world::World;
 
-/// A monitor of each kind, and what looks them up.
+/// A monitor of each kind, and its data source.
 const MONITORS: &str = r#"
             resource "service_http_monitor" "m" {
               name        = "API"
@@ -45,7 +45,7 @@ const MONITORS: &str = r#"
             "#;
 
 #[tokio::test]
-async fn a_monitor_of_each_kind_is_read_with_what_its_kind_has() {
+async fn monitor_of_each_kind_is_read() {
     let world = World::start().await;
     let state = world.settle(MONITORS).await;
     let read = |kind: &str| {
@@ -82,7 +82,7 @@ async fn a_monitor_of_each_kind_is_read_with_what_its_kind_has() {
 }
 
 #[tokio::test]
-async fn a_channel_and_a_page_are_read_with_their_times_and_secrets() {
+async fn channel_and_page_include_times_and_secrets() {
     let mut world = World::start().await;
     let resources = r#"
         resource "service_notification" "c" {
@@ -117,7 +117,7 @@ async fn a_channel_and_a_page_are_read_with_their_times_and_secrets() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_and_what_is_out_of_bounds_is_an_error_of_its_argument() {
+async fn error_points_at_its_argument() {
     let world = World::start().await;
     let refused = world
         .refused(
@@ -159,7 +159,7 @@ async fn what_is_not_there_and_what_is_out_of_bounds_is_an_error_of_its_argument
 }
 
 #[tokio::test]
-async fn the_caller_and_the_regions_are_read_by_a_key_that_only_reads() {
+async fn read_key_reads_identity_and_regions() {
     let mut world = World::start().await;
     world.call_as(Scope::Read);
     let state = world

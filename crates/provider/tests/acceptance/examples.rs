@@ -1,11 +1,11 @@
-//! Every example of the documentation, as it stands there: applied, planned again, imported, destroyed.
+//! Every example of the documentation, unchanged: applied, planned again, imported, destroyed.
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::world::World;
 
-/// The examples of a folder, by what they are of.
+/// Returns the examples of a folder with the names of their resources.
 pub(crate) fn examples(folder: &str, file: &str) -> Vec<(String, String)> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/terraform/examples");
     let mut found = Vec::new();
@@ -19,7 +19,7 @@ pub(crate) fn examples(folder: &str, file: &str) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn every_example_of_a_resource_is_applied_planned_imported_and_destroyed() {
+async fn resource_examples_apply_and_import() {
     let examples = examples("resources", "resource.tf");
     let names: Vec<_> = examples.iter().map(|(name, _)| name.as_str()).collect();
     let mut tables: Vec<_> = rules::tables::RESOURCES.iter().map(|table| table.name).collect();
@@ -28,7 +28,7 @@ async fn every_example_of_a_resource_is_applied_planned_imported_and_destroyed()
     let world = World::start().await;
     for (_, example) in examples {
         let state = world.settle(&example).await;
-        // What is written only once cannot be read: its version costs an update.
+        // A write-only value cannot be read: its version costs an update.
         let written_only = ["service_notification.push", "service_status_page.customers"];
         world.import_all(&example, &state, &written_only).await;
         world.destroy().await;
@@ -36,7 +36,7 @@ async fn every_example_of_a_resource_is_applied_planned_imported_and_destroyed()
 }
 
 #[tokio::test]
-async fn the_example_of_the_provider_is_applied() {
+async fn provider_example_applies() {
     let world = World::start().await;
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/terraform/examples");
     let example = fs::read_to_string(root.join("provider/provider.tf")).unwrap();
@@ -49,7 +49,7 @@ async fn the_example_of_the_provider_is_applied() {
 }
 
 #[tokio::test]
-async fn every_example_of_a_data_source_is_applied_and_planned() {
+async fn data_source_examples_apply() {
     let world = World::start().await;
     for (_, example) in examples("data-sources", "data-source.tf") {
         world.settle(&example).await;

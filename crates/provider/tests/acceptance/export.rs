@@ -1,5 +1,5 @@
-//! Round trip: `aloft terraform export` writes a workspace of everything, with awkward values, so that
-//! applying it there imports and does nothing else.
+//! Round trip: `aloft terraform export` writes a workspace of all resources with awkward values. Applying the
+//! result imports them and changes nothing.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -16,7 +16,7 @@ use crate::world::World;
 const PAGES: &str = "status_page.v1.StatusPageService";
 const MONITORS: &str = "monitor.v1.MonitorService";
 
-/// How many of the workspace can be configured in the end.
+/// Number of resources that the export configures.
 const RESOURCES: usize = 24;
 
 const WORKSPACE: &str = r#"
@@ -242,8 +242,7 @@ resource "service_status_page_component" "doomed" {
 }
 "#;
 
-/// A workspace of everything, which was configured once and of which nothing is known any more; one
-/// component has lost its monitor.
+/// A workspace of all resources whose state is lost. One component has lost its monitor.
 async fn world() -> World {
     let world = World::start().await;
     let state = world.settle(WORKSPACE).await;
@@ -254,7 +253,7 @@ async fn world() -> World {
     world
 }
 
-/// The binary `aloft` beside the provider's. Cargo gives a test only those of its own package.
+/// Returns the binary `aloft`. Cargo gives a test only binaries of its own package.
 async fn aloft() -> PathBuf {
     let provider = Path::new(env!("CARGO_BIN_EXE_terraform-provider-service"));
     let folder = provider.parent().unwrap();
@@ -284,7 +283,7 @@ async fn exported(world: &World, scope: Scope, further: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Plans to import everything and nothing else, does it, and has nothing left to do.
+/// Plans, which must only import; applies; and plans again, which must be empty.
 async fn must_only_import(world: &World) {
     world.terraform.run(&["fmt", "-check", "-diff"]).await.unwrap_or_else(|why| panic!("{why}"));
     let plan = world.terraform.plan().await.unwrap_or_else(|why| panic!("{why}"));
@@ -298,7 +297,7 @@ async fn must_only_import(world: &World) {
 }
 
 #[tokio::test]
-async fn an_export_with_its_secrets_plans_imports_and_nothing_else() {
+async fn export_with_secrets_only_imports() {
     // issue 5 point 7
     let world = world().await;
     let folder = world.terraform.folder();
@@ -311,14 +310,14 @@ async fn an_export_with_its_secrets_plans_imports_and_nothing_else() {
         assert!(!text.contains("secret-"), "{text}");
     }
     must_only_import(&world).await;
-    // Nobody's work is lost.
+    // Existing files stay.
     let refused = export(&world, Scope::Write, &["--out", out]).await;
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("already exists"));
 }
 
 #[tokio::test]
-async fn an_export_by_a_key_that_only_reads_has_no_secrets_and_takes_those_of_another() {
+async fn read_key_export_has_variables_for_secrets() {
     // design: §4, secrets are left out of answers to read keys
     let world = world().await;
     let with_secrets = tempfile::tempdir().unwrap();
@@ -327,7 +326,7 @@ async fn an_export_by_a_key_that_only_reads_has_no_secrets_and_takes_those_of_an
     let read = exported(&world, Scope::Read, &[]).await;
     assert!(!read.contains("secret-"), "{read}");
     assert!(read.contains("is left out: it needs `monitor_id`"), "{read}");
-    // All that a read key cannot know is that there are credentials in this URL.
+    // A read key cannot see only the credentials in this URL.
     let (without, with) = ("https://example.com/full", "https://user:secret-1@example.com/full");
     let text = read.replace(without, with);
     world.terraform.write("main.tf", &text).unwrap();
@@ -337,7 +336,7 @@ async fn an_export_by_a_key_that_only_reads_has_no_secrets_and_takes_those_of_an
     let declared =
         |line: &&str| text.contains(&format!("variable \"{}\"", line.split(' ').next().unwrap()));
     let mut secrets: Vec<_> = secrets.lines().filter(declared).map(str::to_owned).collect();
-    // These are variables for a read key only: a write key writes them where they belong.
+    // Variables for a read key only: a write key writes the values in place.
     let resources = fs::read_to_string(with_secrets.path().join("resources.tf")).unwrap();
     let body = resources.lines().find_map(|line| line.trim().strip_prefix("body ")).unwrap();
     let body = body.trim_start().trim_start_matches("= ").to_owned();
@@ -353,7 +352,7 @@ async fn an_export_by_a_key_that_only_reads_has_no_secrets_and_takes_those_of_an
         }
     }
     world.terraform.write("known.auto.tfvars", &secrets.join("\n")).unwrap();
-    // Lines that are left out were what others are aligned with.
+    // Alignment depends on lines that are left out.
     world.terraform.run(&["fmt"]).await.unwrap();
     must_only_import(&world).await;
     let refused = export(&world, Scope::Read, &["--out", out, "--with-secrets"]).await;
@@ -361,7 +360,7 @@ async fn an_export_by_a_key_that_only_reads_has_no_secrets_and_takes_those_of_an
 }
 
 #[tokio::test]
-async fn an_export_twice_is_the_same_text() {
+async fn second_export_is_equal() {
     let world = world().await;
     let once = exported(&world, Scope::Write, &[]).await;
     assert_eq!(exported(&world, Scope::Write, &[]).await, once);

@@ -1,4 +1,4 @@
-//! The faults that users of other providers of this kind met, one test each: none of them is ours.
+//! Faults that users of similar providers reported, one test each.
 
 mod channels;
 mod drift;
@@ -6,6 +6,7 @@ mod dynamic;
 mod ignored;
 mod imports;
 mod monitors;
+mod network;
 mod pages;
 mod secrets;
 mod server;

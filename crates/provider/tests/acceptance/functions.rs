@@ -1,4 +1,4 @@
-//! Functions in configurations: their examples, and what they say of arguments that are none.
+//! Functions in configurations: their examples, and the errors of invalid arguments.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::examples::examples;
 use crate::world::World;
 
 #[tokio::test]
-async fn every_example_of_a_function_is_applied_and_planned() {
+async fn function_examples_apply() {
     let world = World::start().await;
     for (name, example) in examples("functions", "function.tf") {
         let state = world.settle(&example).await;
@@ -23,7 +23,7 @@ async fn every_example_of_a_function_is_applied_and_planned() {
 }
 
 #[tokio::test]
-async fn an_argument_that_is_no_word_is_named_with_those_there_are() {
+async fn invalid_argument_names_the_allowed_values() {
     let world = World::start().await;
     world.configure("output \"o\" {\n  value = provider::service::regions(\"mars\")\n}\n");
     let error = world.terraform.plan().await.unwrap_err().to_string();

@@ -1,6 +1,6 @@
-//! Configurations that nobody thought of: each argument absent, null, empty, zero, at its bounds or
-//! anything in between, by the tables. Many resources stand in one configuration; it is applied,
-//! planned again, changed into another one, imported, and destroyed.
+//! Random configurations by the tables: each argument absent, null, empty, zero, at its bounds or in between. A
+//! configuration has many resources. It is applied, planned again, replaced by another one, imported and
+//! destroyed.
 
 use std::fmt::Write as _;
 
@@ -17,22 +17,22 @@ use crate::world::World;
 
 /// Resources of each kind in one configuration.
 const EACH: usize = 12;
-/// Configurations that one becomes, one after the other.
+/// Number of configurations in a row.
 const ROUNDS: usize = 3;
 
-/// A text as HCL writes it.
+/// Quotes a string for HCL.
 fn quoted(text: impl AsRef<str>) -> String {
     let text = text.as_ref().replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{}\"", text.replace("${", "$${").replace("%{", "%%{"))
 }
 
-/// The shortest, the longest, and some between.
+/// Strings of the least and the greatest length, and some between.
 fn text(min: u32, between: &'static str, max: u32) -> BoxedStrategy<String> {
     let (shortest, longest) = ("y".repeat(min as usize), "ü".repeat(max as usize));
     prop_oneof![Just(shortest), between, Just(longest)].prop_map(quoted).boxed()
 }
 
-/// A text of HCL for a value of this shape; texts that must be unique have `{unique}`.
+/// HCL of a value of a shape; values that must be unique contain `{unique}`.
 fn of_shape(shape: Shape) -> BoxedStrategy<String> {
     let words = |words: &'static [&'static str]| proptest::sample::select(words);
     match shape {
@@ -56,7 +56,7 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
                 .boxed()
         }
         Shape::DomainName { .. } => {
-            // A custom domain has to lead to the server, which is at loopback.
+            // A custom domain must resolve to the server, which is on loopback.
             "[a-zA-Z]{1,9}".prop_map(|name| quoted(format!("{name}.{{unique}}.localhost"))).boxed()
         }
         Shape::HeaderName { .. } | Shape::AnswerHeaderName { .. } => {
@@ -98,7 +98,7 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
     }
 }
 
-/// A line for a field, or none, or one that says null.
+/// A line for a field, null or absent.
 fn line(field: &'static Field) -> BoxedStrategy<String> {
     let name = field.name;
     let given = of_shape(field.shape).prop_map(move |text| format!("  {name} = {text}\n"));
@@ -138,7 +138,7 @@ fn channel() -> BoxedStrategy<String> {
     kinds.prop_flat_map(of_kind).boxed()
 }
 
-/// A component of either type on the page of the same number, in its group or in none.
+/// A component of either type on the page of the same number, with or without its group.
 fn component() -> BoxedStrategy<String> {
     let given = ["description", "order", "group_order"];
     let name = line(STATUS_PAGE_COMPONENT.field("name"));
@@ -161,20 +161,20 @@ fn component() -> BoxedStrategy<String> {
         .boxed()
 }
 
-/// A group of the page of the same number.
+/// A group on the page of the same number.
 fn group() -> BoxedStrategy<String> {
     let name = line(STATUS_PAGE_COMPONENT_GROUP.field("name"));
     name.prop_map(|name| format!("  page_id = service_status_page.{{unique}}.id\n{name}")).boxed()
 }
 
-/// The inside of a resource, valid but for what `mended` puts right.
+/// The body of a resource, valid after `mended`.
 fn resource(table: &'static Resource) -> BoxedStrategy<String> {
     let arguments = table.fields.iter().filter(|field| field.presence != Presence::Output);
     let lines: Vec<_> = arguments.map(line).chain(table.blocks.iter().map(block)).collect();
     lines.prop_map(|lines| lines.concat()).boxed()
 }
 
-/// What only rules between fields refuse.
+/// Fixes violations of rules between fields.
 fn mended(body: &str) -> String {
     let given = |name: &str| {
         let start = format!("  {name} = ");
@@ -192,7 +192,7 @@ fn mended(body: &str) -> String {
     {
         return without(body);
     }
-    // Addresses are compared with addresses.
+    // The target of an address record is an address.
     body.replace("record = \"A\"", "record = \"TXT\"")
         .replace("record = \"AAAA\"", "record = \"MX\"")
 }
@@ -215,7 +215,7 @@ fn configuration(runner: &mut TestRunner) -> String {
     body
 }
 
-/// Addresses of resources with a list that is configured as empty, which an import cannot know.
+/// Addresses of resources with an empty list, which an import cannot know.
 fn emptied(body: &str) -> Vec<String> {
     let resources = body.split("resource \"").filter(|resource| resource.contains(" = []\n"));
     let address = |resource: &str| {
@@ -227,7 +227,7 @@ fn emptied(body: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn any_valid_configuration_is_settled_after_apply_and_after_import() {
+async fn valid_configuration_settles_after_apply_and_import() {
     let mut runner = TestRunner::deterministic();
     let world = World::start().await;
     let mut last = String::new();

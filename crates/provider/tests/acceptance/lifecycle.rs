@@ -1,6 +1,6 @@
-//! Each argument of each resource in turn: absent, null, empty, zero, at its bounds, changed and
-//! removed again. A resource for each argument, all in one configuration, goes through the values of
-//! its argument round by round; nothing is left to do after any of them.
+//! Each argument of each resource in turn: absent, null, empty, zero, at its bounds, changed and removed. One
+//! configuration has a resource for each argument, which takes its values round by round. The plan after each
+//! round is empty.
 
 mod component;
 mod monitors;
@@ -13,14 +13,14 @@ use terraform_plugin::harness::Action;
 
 use crate::world::World;
 
-/// An argument or block and the texts that it goes through: `""` is absent. `{label}` in a text is
-/// the name of the resource, for what must be unique.
+/// An argument or block and its values: `""` is absent. `{label}` in a value is the name of the resource, for
+/// values that must be unique.
 pub(crate) struct Argument {
     pub(crate) name: &'static str,
     pub(crate) texts: &'static [&'static str],
 }
 
-/// A resource and what its arguments go through.
+/// A resource and the values of its arguments.
 pub(crate) struct Sheet {
     pub(crate) resource: &'static str,
     pub(crate) arguments: Vec<Argument>,
@@ -35,7 +35,7 @@ impl Sheet {
         self.arguments.iter().map(|argument| argument.texts.len()).max().unwrap()
     }
 
-    /// The configuration of a round: every resource has the first text of each argument, but for its
+    /// Returns the configuration of a round: every resource has the first value of each argument except its
     /// own.
     fn body(&self, round: usize) -> String {
         let labels = self.arguments.iter().map(|argument| format!("\"{}\"", label(argument)));
@@ -49,7 +49,7 @@ impl Sheet {
                 (argument.name, text.replace("{label}", &label(own)))
             });
             let texts: Vec<_> = texts.collect();
-            // A text may bring another argument with it, which then is not given twice.
+            // A value may include another argument, which is not repeated.
             let brought =
                 |name: &str| texts.iter().any(|it| it.1.contains(&format!("\n{name} = ")));
             for (name, text) in texts.iter().filter(|(name, _)| !brought(name)) {
@@ -64,7 +64,7 @@ impl Sheet {
         body
     }
 
-    /// Goes through all rounds: apply, plan, import, plan, destroy.
+    /// Runs all rounds: apply, plan, import, plan, destroy.
     pub(crate) async fn hold(&self) {
         let world = World::start().await;
         world.settle(&self.body(0)).await;
@@ -97,7 +97,7 @@ impl Sheet {
         }
     }
 
-    /// Resources with a list that is configured as empty, which an import cannot know.
+    /// Returns resources with an empty list, which an import cannot know.
     fn emptied(&self, round: usize) -> Vec<String> {
         let text = |argument: &Argument| argument.texts[round.min(argument.texts.len() - 1)];
         let emptied = self.arguments.iter().filter(|argument| text(argument) == "[]");
@@ -105,13 +105,13 @@ impl Sheet {
     }
 }
 
-/// Whether two texts mean the same to Terraform.
+/// Returns whether two values are equal to Terraform.
 fn same(one: &str, other: &str) -> bool {
     let absent = |text: &str| text.is_empty() || text == "null";
     one == other || (absent(one) && absent(other))
 }
 
-/// The name of the resource whose own argument this is; arguments are not the names of labels.
+/// Returns the name of the resource for an argument.
 fn label(argument: &Argument) -> String {
     format!("of-{}", argument.name.replace('_', "-"))
 }

@@ -1,8 +1,7 @@
-//! The provider as its users meet it: the real `terraform`, a real server, configurations in HCL. On
-//! the embedded database, and with `ALOFT_TEST_ENGINE=postgres` on the other. What the server does
-//! without Terraform belongs to its own tests.
+//! The provider with the real `terraform`, a real server and configurations in HCL. On the embedded database, or
+//! with `ALOFT_TEST_ENGINE=postgres` on PostgreSQL. The server without Terraform belongs to its own tests.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod data_sources;
 mod examples;
@@ -10,8 +9,10 @@ mod export;
 mod faults;
 mod functions;
 mod generated;
+mod hosts;
 mod lifecycle;
 mod mocks;
 mod reference;
 mod refusals;
+mod registry;
 mod world;

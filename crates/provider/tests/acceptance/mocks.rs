@@ -1,5 +1,5 @@
-//! `terraform test` with `mock_provider`: no service and no key, but the provider's own validation. Mocks make
-//! up every computed value, so that identifiers have no prefix.
+//! `terraform test` with `mock_provider`: without a service and a key, but with the provider's validation. Mocks
+//! generate computed values, so that IDs have no prefix.
 
 use testkit::tools::terraform_hosts;
 
@@ -39,7 +39,7 @@ run "apply_again" {
 }
 "#;
 
-/// Every resource and data source, with every identifier that one takes from another.
+/// Every resource and data source, with every ID that one takes from another.
 const EVERYTHING: &str = r#"
 variable "name" {
   default = "before"
@@ -99,7 +99,7 @@ data "service_status_page" "mocked" {
 
 // issue 16 point 18: `mock_provider` works without defaults
 #[tokio::test]
-async fn mocked_provider_needs_no_defaults_on_every_host() {
+async fn mocked_provider_needs_no_defaults() {
     for table in rules::tables::RESOURCES.iter().chain(&rules::tables::DATA_SOURCES) {
         assert!(EVERYTHING.contains(&format!("\"{}\"", table.name)), "{}", table.name);
     }
@@ -116,7 +116,7 @@ async fn mocked_provider_needs_no_defaults_on_every_host() {
 }
 
 #[tokio::test]
-async fn every_example_of_a_resource_is_applied_by_a_mocked_provider() {
+async fn mocked_provider_applies_all_examples() {
     for (name, example) in examples("resources", "resource.tf") {
         let mut world = World::start().await;
         world.terraform.set("SERVICE_API_TOKEN", "").set("SERVICE_API_URL", "");
@@ -130,7 +130,7 @@ async fn every_example_of_a_resource_is_applied_by_a_mocked_provider() {
 }
 
 #[tokio::test]
-async fn identifier_of_another_kind_is_still_refused() {
+async fn id_of_another_kind_is_still_refused() {
     let world = World::start().await;
     let body = "data \"service_monitor\" \"m\" {\n  id = \"page_0000000000000\"\n}\n";
     insta::assert_snapshot!(world.refused(body).await.join("\n"), @r#"

@@ -1,4 +1,4 @@
-//! The Terraform of the reference: every block of `docs/reference/` in one configuration, as it is printed.
+//! The Terraform of the reference: every block of `docs/reference/`, unchanged, in one configuration.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::world::World;
 
-/// Every block in the language of Terraform, each once.
+/// Returns every Terraform block once.
 fn blocks() -> BTreeSet<String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     let mut found = BTreeSet::new();
@@ -24,7 +24,7 @@ fn blocks() -> BTreeSet<String> {
 
 // issue 8, point 3: "per method a runnable example as curl, TypeScript and, where it applies, Terraform"
 #[tokio::test]
-async fn every_block_of_the_reference_is_applied_and_leaves_nothing_to_do() {
+async fn blocks_of_the_reference_apply() {
     let blocks = blocks();
     for table in rules::tables::RESOURCES {
         let resource = format!("resource \"{}\"", table.name);

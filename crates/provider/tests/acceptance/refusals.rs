@@ -1,5 +1,5 @@
-//! Every rule before anything is asked of the server: `terraform validate` points at the line of the
-//! argument and says what is allowed (spec §2, §8.1).
+//! Every rule without a call: `terraform validate` points at the line of the argument and names the allowed values
+//! (spec §2, §8.1).
 
 use rules::field::{Field, Presence, Resource, ValueType};
 use rules::tables;
@@ -92,7 +92,7 @@ resource "service_status_page_component_group" "g" {
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "three lines a rule")]
-async fn each_rule_is_refused_at_its_line_with_what_is_allowed() {
+async fn violation_points_at_line_with_allowed_values() {
     // issue 5 point 4
     let world = World::start().await;
     let refused = world.refused(WRONG).await;
@@ -197,7 +197,7 @@ async fn each_rule_is_refused_at_its_line_with_what_is_allowed() {
 }
 
 #[tokio::test]
-async fn more_blocks_than_there_may_be_are_refused() {
+async fn too_many_blocks_are_refused() {
     // spec: §2.1, §8.1
     let world = World::start().await;
     let header = "  headers {\n    key   = \"X\"\n    value = \"\"\n  }\n".repeat(21);
@@ -210,7 +210,7 @@ async fn more_blocks_than_there_may_be_are_refused() {
     assert!(refused[0].contains("No more than 20 \"headers\" blocks are allowed"), "{refused:?}");
 }
 
-/// A value of the type of a field, as an expression.
+/// An expression of the type of a field.
 fn expression(field: &Field) -> &'static str {
     match field.shape.value_type() {
         ValueType::Text => "\"x\"",
@@ -220,7 +220,7 @@ fn expression(field: &Field) -> &'static str {
     }
 }
 
-/// A body that gives each read-only attribute of a table, and the names of these.
+/// A body that sets each read-only attribute of a table, and their names.
 fn read_only(kind: &str, table: &Resource) -> (String, Vec<String>) {
     let fields = table.fields.iter().filter(|field| field.presence == Presence::Output);
     let given = fields.clone().map(|field| format!("  {} = {}\n", field.name, expression(field)));
@@ -234,7 +234,7 @@ fn read_only(kind: &str, table: &Resource) -> (String, Vec<String>) {
 
 // issue 16 point 18: read-only attributes are refused at validate, in data sources too
 #[tokio::test]
-async fn read_only_attribute_is_refused_on_every_host() {
+async fn read_only_attribute_is_refused() {
     let resources = tables::RESOURCES.iter().map(|table| read_only("resource", table));
     let data = tables::DATA_SOURCES.iter().map(|table| read_only("data", table));
     let (bodies, mut names): (String, Vec<String>) =
@@ -255,7 +255,7 @@ async fn read_only_attribute_is_refused_on_every_host() {
 }
 
 #[tokio::test]
-async fn read_only_attribute_is_refused_at_its_line() {
+async fn read_only_attribute_refusal_points_at_line() {
     let world = World::start().await;
     let page = "resource \"service_status_page\" \"p\" {\n  title     = \"P\"\n  slug      = \"p\"\n  \
                 published = true\n}\n";

@@ -6,7 +6,7 @@ use terraform_plugin::harness::{Action, Plan, Provider, State, Terraform};
 use testkit::server::{Caller, TestServer};
 use testkit::tools::TerraformHost;
 
-/// What every configuration begins with. Key and address come from the environment.
+/// The beginning of every configuration. Key and address come from the environment.
 const PREAMBLE: &str = r#"
 terraform {
   required_providers {
@@ -15,22 +15,22 @@ terraform {
 }
 "#;
 
-/// Where the harness keeps the plan it made.
+/// The file in which the harness stores a plan.
 const PLAN: &str = "made.tfplan";
 
-/// A server, and Terraform beside it.
+/// A server and a Terraform that uses it.
 pub(crate) struct World {
     pub(crate) server: TestServer,
     pub(crate) terraform: Terraform,
 }
 
 impl World {
-    /// A new server, whose clock the test holds, and a key that may write.
+    /// Starts a server whose clock the test controls. Terraform has a write key.
     pub(crate) async fn start() -> Self {
         Self::of(TestServer::start().await)
     }
 
-    /// Terraform beside this server.
+    /// Creates a Terraform for a server.
     pub(crate) fn of(server: TestServer) -> Self {
         let program = env!("CARGO_BIN_EXE_terraform-provider-service");
         let provider = Provider::new("registry.terraform.io/aloft/service", program);
@@ -40,14 +40,14 @@ impl World {
         world
     }
 
-    /// A new server, and this program in place of the `terraform` of the `PATH`.
+    /// Starts a server, with a program in place of the `terraform` of the `PATH`.
     pub(crate) async fn start_on(host: &TerraformHost) -> Self {
         let mut world = Self::start().await;
         world.terraform.run_by(&host.program);
         world
     }
 
-    /// Calls with a key of this scope from now on.
+    /// Gives Terraform a key of this scope.
     pub(crate) fn call_as(&mut self, scope: Scope) {
         let caller = self.server.caller(scope);
         let url = format!("http://{}/rpc", self.server.address());
@@ -59,7 +59,7 @@ impl World {
         self.terraform.configure(&format!("{PREAMBLE}{body}")).unwrap();
     }
 
-    /// Applies a configuration, after which there must be nothing left to do.
+    /// Applies a configuration. The next plan must be empty.
     pub(crate) async fn settle(&self, body: &str) -> State {
         self.configure(body);
         let applied =
@@ -74,24 +74,24 @@ impl World {
         self.terraform.plan().await.unwrap_or_else(|error| panic!("{error}\n{body}"))
     }
 
-    /// There is nothing to do.
+    /// Asserts that a plan is empty.
     pub(crate) async fn must_be_settled(&self) {
         let asked = ["plan", "-input=false", "-detailed-exitcode", "-lock=false", "-no-color"];
         let output = self.terraform.execute(&asked).await.unwrap();
         if output.code != Some(0) {
-            // Once more, for what it says in a form that can be read.
+            // Again, for a readable message.
             let plan = self.terraform.plan().await.unwrap_or_else(|error| panic!("{error}"));
             panic!("{}\n{}", plan.summary(), output.stdout);
         }
     }
 
-    /// Applies the plan that was made last.
+    /// Applies the latest plan.
     pub(crate) async fn apply_planned(&self) {
         let applied = self.terraform.run(&["apply", "-input=false", "-no-color", PLAN]).await;
         applied.unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// What is wrong with a configuration: a line an error, with what it points at.
+    /// Returns the errors of `validate`, one per line, with their locations.
     pub(crate) async fn refused(&self, body: &str) -> Vec<String> {
         self.configure(body);
         let shown = self.terraform.validate().await.unwrap();
@@ -101,8 +101,8 @@ impl World {
         lines
     }
 
-    /// Imports all of a state's resources into an empty one by import blocks, and holds that nothing
-    /// else is planned; those with an address of `but` may be updated once.
+    /// Imports all resources of a state into an empty one by import blocks. Asserts that nothing else is
+    /// planned, except one update of the addresses in `but`.
     pub(crate) async fn import_all(&self, body: &str, state: &State, but: &[impl AsRef<str>]) {
         let managed = state.addresses().into_iter().filter(|address| !address.starts_with("data."));
         let blocks = managed.map(|address| {
@@ -125,7 +125,7 @@ impl World {
         self.must_be_settled().await;
     }
 
-    /// Destroys everything, after which the server has nothing.
+    /// Destroys everything. The server must be empty.
     pub(crate) async fn destroy(&self) {
         let applied = self.terraform.destroy().await.unwrap_or_else(|error| panic!("{error}"));
         assert!(applied.state.is_empty());
@@ -138,7 +138,7 @@ impl World {
         }
     }
 
-    /// Calls the server beside Terraform, as somebody else would.
+    /// Calls the server outside Terraform.
     pub(crate) async fn rpc(&self, service: &str, method: &str, request: Value) -> Value {
         let reply = self.writer().call(service, method, request).await;
         assert_eq!(reply.status, 200, "{reply}");
@@ -150,7 +150,7 @@ impl World {
     }
 }
 
-/// By what a resource is imported.
+/// Returns the ID for the import of a resource.
 pub(crate) fn import_id(address: &str, values: &Value) -> String {
     let id = values["id"].as_str().unwrap();
     if address.starts_with("service_status_page_component") {

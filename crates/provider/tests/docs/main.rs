@@ -1,5 +1,5 @@
-//! The provider's documentation: everything has a page and an example, every argument a sentence, and
-//! the pages are what the schemas say. `cargo xtask provider docs` writes them.
+//! The provider's documentation: each schema has a page and an example, each argument a sentence, and the pages
+//! match the schemas. `cargo xtask provider docs` writes them.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy takes for the product's")]
 
@@ -22,19 +22,19 @@ fn documentation() -> Documentation {
     Documentation::of("service", &ServiceProvider::default(), &all_examples())
 }
 
-/// `service_status_page` as its page calls it.
+/// The name of a resource in the file name of its page.
 fn short(name: &str) -> &str {
     name.strip_prefix("service_").unwrap_or(name)
 }
 
 #[test]
-fn the_documentation_is_what_the_schemas_say() {
+fn pages_match_the_schemas() {
     let outdated = documentation().outdated(&root()).unwrap();
     assert_eq!(outdated, [""; 0], "run `cargo xtask provider docs`");
 }
 
 #[test]
-fn every_resource_data_source_function_list_and_action_has_a_page_and_an_example() {
+fn each_schema_has_a_page_and_an_example() {
     let documentation = documentation();
     let offered = ServiceProvider::default().catalog().described();
     let named = [
@@ -59,7 +59,7 @@ fn every_resource_data_source_function_list_and_action_has_a_page_and_an_example
 }
 
 #[test]
-fn every_argument_is_described() {
+fn each_argument_has_a_sentence() {
     for (path, text) in documentation().pages {
         for line in text.lines().filter(|line| line.starts_with("- `")) {
             let (_, described) = line.split_once(") ").unwrap_or_else(|| panic!("{path}: {line}"));
@@ -69,7 +69,7 @@ fn every_argument_is_described() {
 }
 
 #[test]
-fn every_way_to_import_names_the_same_object() {
+fn import_examples_name_the_same_object() {
     let examples = all_examples();
     for (name, identity) in ServiceProvider::default().catalog().described().identities {
         let file = |file: &str| examples[&format!("resources/{name}/{file}")].as_str();
@@ -78,7 +78,7 @@ fn every_way_to_import_names_the_same_object() {
         assert!(file("resource.tf").contains(&to.replace('.', "\" \"")), "{name}: {to}");
         let by_id = format!("import {{\n  to = {to}\n  id = \"{id}\"\n}}\n");
         assert_eq!(file("import-by-string-id.tf"), by_id);
-        // An id of several parts has that of the object at its end.
+        // The last part of an ID is that of the object.
         let mut parts = id.rsplit('/');
         let by_identity = file("import-by-identity.tf");
         assert!(by_identity.contains(&format!("  to = {to}\n")), "{by_identity}");
@@ -92,9 +92,9 @@ fn every_way_to_import_names_the_same_object() {
     }
 }
 
-/// Terraform 1.11 cannot read these; the schema can.
+/// Terraform 1.11 cannot parse these examples, so the schema is compared.
 #[test]
-fn examples_of_lists_and_actions_say_what_the_schema_has() {
+fn list_and_action_examples_match_the_schema() {
     let examples = all_examples();
     let offered = ServiceProvider::default().catalog().described();
     let lists = offered.lists.iter().map(|it| ("list-resources", "list-resource.tfquery.hcl", it));

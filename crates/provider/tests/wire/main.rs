@@ -1,5 +1,5 @@
-//! What the `terraform` on the PATH is too old for, over the wire by a client on go-plugin's own
-//! module: identity (1.12), list resources and actions (1.14).
+//! Features that the `terraform` of the `PATH` is too old for, by a client on go-plugin's own module: identity
+//! (1.12), list resources and actions (1.14).
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
@@ -46,7 +46,7 @@ async fn tcp(server: &TestServer, name: &str, uri: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_finds_what_the_workspace_has_of_a_kind_as_an_import_would_read_it() {
+async fn list_finds_resources_as_an_import_reads_them() {
     let server = TestServer::start().await;
     let dns = json!({ "name": "Zone", "uri": "example.com", "periodicity": "1m" });
     made(&server, MONITORS, "CreateDnsMonitor", json!({ "monitor": dns })).await;
@@ -61,7 +61,7 @@ async fn a_search_finds_what_the_workspace_has_of_a_kind_as_an_import_would_read
         });
         host.stream("ListResource", request)
     };
-    // More than one page of the service, which lists all kinds together.
+    // More than one page of the service, which lists all kinds of monitors together.
     let found = search("service_tcp_monitor", json!({}), 1_000);
     assert_eq!(found.len(), 120);
     assert!(found[0]["display_name"].as_str().unwrap().starts_with('m'));
@@ -74,7 +74,7 @@ async fn a_search_finds_what_the_workspace_has_of_a_kind_as_an_import_would_read
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn components_are_found_by_their_page() {
+async fn component_list_filters_by_page() {
     let server = TestServer::start().await;
     let mut pages = Vec::new();
     for slug in ["one", "two"] {
@@ -99,7 +99,7 @@ async fn components_are_found_by_their_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_resource_has_an_identity_and_a_list() {
+async fn each_resource_has_an_identity_and_a_list() {
     let server = TestServer::start().await;
     let mut host = host(&server);
     let identities = host.call("GetResourceIdentitySchemas", json!({}));
@@ -115,7 +115,7 @@ async fn every_resource_has_an_identity_and_a_list() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_resource_is_imported_by_its_identity() {
+async fn each_resource_is_imported_by_its_identity() {
     let server = TestServer::start().await;
     let page = json!({ "statusPage": { "title": "Status", "slug": "status" } });
     let page = made(&server, PAGES, "CreateStatusPage", page).await;
@@ -161,7 +161,7 @@ async fn every_resource_is_imported_by_its_identity() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_monitor_is_triggered_and_what_came_back_is_said() {
+async fn triggered_monitor_reports_its_results() {
     let server = TestServer::start_on_system_clock().await;
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let fine = tcp(&server, "fine", &target.local_addr().unwrap().to_string()).await;

@@ -1,4 +1,4 @@
-//! Which program the client starts: this crate's.
+//! The program that the client starts: this crate's.
 
 use std::path::PathBuf;
 

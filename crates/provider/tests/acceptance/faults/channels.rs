@@ -1,4 +1,4 @@
-//! Faults of channels: updates that are ignored, optional fields that crash, kinds that cannot be made.
+//! Faults of channels: ignored updates, optional fields that crash, kinds that cannot be created.
 
 use rules::ProviderType;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ async fn monitors_of_a_channel_are_added_and_removed() {
 }
 
 #[tokio::test]
-async fn ntfy_goes_without_what_is_optional_and_takes_it_and_gives_it_up() {
+async fn optional_fields_of_ntfy_come_and_go() {
     let ntfy = |more: &str| {
         channel(&format!("provider_type = \"ntfy\"\n ntfy {{\n topic = \"t\"\n{more}\n }}"))
     };
@@ -55,7 +55,7 @@ async fn ntfy_goes_without_what_is_optional_and_takes_it_and_gives_it_up() {
 }
 
 #[tokio::test]
-async fn a_channel_of_every_kind_can_be_made() {
+async fn channel_of_each_kind_is_created() {
     // spec: §2.4, 12 kinds
     let blocks = |kind: ProviderType| match kind {
         ProviderType::Discord
@@ -86,7 +86,7 @@ async fn a_channel_of_every_kind_can_be_made() {
 }
 
 #[tokio::test]
-async fn the_kind_of_a_channel_changes_in_place_with_its_block() {
+async fn kind_of_a_channel_changes_in_place() {
     let world = World::start().await;
     let before = world
         .settle(&channel("provider_type = \"email\"\n email {\n email = \"ops@example.com\"\n }"))
@@ -101,7 +101,7 @@ async fn the_kind_of_a_channel_changes_in_place_with_its_block() {
 }
 
 #[tokio::test]
-async fn an_update_leaves_open_only_what_the_server_says() {
+async fn update_plans_all_values_but_server_outputs() {
     let world = World::start().await;
     let ntfy = |topic: &str| {
         channel(&format!("provider_type = \"ntfy\"\n ntfy {{\n topic = \"{topic}\"\n }}"))
@@ -112,7 +112,7 @@ async fn an_update_leaves_open_only_what_the_server_says() {
 }
 
 #[tokio::test]
-async fn headers_of_a_webhook_are_blocks_also_dynamic_ones_and_keep_their_order() {
+async fn dynamic_headers_keep_their_order() {
     let webhook = |headers: &str| {
         channel(&format!(
             "provider_type = \"webhook\"\n webhook {{\n endpoint = \"https://example.com\"\n {headers}\n }}"
@@ -130,7 +130,7 @@ async fn headers_of_a_webhook_are_blocks_also_dynamic_ones_and_keep_their_order(
 }
 
 #[tokio::test]
-async fn a_kind_that_the_server_is_not_set_up_for_is_a_warning_that_names_the_way_out() {
+async fn unconfigured_kind_is_a_warning_with_way_out() {
     // issue 5 point 4; design: §4, channels
     let world = World::start().await;
     world.configure(&channel(

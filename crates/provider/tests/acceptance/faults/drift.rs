@@ -1,4 +1,4 @@
-//! Drift: what somebody else changed is seen, argument by argument, and put right.
+//! Drift: a change outside Terraform of each argument is detected and reverted.
 
 use serde_json::{Value, json};
 use terraform_plugin::harness::Action;
@@ -9,7 +9,7 @@ const MONITORS: &str = "monitor.v1.MonitorService";
 const CHANNELS: &str = "notification.v1.NotificationService";
 const PAGES: &str = "status_page.v1.StatusPageService";
 
-/// Changes fields of a resource one by one beside Terraform: each must be planned back.
+/// Changes fields of a resource one by one outside Terraform. A plan must revert each.
 async fn each_is_seen(
     world: &World,
     address: &str,
@@ -27,7 +27,7 @@ async fn each_is_seen(
         let plan = world.terraform.plan().await.unwrap_or_else(|error| panic!("{field}: {error}"));
         let change = plan.change(address);
         assert_eq!(change.action, Action::Update, "{field}: {}", plan.summary());
-        // Drifts add up: that there is an update proves nothing of this one.
+        // Changes add up, so an update alone proves nothing about this field.
         for name in field.split(',').map(snake) {
             let (before, after) = (&change.before[&name], &change.after[&name]);
             assert_ne!(before, after, "{name}: {}", plan.summary());
@@ -37,7 +37,7 @@ async fn each_is_seen(
     world.must_be_settled().await;
 }
 
-/// `camelCase` as Terraform writes it.
+/// Converts `camelCase` to Terraform's `snake_case`.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     for character in name.chars() {
@@ -50,7 +50,7 @@ fn snake(name: &str) -> String {
 }
 
 #[tokio::test]
-async fn drift_of_each_argument_of_a_monitor_is_seen() {
+async fn drift_of_an_http_monitor_is_reverted() {
     let world = World::start().await;
     world
         .settle(
@@ -110,7 +110,7 @@ async fn drift_of_each_argument_of_a_monitor_is_seen() {
 }
 
 #[tokio::test]
-async fn drift_of_each_argument_of_a_tcp_monitor_is_seen() {
+async fn drift_of_a_tcp_monitor_is_reverted() {
     let world = World::start().await;
     world
         .settle(
@@ -140,7 +140,7 @@ async fn drift_of_each_argument_of_a_tcp_monitor_is_seen() {
 }
 
 #[tokio::test]
-async fn drift_of_each_argument_of_a_channel_is_seen() {
+async fn drift_of_a_channel_is_reverted() {
     let world = World::start().await;
     let state = world
         .settle(
@@ -177,7 +177,7 @@ async fn drift_of_each_argument_of_a_channel_is_seen() {
 }
 
 #[tokio::test]
-async fn drift_of_each_argument_of_a_page_and_its_parts_is_seen() {
+async fn drift_of_a_page_and_parts_is_reverted() {
     let world = World::start().await;
     let state = world
         .settle(
@@ -230,7 +230,7 @@ async fn drift_of_each_argument_of_a_page_and_its_parts_is_seen() {
 }
 
 #[tokio::test]
-async fn drift_of_the_monitor_of_a_component_is_seen() {
+async fn drift_of_the_monitor_of_component_is_reverted() {
     let world = World::start().await;
     let state = world
         .settle(
@@ -264,7 +264,7 @@ async fn drift_of_the_monitor_of_a_component_is_seen() {
 }
 
 #[tokio::test]
-async fn what_was_deleted_beside_terraform_is_made_again_and_may_be_destroyed() {
+async fn deleted_resource_is_created_again() {
     let world = World::start().await;
     let body = r#"
         resource "service_tcp_monitor" "m" {
@@ -292,7 +292,7 @@ async fn what_was_deleted_beside_terraform_is_made_again_and_may_be_destroyed() 
     for address in ["service_tcp_monitor.m", "service_status_page.p"] {
         assert_eq!(plan.change(address).action, Action::Create, "{}", plan.summary());
     }
-    // The state still names them: what is gone is destroyed.
+    // The state still names them: destroying a deleted resource succeeds.
     world.terraform.apply_with(&["-destroy", "-refresh=false"]).await.unwrap();
     world.settle(body).await;
     world.destroy().await;

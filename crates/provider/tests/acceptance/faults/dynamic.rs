@@ -1,5 +1,5 @@
-//! Faults of channels whose block is chosen: by a variable of a module, or by a value that is known at
-//! apply only. Each with every program that runs providers.
+//! Faults of channels whose block is chosen by a variable of a module, or by a value that is unknown until apply.
+//! On every program that runs providers.
 
 use serde_json::json;
 use testkit::tools::terraform_hosts;
@@ -8,7 +8,7 @@ use crate::world::World;
 
 const CHANNELS: &str = "notification.v1.NotificationService";
 
-/// A module with two channels: one whose kind and block the caller chooses, and one whose block is
+/// A module with two channels. The caller chooses kind and block of the first; the block of the second is
 /// optional. Terraform validates it with unknown variables.
 const MODULE: &str = r#"
 terraform {
@@ -111,7 +111,7 @@ async fn stored_kinds(world: &World) -> Vec<String> {
 
 // issue 16 point 18: two `dynamic` blocks, or one beside a literal kind, in a module
 #[tokio::test]
-async fn block_chosen_by_variable_applies_on_every_host() {
+async fn block_chosen_by_variable_applies() {
     for host in terraform_hosts() {
         let world = world_with_module(&host, &called_with("\"discord\"", "\"\"")).await;
         for kind in ["discord", "slack", "webhook"] {
@@ -125,9 +125,9 @@ async fn block_chosen_by_variable_applies_on_every_host() {
 }
 
 #[tokio::test]
-async fn block_whose_number_is_unknown_until_apply_applies_on_every_host() {
+async fn block_of_unknown_number_applies() {
     for host in terraform_hosts() {
-        // Of three blocks that may come, one does.
+        // One of three possible blocks exists.
         let body = called_with("terraform_data.kind.output", "\"\"");
         let world = world_with_module(&host, &body).await;
         world.settle(&body).await;
@@ -137,7 +137,7 @@ async fn block_whose_number_is_unknown_until_apply_applies_on_every_host() {
 }
 
 #[tokio::test]
-async fn block_that_does_not_belong_to_the_kind_is_refused_once_known() {
+async fn block_of_another_kind_is_refused_once_known() {
     for host in terraform_hosts() {
         let known = called_with("\"discord\"", "\"https://example.com/slack\"");
         let world = world_with_module(&host, &known).await;
@@ -145,7 +145,7 @@ async fn block_that_does_not_belong_to_the_kind_is_refused_once_known() {
         let expected = "`slack` must not be given when `provider_type` is `discord`.";
         let error = world.terraform.plan().await.unwrap_err().to_string();
         assert!(error.contains(expected), "{}: {error}", host.name);
-        // The URL is an output of another resource: the plan passes, and the apply says the same.
+        // The URL is an output of another resource: the plan passes, and the apply fails with the same words.
         let unknown = called_with("\"discord\"", "terraform_data.url.output");
         world.plan(&unknown).await;
         let error = world.terraform.apply().await.unwrap_err().to_string();
@@ -154,9 +154,9 @@ async fn block_that_does_not_belong_to_the_kind_is_refused_once_known() {
     }
 }
 
-/// What the provider wrote before a block was a list.
+/// A state from before a block was a list.
 #[tokio::test]
-async fn state_with_a_block_as_an_object_is_upgraded() {
+async fn state_with_block_as_object_is_upgraded() {
     let body = "resource \"service_notification\" \"c\" {\n provider_type = \"ntfy\"\n ntfy {\n \
                 topic = \"t\"\n }\n}\n";
     let world = World::start().await;

@@ -1,4 +1,4 @@
-//! Faults of `ignore_changes`: what the plan keeps is what is sent, whatever the configuration says.
+//! Faults of `ignore_changes`: the provider sends the plan, not the configuration.
 
 use serde_json::{Value, json};
 use terraform_plugin::harness::Action;
@@ -9,7 +9,7 @@ use crate::world::World;
 const MONITORS: &str = "monitor.v1.MonitorService";
 const ADDRESS: &str = "service_tcp_monitor.m";
 
-/// A monitor whose `degraded_at` Terraform leaves alone.
+/// A monitor whose `degraded_at` Terraform ignores.
 fn monitor(name: &str, timeout: u32, degraded_at: &str) -> String {
     format!(
         "resource \"service_tcp_monitor\" \"m\" {{\n  name = \"{name}\"\n  uri = \"example.com:443\"\n  \
@@ -23,7 +23,7 @@ async fn stored(world: &World) -> Value {
     list["tcpMonitors"][0].clone()
 }
 
-/// Sets `degraded_at` beside Terraform, or takes it away.
+/// Sets or removes `degraded_at` outside Terraform.
 async fn somebody_sets(world: &World, degraded_at: Value) {
     let id = stored(world).await["id"].clone();
     let mut monitor = json!({ "id": id });
@@ -36,10 +36,10 @@ async fn somebody_sets(world: &World, degraded_at: Value) {
 
 // issue 16 point 18: `ignore_changes = [degraded_at]` is honoured
 #[tokio::test]
-async fn ignored_value_is_sent_as_planned_on_every_host() {
+async fn ignored_value_is_sent_as_planned() {
     for host in terraform_hosts() {
         let world = World::start_on(&host).await;
-        // What the configuration says, what somebody else stored, and what stays stored.
+        // The configuration, the value set outside Terraform, and the value that stays.
         for (configured, stored_by_others, kept) in [
             ("1000", json!(5_000), json!(5_000)),
             ("null", json!(5_000), json!(5_000)),
@@ -66,12 +66,12 @@ async fn ignored_value_is_sent_as_planned_on_every_host() {
 }
 
 #[tokio::test]
-async fn ignored_value_stays_when_what_it_follows_from_changes() {
+async fn ignored_value_survives_a_new_timeout() {
     let world = World::start().await;
     for configured in ["null", "1000"] {
         world.settle(&monitor("m", 45_000, configured)).await;
         somebody_sets(&world, Value::Null).await;
-        // Ignored, it is what the state had: two thirds of the timeout before.
+        // The value of the state stays: two thirds of the old timeout.
         world.plan(&monitor("m", 60_000, configured)).await;
         world.apply_planned().await;
         world.must_be_settled().await;
@@ -81,7 +81,7 @@ async fn ignored_value_stays_when_what_it_follows_from_changes() {
 }
 
 #[tokio::test]
-async fn value_that_nobody_wrote_follows_the_timeout_without_ignore_changes() {
+async fn absent_value_follows_the_timeout() {
     let world = World::start().await;
     let followed = |timeout, degraded_at: &str| {
         let body = monitor("m", timeout, degraded_at);

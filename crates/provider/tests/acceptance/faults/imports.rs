@@ -1,4 +1,4 @@
-//! Faults of imports: of another kind, of nothing, of a form that names nothing.
+//! Faults of imports: another kind, a missing resource, a malformed ID.
 
 use crate::world::World;
 
@@ -42,13 +42,13 @@ async fn refused(world: &World, address: &str, id: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_import_of_another_kind_names_the_resource_that_is_right() {
+async fn import_of_another_kind_names_the_right_resource() {
     let world = World::start().await;
     let state = world.settle(BODY).await;
     let tcp = state.value("service_tcp_monitor.m", "id").as_str().unwrap().to_owned();
     world.terraform.forget().unwrap();
     let said = refused(&world, "service_http_monitor.m", &tcp).await.replace(&tcp, "mon_…");
-    insta::assert_snapshot!(said, @"Cannot import the HTTP monitor: `mon_…` is a TCP monitor, which is a `service_tcp_monitor` and no `service_http_monitor`. Import it as a `service_tcp_monitor`.");
+    insta::assert_snapshot!(said, @"Cannot import the HTTP monitor: `mon_…` is a TCP monitor, so it is a `service_tcp_monitor`, not a `service_http_monitor`. Import it as a `service_tcp_monitor`.");
     let mut said = Vec::new();
     for (address, id) in [
         ("service_notification.n", "mon_0000000000000"),
@@ -58,14 +58,14 @@ async fn an_import_of_another_kind_names_the_resource_that_is_right() {
         said.push(refused(&world, address, id).await);
     }
     insta::assert_snapshot!(said.join("\n"), @r"
-    Cannot import the notification channel: `mon_0000000000000` is a monitor and no `service_notification`. Import it as the one of `service_http_monitor` or `service_tcp_monitor` or `service_dns_monitor` that it is.
-    Cannot import the HTTP monitor: `page_0000000000000` is a `service_status_page` and no `service_http_monitor`. Import it as a `service_status_page`.
-    Cannot import the component: `grp_0000000000000` is a `service_status_page_component_group` and no `service_status_page_component`. Import it as a `service_status_page_component_group`.
+    Cannot import the notification channel: `mon_0000000000000` is a monitor, not a `service_notification`. Import it as `service_http_monitor` or `service_tcp_monitor` or `service_dns_monitor`, by its kind.
+    Cannot import the HTTP monitor: `page_0000000000000` is a `service_status_page`, not a `service_http_monitor`. Import it as a `service_status_page`.
+    Cannot import the component: `grp_0000000000000` is a `service_status_page_component_group`, not a `service_status_page_component`. Import it as a `service_status_page_component_group`.
     ");
 }
 
 #[tokio::test]
-async fn an_import_of_nothing_says_so_and_one_of_another_form_says_the_form() {
+async fn import_reports_missing_and_malformed_ids() {
     let world = World::start().await;
     let mut said = Vec::new();
     for (address, id) in [
@@ -79,15 +79,15 @@ async fn an_import_of_nothing_says_so_and_one_of_another_form_says_the_form() {
     }
     insta::assert_snapshot!(said.join("\n"), @r"
     Cannot import the HTTP monitor: The service says: monitor `mon_0000000000000` not found in this workspace.
-    Invalid import id: `page/mon_0000000000000` names no HTTP monitor. A `service_http_monitor` is imported by <monitor_id>.
-    Invalid import id: `cmp_0000000000000` names no component. A `service_status_page_component` is imported by <page_id>/<component_id>.
-    Invalid import id: `/cmp_0000000000000` names no component. A `service_status_page_component` is imported by <page_id>/<component_id>.
+    Invalid import id: `page/mon_0000000000000` is not an ID of this resource. Import a `service_http_monitor` by <monitor_id>.
+    Invalid import id: `cmp_0000000000000` is not an ID of this resource. Import a `service_status_page_component` by <page_id>/<component_id>.
+    Invalid import id: `/cmp_0000000000000` is not an ID of this resource. Import a `service_status_page_component` by <page_id>/<component_id>.
     Cannot import the component: The service says: component `cmp_0000000000000` not found in this workspace.
     ");
 }
 
 #[tokio::test]
-async fn a_component_is_imported_by_its_own_page_alone() {
+async fn component_import_requires_its_own_page() {
     // spec: §2.6
     let world = World::start().await;
     let state = world.settle(BODY).await;

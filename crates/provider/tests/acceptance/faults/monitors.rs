@@ -1,4 +1,4 @@
-//! Faults of monitors: lists that cannot be cleared, zeroes that are lost, echoes, order, status.
+//! Faults of monitors: lists that cannot be cleared, lost zeroes, echoes, order, status.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ async fn stored(world: &World) -> Value {
 }
 
 #[tokio::test]
-async fn headers_assertions_and_regions_can_be_taken_away() {
+async fn headers_assertions_and_regions_can_be_removed() {
     let full = monitor(
         r#"
         regions = ["fly-ams"]
@@ -54,7 +54,7 @@ async fn headers_assertions_and_regions_can_be_taken_away() {
 }
 
 #[tokio::test]
-async fn zero_and_empty_are_values_and_are_stored_as_such() {
+async fn zero_and_empty_are_stored() {
     let world = World::start().await;
     let zeroes = "timeout = 0\n degraded_at = 0\n retry = 0\n description = \"\"\n body = \"\"\n \
                   follow_redirects = false";
@@ -73,7 +73,7 @@ async fn zero_and_empty_are_values_and_are_stored_as_such() {
 }
 
 #[tokio::test]
-async fn what_was_not_written_is_not_echoed_as_something() {
+async fn absent_argument_stays_null() {
     let world = World::start().await;
     let state = world.settle(&monitor("")).await;
     let values = state.values("service_http_monitor.m");
@@ -84,7 +84,7 @@ async fn what_was_not_written_is_not_echoed_as_something() {
 }
 
 #[tokio::test]
-async fn blocks_keep_their_order_and_a_new_order_is_a_change() {
+async fn reordered_blocks_are_a_change() {
     let header = |key: &str| format!("headers {{\n key = \"{key}\"\n value = \"1\"\n}}\n");
     let world = World::start().await;
     world.settle(&monitor(&(header("B") + &header("A")))).await;
@@ -96,7 +96,7 @@ async fn blocks_keep_their_order_and_a_new_order_is_a_change() {
 }
 
 #[tokio::test]
-async fn regions_are_a_set_whose_order_means_nothing() {
+async fn reordered_regions_are_no_change() {
     let world = World::start().await;
     world.settle(&monitor("regions = [\"koyeb-sin\", \"fly-ams\"]")).await;
     let plan = world.plan(&monitor("regions = [\"fly-ams\", \"koyeb-sin\", \"fly-ams\"]")).await;
@@ -104,7 +104,7 @@ async fn regions_are_a_set_whose_order_means_nothing() {
 }
 
 #[tokio::test]
-async fn degraded_at_left_out_is_planned_as_what_it_will_be_and_can_be_taken_away() {
+async fn absent_degraded_at_is_planned_exactly() {
     // design: §4, degraded_at
     let world = World::start().await;
     let plan = world.plan(&monitor("timeout = 1000")).await;
@@ -118,7 +118,7 @@ async fn degraded_at_left_out_is_planned_as_what_it_will_be_and_can_be_taken_awa
 }
 
 #[tokio::test]
-async fn an_update_leaves_open_only_what_the_server_says() {
+async fn update_plans_all_values_but_server_outputs() {
     let world = World::start().await;
     world.settle(&monitor("")).await;
     let plan = world.plan(&monitor("retry = 1")).await;
@@ -126,7 +126,7 @@ async fn an_update_leaves_open_only_what_the_server_says() {
 }
 
 #[tokio::test]
-async fn equal_resources_stay_apart() {
+async fn equal_resources_stay_separate() {
     let world = World::start().await;
     let state = world.settle(&monitor("count = 5")).await;
     let ids = (0..5).map(|at| state.value(&format!("service_http_monitor.m[{at}]"), "id").clone());

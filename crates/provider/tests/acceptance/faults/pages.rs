@@ -1,4 +1,4 @@
-//! Faults of pages, components and groups: replaced for a title, cleared by nobody, order lost.
+//! Faults of pages, components and groups: replaced for a new title, impossible to clear, order lost.
 
 use serde_json::{Value, json};
 use terraform_plugin::harness::Action;
@@ -37,7 +37,7 @@ async fn stored(world: &World) -> Value {
 }
 
 #[tokio::test]
-async fn an_edited_title_keeps_the_page_with_its_subscribers_and_history() {
+async fn edited_title_keeps_the_page() {
     let world = World::start().await;
     world.settle(&page("title = \"Status\"")).await;
     let plan = world.plan(&page("title = \"How we are\"")).await;
@@ -45,7 +45,7 @@ async fn an_edited_title_keeps_the_page_with_its_subscribers_and_history() {
 }
 
 #[tokio::test]
-async fn each_way_to_protect_a_page_is_read_as_it_is_and_other_words_are_refused() {
+async fn unknown_access_type_is_refused() {
     let world = World::start().await;
     for (access, word) in [
         ("access_type = \"password\"\n password = \"hunter2\"", "password"),
@@ -65,7 +65,7 @@ async fn each_way_to_protect_a_page_is_read_as_it_is_and_other_words_are_refused
 }
 
 #[tokio::test]
-async fn a_component_can_be_cleared_and_zero_is_a_place() {
+async fn component_can_be_cleared_and_zero_kept() {
     let world = World::start().await;
     let full = component(
         "type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id\n name = \"Orders\"\n \
@@ -84,7 +84,7 @@ async fn a_component_can_be_cleared_and_zero_is_a_place() {
 }
 
 #[tokio::test]
-async fn a_component_is_repointed_in_place() {
+async fn component_changes_its_monitor_in_place() {
     let world = World::start().await;
     let shows = |at: u8| {
         component(&format!("type = \"monitor\"\n monitor_id = service_tcp_monitor.m[{at}].id"))
@@ -97,7 +97,7 @@ async fn a_component_is_repointed_in_place() {
 }
 
 #[tokio::test]
-async fn a_component_follows_its_monitor_when_that_is_replaced_in_the_same_apply() {
+async fn component_follows_its_replaced_monitor() {
     // issue 5 point 3
     let world = World::start().await;
     let body = component("type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id");
@@ -110,7 +110,7 @@ async fn a_component_follows_its_monitor_when_that_is_replaced_in_the_same_apply
 }
 
 #[tokio::test]
-async fn a_component_of_another_page_or_type_is_another_component() {
+async fn new_page_or_type_replaces_component() {
     let world = World::start().await;
     world.settle(&component("type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id")).await;
     let plan = world.plan(&component("type = \"static\"\n name = \"Mail\"")).await;
@@ -119,7 +119,7 @@ async fn a_component_of_another_page_or_type_is_another_component() {
 }
 
 #[tokio::test]
-async fn an_update_leaves_open_only_what_the_server_says() {
+async fn update_plans_all_values_but_server_outputs() {
     let world = World::start().await;
     let shown = "type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id";
     world.settle(&component(shown)).await;
@@ -136,7 +136,7 @@ async fn an_update_leaves_open_only_what_the_server_says() {
     }
 }
 
-/// A page with three monitors, and components that show one each.
+/// A page with three monitors, and components that show one monitor each.
 fn components(shown: &[(&str, &str)]) -> String {
     let one = |(name, monitor): &(&str, &str)| {
         format!(
@@ -151,10 +151,10 @@ fn components(shown: &[(&str, &str)]) -> String {
 }
 
 #[tokio::test]
-async fn what_must_be_unique_is_handed_on_in_one_apply_under_another_name() {
+async fn unique_values_move_in_one_apply() {
     let world = World::start().await;
     world.settle(&components(&[("a", "x"), ("b", "y")])).await;
-    // Each takes what the next one gives up, or what one that goes away leaves behind.
+    // Each takes the value that the next one gives up, or that a deleted one leaves.
     world.settle(&components(&[("a", "y"), ("b", "z")])).await;
     world.settle(&components(&[("c", "y"), ("b", "z")])).await;
     let renamed = page("title = \"Status\"").replace("\"p\"", "\"q\"");
@@ -162,7 +162,7 @@ async fn what_must_be_unique_is_handed_on_in_one_apply_under_another_name() {
 }
 
 #[tokio::test]
-async fn components_that_trade_their_monitors_are_told_the_way_out() {
+async fn swapped_monitors_fail_with_the_way_out() {
     let world = World::start().await;
     world.settle(&components(&[("a", "x"), ("b", "y")])).await;
     world.configure(&components(&[("a", "y"), ("b", "x")]));
@@ -170,13 +170,13 @@ async fn components_that_trade_their_monitors_are_told_the_way_out() {
     let said = error.shown()[0].to_string();
     assert!(said.contains("two resources cannot trade"), "{said}");
     assert!(said.contains("monitor_id = service_tcp_monitor.m"), "{said}");
-    // As it says.
+    // The way out of the message works.
     world.settle(&components(&[("a", "y")])).await;
     world.settle(&components(&[("a", "y"), ("b", "x")])).await;
 }
 
 #[tokio::test]
-async fn a_slug_that_is_taken_is_said_at_its_argument() {
+async fn taken_slug_points_at_its_argument() {
     let world = World::start().await;
     world.settle(&page("title = \"Status\"")).await;
     let other =

@@ -1,4 +1,4 @@
-//! Faults of secrets: lost when the service does not echo them, and kept where they should not be.
+//! Faults of secrets: lost if the service does not return them, or stored where they should not be.
 
 use rules::Scope;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const PAGES: &str = "status_page.v1.StatusPageService";
 const CHANNELS: &str = "notification.v1.NotificationService";
 
 #[tokio::test]
-async fn a_key_that_only_reads_plans_with_secrets_that_it_may_not_see() {
+async fn read_key_plans_with_hidden_secrets() {
     // issue 5 point 3; design: §4
     let body = r#"
         resource "service_http_monitor" "m" {
@@ -60,7 +60,7 @@ async fn a_key_that_only_reads_plans_with_secrets_that_it_may_not_see() {
     world.settle(body).await;
     world.call_as(Scope::Read);
     world.must_be_settled().await;
-    // A change is planned, and only applying it needs another key.
+    // A read key plans a change; only the apply needs a write key.
     world.configure(&body.replace("title       = \"Status\"", "title       = \"How we are\""));
     let plan = world.terraform.plan().await.unwrap();
     assert_eq!(plan.summary().lines().next(), Some("Update service_status_page.p"));
@@ -69,12 +69,12 @@ async fn a_key_that_only_reads_plans_with_secrets_that_it_may_not_see() {
     insta::assert_snapshot!(refusal, @r#"
     error: Cannot change the status page
       on main.tf line 40: resource "service_status_page" "p" {
-      The service refuses to change anything: this key is read-only. A plan needs a key with the scope read, an apply one with the scope write.
+      The service rejected a change: this key is read-only. A plan needs a key with the scope read, an apply a key with the scope write.
     "#);
 }
 
 #[tokio::test]
-async fn a_secret_that_is_given_write_only_stands_in_no_file_and_changes_by_its_version() {
+async fn write_only_secret_is_in_no_file() {
     let page = |password: &str, version: u8, title: &str| {
         format!(
             "resource \"service_status_page\" \"p\" {{\n title = \"{title}\"\n slug = \"status\"\n \
@@ -93,12 +93,12 @@ async fn a_secret_that_is_given_write_only_stands_in_no_file_and_changes_by_its_
     };
     world.settle(&page("first", 1, "Status")).await;
     assert_eq!(stored().await, "first");
-    // Another secret under the same version is nobody's business, also when the rest changes.
+    // Another secret with the same version is not sent, even if other arguments change.
     world.settle(&page("second", 1, "Other")).await;
     assert_eq!(stored().await, "first");
     world.settle(&page("second", 2, "Other")).await;
     assert_eq!(stored().await, "second");
-    // Somebody opens the page to all and takes its password away: closing it sets the secret again.
+    // A change outside Terraform makes the page public and removes its password: the apply sets it again.
     let opened = json!({ "id": page_id().await, "accessType": "public" });
     let request = json!({ "statusPage": opened, "updateMask": "accessType,password" });
     world.rpc(PAGES, "UpdateStatusPage", request).await;
@@ -111,7 +111,7 @@ async fn a_secret_that_is_given_write_only_stands_in_no_file_and_changes_by_its_
 }
 
 #[tokio::test]
-async fn a_secret_moves_between_its_two_names_and_away() {
+async fn secret_moves_between_names_and_is_removed() {
     let ntfy = |name: &str, token: &str| {
         format!(
             "resource \"service_notification\" \"c\" {{\n name = \"{name}\"\n \
@@ -127,7 +127,7 @@ async fn a_secret_moves_between_its_two_names_and_away() {
         ("a", "token = \"tk_1\"", json!("tk_1")),
         ("a", "token_wo = \"tk_2\"\n token_wo_version = 1", json!("tk_2")),
         ("a", "token_wo = \"tk_3\"\n token_wo_version = 2", json!("tk_3")),
-        // Another secret under the same version is nobody's business, also when the rest changes.
+        // Another secret with the same version is not sent, even if other arguments change.
         ("b", "token_wo = \"tk_0\"\n token_wo_version = 2", json!("tk_3")),
         ("b", "token = \"tk_4\"", json!("tk_4")),
         ("b", "token_wo = \"tk_5\"\n token_wo_version = 1", json!("tk_5")),

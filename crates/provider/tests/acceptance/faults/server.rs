@@ -1,4 +1,4 @@
-//! Faults of the way to the server and of the server: answers that are lost, limits, changes meanwhile.
+//! Faults of the server and of the network: lost responses, limits, concurrent changes.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use serde_json::json;
 use testkit::server::{Caller, TestServer};
-use testkit::target::{Answer, Authority, HttpTarget, Protocol, TcpTarget, Validity};
+use testkit::target::TcpTarget;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -25,17 +25,17 @@ resource "service_tcp_monitor" "m" {
 }
 "#;
 
-/// Passes requests on to the server.
+/// A proxy in front of the server.
 #[derive(Default)]
 struct Between {
-    /// Of so many creates the answer is still to be lost.
+    /// Number of creates whose response is still to be lost.
     to_lose: AtomicUsize,
-    /// How often the server said that there were too many calls.
+    /// Number of calls that the server rejected by its rate limit.
     limited: AtomicUsize,
 }
 
 impl Between {
-    /// Stands between Terraform and the server from now on.
+    /// Puts the proxy between Terraform and the server.
     async fn stand(self, world: &mut World) -> Arc<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -74,7 +74,7 @@ async fn pass(mut stream: TcpStream, caller: Caller, between: Arc<Between>) {
     for (name, value) in lines.filter_map(|line| line.split_once(": ")) {
         match name {
             "content-length" => length = value.parse().unwrap(),
-            // The caller signs for itself.
+            // The caller adds its own key.
             "x-service-key" => continue,
             _ => {}
         }
@@ -107,7 +107,7 @@ async fn pass(mut stream: TcpStream, caller: Caller, between: Arc<Between>) {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_lost_makes_no_orphan() {
+async fn lost_response_leaves_no_orphan() {
     // issue 5 point 6
     let mut world = World::start().await;
     let between = Between { to_lose: AtomicUsize::new(2), ..Between::default() };
@@ -120,7 +120,7 @@ async fn an_answer_that_was_lost_makes_no_orphan() {
 }
 
 #[tokio::test]
-async fn a_server_that_limits_calls_is_waited_for() {
+async fn rate_limit_is_waited_for() {
     // issue 5 point 6
     let few = NonZeroU32::new(20).unwrap();
     let server = TestServer::start_with(|settings| {
@@ -130,8 +130,8 @@ async fn a_server_that_limits_calls_is_waited_for() {
     let mut world = World::of(server.await);
     let between = Between::default().stand(&mut world).await;
     let body = MONITOR.replace("\" {", "\" {\n  count = 12\n");
-    // The server's clock is the test's: it stands until there were too many calls, and goes while
-    // Terraform waits.
+    // The test controls the server's clock: it stops until the limit is reached, and runs while Terraform
+    // waits.
     let mut ticks = tokio::time::interval(Duration::from_millis(50));
     let going = async {
         loop {
@@ -147,20 +147,20 @@ async fn a_server_that_limits_calls_is_waited_for() {
         () = going => unreachable!("it goes on"),
     };
     assert_eq!(state.addresses().len(), 12);
-    // As many calls at once are more than the server takes.
+    // So many concurrent calls exceed the limit.
     assert!(between.limited.load(Ordering::SeqCst) > 0);
 }
 
 /// Answers one request with 204.
 async fn well(mut stream: TcpStream) {
-    // Who goes away in the middle is answered nothing.
+    // A client that disconnects gets no response.
     let _ = stream.read(&mut [0; 4096]).await;
     let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").await;
 }
 
 #[tokio::test]
-async fn a_status_that_changes_between_plan_and_apply_is_no_fault() {
-    // The target answers nobody until the plan is made, so that the status is unknown until then.
+async fn status_may_change_between_plan_and_apply() {
+    // The target does not respond before the plan, so the status is unknown until then.
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = target.local_addr().unwrap().port();
     let world = World::of(TestServer::start_on_system_clock().await);
@@ -194,7 +194,7 @@ async fn a_status_that_changes_between_plan_and_apply_is_no_fault() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_said_with_its_address() {
+async fn unreachable_server_is_named_with_its_address() {
     let mut world = World::start().await;
     let nobody = TcpTarget::refusing();
     let url = format!("http://{}/rpc", nobody.address());
@@ -205,29 +205,4 @@ async fn a_server_that_is_not_there_is_said_with_its_address() {
     let error = world.terraform.plan().await.unwrap_err();
     let said = error.shown()[0].to_string();
     assert!(said.contains(&url) && said.contains("SERVICE_API_URL"), "{said}");
-}
-
-#[tokio::test]
-async fn a_server_with_a_certificate_of_ones_own_is_trusted_when_a_file_says_so() {
-    let authority = Authority::new("Ours");
-    let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
-    let server = HttpTarget::start_tls(identity, Protocol::Http2).await;
-    let who = json!({
-        "name": "Acme", "slug": "acme", "plan": "free",
-        "actor": { "type": "apiKey", "keyId": "key_0000000000000", "scopes": ["read"] },
-    });
-    server.on("/v1/whoami", Answer::ok(who.to_string()));
-    let mut world = World::start().await;
-    world.terraform.set("SERVICE_API_URL", server.url("/rpc"));
-    world.configure(
-        "provider \"service\" {\n max_retries = 0\n}\ndata \"service_whoami\" \"me\" {}\n",
-    );
-    let refused = world.terraform.plan().await.unwrap_err().shown()[0].to_string();
-    assert!(refused.contains("certificate that is not trusted"), "{refused}");
-    assert!(refused.contains("SSL_CERT_FILE"), "{refused}");
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), authority.pem()).unwrap();
-    world.terraform.set("SSL_CERT_FILE", file.path().to_str().unwrap());
-    let applied = world.terraform.apply().await.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(applied.state.value("data.service_whoami.me", "slug"), "acme");
 }

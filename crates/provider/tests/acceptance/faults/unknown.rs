@@ -1,9 +1,9 @@
-//! Faults of values that are only known at apply: in arguments, in blocks, in the number of blocks, and
-//! in the provider's own configuration.
+//! Faults of values that are unknown until apply: in arguments, in blocks, in the number of blocks, and in the
+//! provider's own configuration.
 
 use crate::world::World;
 
-/// Something whose outcome is known at apply only.
+/// A resource whose output is unknown until apply.
 const LATER: &str = r#"
 resource "terraform_data" "later" {
   input = "30s"
@@ -13,7 +13,7 @@ resource "terraform_data" "keys" {
 }
 "#;
 
-/// Resources in which everything that may be unknown is.
+/// Resources in which every value is unknown that may be.
 const UNKNOWN: &str = r#"
         resource "service_http_monitor" "m" {
           name        = terraform_data.later.output
@@ -80,7 +80,7 @@ const UNKNOWN: &str = r#"
         "#;
 
 #[tokio::test]
-async fn arguments_blocks_and_their_number_may_be_unknown_while_planning() {
+async fn unknown_arguments_and_blocks_are_planned() {
     let body = format!("{LATER}{UNKNOWN}");
     let world = World::start().await;
     let state = world.settle(&body).await;
@@ -91,7 +91,7 @@ async fn arguments_blocks_and_their_number_may_be_unknown_while_planning() {
 }
 
 #[tokio::test]
-async fn what_turns_out_to_be_wrong_is_refused_when_it_is_known() {
+async fn invalid_value_is_refused_once_known() {
     let world = World::start().await;
     world.configure(&format!(
         "{LATER}{}",
@@ -115,7 +115,7 @@ async fn what_turns_out_to_be_wrong_is_refused_when_it_is_known() {
 }
 
 #[tokio::test]
-async fn a_provider_whose_key_is_not_known_yet_plans_what_is_new() {
+async fn unknown_key_allows_planning_new_resources() {
     let mut world = World::start().await;
     let key = world.writer().key().unwrap().to_owned();
     world.terraform.set("SERVICE_API_TOKEN", "").set("TF_VAR_key", key);
@@ -139,7 +139,7 @@ async fn a_provider_whose_key_is_not_known_yet_plans_what_is_new() {
 }
 
 #[tokio::test]
-async fn a_provider_without_a_key_says_where_one_may_come_from() {
+async fn missing_key_names_argument_and_variable() {
     // spec: §5.9
     let mut world = World::start().await;
     world.terraform.set("SERVICE_API_TOKEN", "");

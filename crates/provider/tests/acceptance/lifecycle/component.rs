@@ -1,4 +1,4 @@
-//! Components and component groups: page and type replace, everything else changes in place.
+//! Components and component groups: page and type replace them, all other arguments change in place.
 
 use super::{Argument, Sheet};
 
@@ -34,7 +34,7 @@ resource \"service_tcp_monitor\" \"n\" {
 ";
 
 #[tokio::test]
-async fn every_argument_of_a_component_changes_as_it_should_and_leaves_nothing_to_do() {
+async fn component_arguments_replace_only_for_page_and_type() {
     let sheet = Sheet {
         resource: "service_status_page_component",
         arguments: vec![
@@ -65,7 +65,7 @@ async fn every_argument_of_a_component_changes_as_it_should_and_leaves_nothing_t
 }
 
 #[tokio::test]
-async fn every_argument_of_a_group_changes_as_it_should_and_leaves_nothing_to_do() {
+async fn group_arguments_replace_only_for_page() {
     let sheet = Sheet {
         resource: "service_status_page_component_group",
         arguments: vec![

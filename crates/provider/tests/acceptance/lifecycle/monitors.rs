@@ -29,7 +29,7 @@ const REGIONS: Argument = argument(
     ],
 );
 
-/// None, two, the same in another order, one, and as many as there may be.
+/// None, two, the same in another order, one, and the greatest number.
 const HEADERS: Argument = argument(
     "headers",
     &[
@@ -43,7 +43,7 @@ const HEADERS: Argument = argument(
 );
 
 #[tokio::test]
-async fn every_argument_of_an_http_monitor_changes_in_place_and_leaves_nothing_to_do() {
+async fn http_monitor_arguments_change_in_place() {
     let sheet = Sheet {
         resource: "service_http_monitor",
         arguments: vec![
@@ -108,7 +108,7 @@ async fn every_argument_of_an_http_monitor_changes_in_place_and_leaves_nothing_t
 }
 
 #[tokio::test]
-async fn every_argument_of_a_tcp_monitor_changes_in_place_and_leaves_nothing_to_do() {
+async fn tcp_monitor_arguments_change_in_place() {
     let sheet = Sheet {
         resource: "service_tcp_monitor",
         arguments: vec![
@@ -138,7 +138,7 @@ async fn every_argument_of_a_tcp_monitor_changes_in_place_and_leaves_nothing_to_
 }
 
 #[tokio::test]
-async fn every_argument_of_a_dns_monitor_changes_in_place_and_leaves_nothing_to_do() {
+async fn dns_monitor_arguments_change_in_place() {
     let sheet = Sheet {
         resource: "service_dns_monitor",
         arguments: vec![

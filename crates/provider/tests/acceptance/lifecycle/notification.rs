@@ -18,7 +18,7 @@ const KINDS: [&str; 12] = [
 ];
 
 #[tokio::test]
-async fn every_argument_and_kind_of_a_channel_changes_in_place_and_leaves_nothing_to_do() {
+async fn channel_arguments_and_kinds_change_in_place() {
     let sheet = Sheet {
         resource: "service_notification",
         arguments: vec![

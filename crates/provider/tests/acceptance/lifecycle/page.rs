@@ -1,4 +1,4 @@
-//! Status pages: nothing of one replaces it, for that would lose its subscribers and its history.
+//! Status pages: no argument replaces a page, because that would lose its subscribers and its history.
 
 use super::{Argument, Sheet};
 
@@ -7,7 +7,7 @@ const fn argument(name: &'static str, texts: &'static [&'static str]) -> Argumen
 }
 
 #[tokio::test]
-async fn every_argument_of_a_page_changes_in_place_and_leaves_nothing_to_do() {
+async fn page_arguments_change_in_place() {
     let sheet = Sheet {
         resource: "service_status_page",
         arguments: vec![
