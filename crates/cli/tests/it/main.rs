@@ -23,3 +23,4 @@ mod restore;
 mod serve;
 mod target;
 mod terraform;
+mod workspaces;
