@@ -7,6 +7,7 @@ mod client;
 mod terraform;
 
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
@@ -67,6 +68,14 @@ const GRPCURL: Tool = Tool {
 /// Lints the contract, finds breaking changes, and calls it as another standard client.
 const BUF: Tool =
     Tool { name: "buf", version: "1.75.0", place: "bin/buf", needs: NPM, install: install_buf };
+/// Linter of the OpenAPI description.
+const REDOCLY: Tool = Tool {
+    name: "redocly",
+    version: "2.77.0",
+    place: "openapi/node_modules/.bin/redocly",
+    needs: NPM,
+    install: install_redocly,
+};
 /// Mail server for tests: a process with STARTTLS and an account.
 const SMTP_SERVER: Tool = Tool {
     name: "smtp-server",
@@ -147,6 +156,7 @@ const WIRE: &str = "crates/terraform-plugin/tests/wire";
 pub(crate) fn for_all() -> Result<()> {
     for_tests()?;
     for_provider_docs()?;
+    for_openapi()?;
     for_licences()?;
     for_instructions()
 }
@@ -175,6 +185,12 @@ pub(crate) fn for_tests() -> Result<()> {
 /// Installs the tools of the contract's check.
 pub(crate) fn for_proto() -> Result<()> {
     ready(&BUF)
+}
+
+/// Installs the linter of the OpenAPI description, and returns its path.
+pub(crate) fn for_openapi() -> Result<PathBuf> {
+    ready(&REDOCLY)?;
+    Ok(shell::tools().join(REDOCLY.place))
 }
 
 /// Installs the tools for the check of the provider's documentation.
@@ -307,6 +323,10 @@ fn install_buf(tool: &Tool) -> Result<()> {
         .context("failed to link buf into the folder of the tools")
 }
 
+fn install_redocly(tool: &Tool) -> Result<()> {
+    install_packages("openapi", &[&format!("@redocly/cli@{}", tool.version)])
+}
+
 fn install_smtp_server(tool: &Tool) -> Result<()> {
     install_packages("mail", &[&format!("smtp-server@{}", tool.version), POSTAL_MIME])
 }
@@ -365,7 +385,7 @@ mod tests {
         };
         assert!(!shell::found(unknown.program));
         assert!(shell::found("cargo") || shell::found("sh"));
-        let tools = [GRPCURL, BUF, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
+        let tools = [GRPCURL, BUF, REDOCLY, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
         let further =
             client::TOOLS.iter().chain(&terraform::TOOLS).chain([&terraform::TFPLUGINDOCS]);
         for tool in tools.iter().chain(further) {
