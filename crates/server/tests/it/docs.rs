@@ -226,6 +226,7 @@ async fn the_root_says_what_this_is_and_leads_to_the_documentation() {
     Documentation   /docs (all pages, in Markdown: /docs/llms.txt)
     Who am I        /v1/whoami
     Calls           POST /rpc/monitor.v1.MonitorService/ListMonitors
+    OpenAPI         /openapi.json
     Health          /healthz, /readyz, /metrics
     ");
 }

@@ -52,8 +52,18 @@ async fn grpcurl_describe_shows_comments() {
     let address = server.address().to_string();
     let describe =
         async |symbol| output_of("grpcurl", &["-plaintext", &address, "describe", symbol]).await;
-    insta::assert_snapshot!(describe("region.v1.RegionService").await, @"");
-    insta::assert_snapshot!(describe("monitor.v1.StatusCodeAssertion").await, @"");
+    insta::assert_snapshot!(describe("region.v1.RegionService").await, @"
+    region.v1.RegionService is a service:
+    // Lists the regions.
+    service RegionService {
+      // Lists all regions, in the order of the specification.
+      rpc ListRegions ( .region.v1.ListRegionsRequest ) returns ( .region.v1.ListRegionsResponse ) {
+        option idempotency_level = NO_SIDE_EFFECTS;
+      }
+    }
+    ");
+    let message = describe("monitor.v1.StatusCodeAssertion").await;
+    assert!(message.contains("// Status code to compare with: 100 to 599. Required."), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
