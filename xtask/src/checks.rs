@@ -18,6 +18,7 @@ const ALL: &[Check] = &[
     ("reference", || reference::run(true)),
     ("documentation", provider::check_docs),
     ("contract", proto),
+    ("OpenAPI", openapi),
     ("tidy", tidy::run),
     ("licences", licences),
     ("advisories", advisories),
@@ -69,6 +70,15 @@ pub(crate) fn proto() -> Result<()> {
     let git = shell::output("git", &["rev-parse", "--git-common-dir"])?;
     let before = format!("{}#format=git,tag={tag}", git.trim());
     shell::run("buf", &["breaking", "--against", &before])
+}
+
+/// Lints the OpenAPI description by Redocly's recommended rules; warnings are errors.
+pub(crate) fn openapi() -> Result<()> {
+    let linter = setup::for_openapi()?;
+    let mut command = shell::command(&linter.to_string_lossy())?;
+    command.args(["lint", "docs/reference/openapi.json", "--extends", "recommended-strict"]);
+    command.env("REDOCLY_TELEMETRY", "off").env("REDOCLY_SUPPRESS_UPDATE_NOTICE", "true");
+    shell::finish(&mut command)
 }
 
 /// Checks licences, bans and sources by `deny.toml`.

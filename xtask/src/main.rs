@@ -7,6 +7,7 @@ mod bench;
 mod chaos;
 mod checks;
 mod codegen;
+mod compress;
 mod fuzz;
 mod instructions;
 mod provider;
@@ -46,9 +47,10 @@ usage: cargo xtask <command>
   lint               run clippy on everything, with warnings as errors
   codegen [--check]  write the code that comes from `proto/`, or compare it
   proto              lint the contract, and compare it with the last release
+  openapi            lint the OpenAPI description
   licences           check licences, bans and sources of all dependencies
   advisories         check dependencies for known vulnerabilities (RustSec)
-  checks             fmt, lint, codegen --check, docs --check, provider docs --check, proto, tidy,
+  checks             fmt, lint, codegen --check, docs --check, provider docs --check, proto, openapi, tidy,
                      licences, advisories and instructions, in this order
   ci                 checks, then test";
 
@@ -83,6 +85,7 @@ fn run() -> Result<()> {
         ("fmt", []) => checks::format(),
         ("lint", []) => checks::lint(),
         ("proto", []) => checks::proto(),
+        ("openapi", []) => checks::openapi(),
         ("licences", []) => checks::licences(),
         ("advisories", []) => checks::advisories(),
         ("checks", []) => checks::run(),

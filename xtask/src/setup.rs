@@ -8,6 +8,7 @@ mod terraform;
 mod zig;
 
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
@@ -69,6 +70,14 @@ const GRPCURL: Tool = Tool {
 /// Lints the contract, finds breaking changes, and calls it as another standard client.
 const BUF: Tool =
     Tool { name: "buf", version: "1.75.0", place: "bin/buf", needs: NPM, install: install_buf };
+/// Linter of the OpenAPI description.
+const REDOCLY: Tool = Tool {
+    name: "redocly",
+    version: "2.77.0",
+    place: "openapi/node_modules/.bin/redocly",
+    needs: NPM,
+    install: install_redocly,
+};
 /// Mail server for tests: a process with STARTTLS and an account.
 const SMTP_SERVER: Tool = Tool {
     name: "smtp-server",
@@ -149,6 +158,7 @@ const WIRE: &str = "crates/terraform-plugin/tests/wire";
 pub(crate) fn for_all() -> Result<()> {
     for_tests()?;
     for_provider_release()?;
+    for_openapi()?;
     for_licences()?;
     for_instructions()
 }
@@ -183,6 +193,12 @@ pub(crate) fn for_proto() -> Result<()> {
 /// Installs the linker for releases of the provider.
 pub(crate) fn for_provider_release() -> Result<()> {
     ready(&zig::ZIGBUILD)
+}
+
+/// Installs the linter of the OpenAPI description, and returns its path.
+pub(crate) fn for_openapi() -> Result<PathBuf> {
+    ready(&REDOCLY)?;
+    Ok(shell::tools().join(REDOCLY.place))
 }
 
 /// Installs the tools of the licence check.
@@ -309,6 +325,10 @@ fn install_buf(tool: &Tool) -> Result<()> {
         .context("failed to link buf into the folder of the tools")
 }
 
+fn install_redocly(tool: &Tool) -> Result<()> {
+    install_packages("openapi", &[&format!("@redocly/cli@{}", tool.version)])
+}
+
 fn install_smtp_server(tool: &Tool) -> Result<()> {
     install_packages("mail", &[&format!("smtp-server@{}", tool.version), POSTAL_MIME])
 }
@@ -367,7 +387,7 @@ mod tests {
         };
         assert!(!shell::found(unknown.program));
         assert!(shell::found("cargo") || shell::found("sh"));
-        let tools = [GRPCURL, BUF, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
+        let tools = [GRPCURL, BUF, REDOCLY, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
         let further = client::TOOLS
             .iter()
             .chain(&terraform::TOOLS)

@@ -9,12 +9,10 @@ use clap::{Args, Subcommand};
 use rules::{KeyId, Scope, Timestamp};
 use serde_json::json;
 use server::context::Context;
-use server::control::{
-    AuditRow, CreateKey, CreateWorkspace, KeepResults, KeyRow, RenameWorkspace, WorkspaceRow,
-};
+use server::control::{AuditRow, CreateKey, CreateWorkspace, KeepResults, KeyRow, RenameWorkspace};
 
 use crate::database_args::DatabaseArgs;
-use crate::output;
+use crate::{output, workspaces};
 
 /// Subcommands of `aloft workspaces`.
 #[derive(Debug, Subcommand)]
@@ -31,8 +29,14 @@ pub(crate) enum WorkspaceAction {
         #[arg(long)]
         plan: Option<String>,
     },
-    /// List all workspaces
+    /// List all workspaces with their plans, limits and usage
     List,
+    /// Show a workspace with its plan, limits and usage
+    Show {
+        /// Slug of the workspace
+        #[arg(long)]
+        slug: String,
+    },
     /// Change the name or the slug of a workspace; addresses of its status pages stay the same
     Rename {
         /// Slug of the workspace
@@ -151,7 +155,11 @@ pub(crate) async fn workspaces(
         }
         WorkspaceAction::List => {
             let all = admin.list_workspaces().await?;
-            database.answer(serde_json::to_value(&all)?, || table_of_workspaces(&all));
+            database.answer(serde_json::to_value(&all)?, || workspaces::table(&all));
+        }
+        WorkspaceAction::Show { slug } => {
+            let details = admin.show_workspace(slug).await?;
+            database.answer(serde_json::to_value(&details)?, || workspaces::sheet(&details));
         }
         WorkspaceAction::Keep { slug, days } => {
             admin.keep_results(KeepResults { workspace: slug.clone(), days }).await?;
@@ -211,15 +219,6 @@ fn table_of_changes(rows: &[AuditRow]) -> String {
     let row = |row: &AuditRow| {
         let AuditRow { happened_at, actor, action, resource_id, detail } = row.clone();
         [output::moment(happened_at), actor, action, resource_id, detail]
-    };
-    output::table(&[heads].into_iter().chain(rows.iter().map(row)).collect::<Vec<_>>())
-}
-
-fn table_of_workspaces(rows: &[WorkspaceRow]) -> String {
-    let heads = ["SLUG", "NAME", "PLAN", "ID", "MADE"].map(str::to_owned);
-    let row = |row: &WorkspaceRow| {
-        let (slug, name, plan) = (row.slug.clone(), row.name.clone(), row.plan.clone());
-        [slug, name, plan, row.id.to_string(), output::moment(row.created_at)]
     };
     output::table(&[heads].into_iter().chain(rows.iter().map(row)).collect::<Vec<_>>())
 }

@@ -19,6 +19,7 @@ mod serve;
 mod service;
 mod subscribers;
 mod terraform;
+mod workspaces;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -75,7 +76,7 @@ enum Command {
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Create, list, change and delete workspaces
+    /// Create, list, show, change and delete workspaces
     Workspaces {
         #[command(subcommand)]
         action: admin::WorkspaceAction,

@@ -17,7 +17,6 @@
 //!     }
 //! }
 //! let routes = Arc::new(Monitors).register(rpc::Routes::new());            // MonitorServiceExt
-//! let (routes, health) = connectrpc_health::install_static(routes, rpc::service_names());
 //! let reflector = connectrpc_reflection::Reflector::from_descriptor_set_bytes(rpc::DESCRIPTORS)?;
 //! let service = rpc::serve(connectrpc_reflection::install(routes, reflector));
 //! // /rpc for every client, the root for stock gRPC ones, which can't have a prefix; the layer
@@ -61,6 +60,7 @@ mod generated;
 
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
+pub mod health;
 pub mod incident;
 pub mod maintenance;
 pub mod monitor;

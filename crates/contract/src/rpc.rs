@@ -18,8 +18,8 @@ use rules::limits;
 pub use buffa::Message;
 pub use connectrpc::client::CallOptions;
 pub use connectrpc::{
-    ConnectRpcService as Service, RequestContext, Response, Router as Routes, ServiceRequest,
-    ServiceResult,
+    ConnectRpcService as Service, InboundStream, RequestContext, Response, Router as Routes,
+    ServiceRequest, ServiceResult, ServiceStream,
 };
 
 pub use self::call::Call;
@@ -44,6 +44,9 @@ pub const KEY_HEADER: &str = "x-service-key";
 /// the same for the retries of that call.
 pub const IDEMPOTENCY_KEY_HEADER: &str = "idempotency-key";
 
+/// Bytes before each message of a stream.
+const ENVELOPE_BYTES: usize = connectrpc::envelope::HEADER_SIZE;
+
 /// Where clients look for the service when nobody said: a server on this machine. To be replaced
 /// by the public address of a hosted service.
 pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:8080/rpc";
@@ -56,6 +59,9 @@ pub fn encoded_bytes(message: &impl Message) -> usize {
 /// The description of all files of `proto/` as a `google.protobuf.FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!("gen/descriptors.bin");
 
+/// [`DESCRIPTORS`] with the comments of `proto/`, compressed by brotli: for reflection.
+pub const COMMENTED_DESCRIPTORS: &[u8] = include_bytes!("gen/commented.bin.br");
+
 /// The service that answers `routes` over every protocol, with the limits and the strictness that
 /// the contract promises.
 pub fn serve(routes: Routes) -> Service {
@@ -65,6 +71,14 @@ pub fn serve(routes: Routes) -> Service {
 /// Like [`serve`], with `around` outside of the strictness: it sees what that refuses, too.
 pub fn serve_with(routes: Routes, around: impl connectrpc::Interceptor) -> Service {
     limited(routes).with_interceptor(around).with_interceptor(Strict)
+}
+
+/// Limits the requests of these methods, such as `/grpc.health.v1.Health/Check`, to a few kilobytes.
+pub fn with_small_requests(routes: Routes, methods: &[&str]) -> Routes {
+    let limits = connectrpc::Limits::default()
+        .with_max_request_body_size(limits::MESSAGE_WITHOUT_KEY_BYTES_MAX + ENVELOPE_BYTES)
+        .with_max_message_size(limits::MESSAGE_WITHOUT_KEY_BYTES_MAX);
+    methods.iter().fold(routes, |routes, method| routes.with_route_limits(method, limits))
 }
 
 fn limited(routes: Routes) -> Service {

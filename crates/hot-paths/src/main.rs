@@ -210,7 +210,7 @@ fn result(monitor: u64, row: u64, from: Timestamp) -> CheckResult {
         phases: phases(),
         status: Some(200),
         attempts: 1,
-        probe: ProbeId(Arc::from("embedded")),
+        probe: ProbeId(Arc::from("this server")),
         evidence: None,
     }
 }

@@ -24,6 +24,9 @@ pub const KEY_LIFETIME_MAX: Duration = Duration::from_hours(100 * 365 * 24);
 
 /// Maximum size of a message, in bytes, before and after decompression (issue 3).
 pub const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Maximum size of a request for health or reflection, in bytes (ours): both need no key, and their
+/// requests hold a name.
+pub const MESSAGE_WITHOUT_KEY_BYTES_MAX: usize = 16 * 1024;
 /// Maximum number of violations in a response (ours): gRPC sends them in a trailer, which clients
 /// limit to a few kilobytes.
 pub const VIOLATIONS_MAX: usize = 25;

@@ -4,13 +4,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Periodicity, limits};
 
 /// Names of the limits.
 const LIMITS: [&str; 5] = ["monitors", "shortest_period", "pages", "channels", "retention_days"];
 
 /// The limits of one plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Maximum number of monitors.
     pub monitors: Option<u32>,

@@ -5,12 +5,14 @@
 mod connect;
 mod database;
 mod desk;
+mod details;
 mod operation;
 mod socket;
 
 pub use self::connect::{Admin, connect};
 pub use self::database::{Place, migrate, restore};
 pub use self::desk::Desk;
+pub use self::details::{WorkspaceDetails, WorkspaceUsage};
 pub use self::operation::{
     AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow,
     RenameWorkspace, UnreadableRow, WorkspaceRow,

@@ -9,6 +9,7 @@ mod frame;
 mod html;
 mod links;
 mod list;
+mod openapi;
 mod pages;
 mod reading;
 mod respond;
@@ -54,6 +55,10 @@ pub(crate) fn routes(origin: Option<&str>) -> Router {
         .route("/docs/llms.txt", thing(Thing::List))
         .route("/docs/docs.js", thing(Thing::Script))
         .route("/docs/icon.svg", thing(Thing::Icon))
+        .route("/docs/reference/openapi.json", thing(Thing::OpenApi))
+        // Where programs look for it.
+        .route("/openapi.json", thing(Thing::OpenApi))
+        .route("/v1/openapi.json", thing(Thing::OpenApi))
         .route("/docs/{*path}", get(page))
         .with_state(Arc::new(Docs::new(origin.map(str::to_owned))))
 }

@@ -192,13 +192,13 @@ mod tests {
     fn note_says_which_probe_and_why() {
         let note = Note {
             at: Timestamp::from_millis(1_795_279_735_250),
-            probe: "embedded".to_owned(),
+            probe: "this server".to_owned(),
             is_suspect: true,
             detail: "4 of 6 hosts failed within a minute".to_owned(),
         };
-        insta::assert_snapshot!(String::from_utf8_lossy(&note.body()), @r#"{"version":1,"type":"probe.suspect","timestamp":"2026-11-21T16:48:55.250Z","data":{"probe":"embedded","message":"4 of 6 hosts failed within a minute"}}"#);
+        insta::assert_snapshot!(String::from_utf8_lossy(&note.body()), @r#"{"version":1,"type":"probe.suspect","timestamp":"2026-11-21T16:48:55.250Z","data":{"probe":"this server","message":"4 of 6 hosts failed within a minute"}}"#);
         let mail = note.mail("ops@example.com", 7);
-        assert_eq!(mail.subject, "Aloft: probe `embedded` may be at fault");
+        assert_eq!(mail.subject, "Aloft: probe `this server` may be at fault");
         assert!(mail.text.starts_with("4 of 6 hosts failed within a minute\n"), "{}", mail.text);
     }
 }

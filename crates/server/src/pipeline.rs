@@ -36,7 +36,7 @@ use self::judge::{Canaries, Command, Judge, Watched};
 pub use self::judge::{Health, RegionHealth};
 pub use self::notify::{Notifier, Parts as NotifierParts, Running as Notifying, Tested};
 use self::places::Places;
-pub use self::probes::{EMBEDDED, Probes};
+pub use self::probes::{Probes, THIS_SERVER};
 use self::threads::Thread;
 use crate::context::Context;
 use crate::lane::{self, Errand, Finished, Jobs, Paced, UnderWay};

@@ -13,6 +13,7 @@ mod list;
 mod maintenance;
 mod monitor;
 mod notification;
+mod reflection;
 mod region;
 mod status_page;
 mod status_report;
@@ -22,7 +23,6 @@ mod whole;
 
 use std::sync::Arc;
 
-use connectrpc_reflection::Reflector;
 use contract::incident::wire::IncidentServiceExt as _;
 use contract::maintenance::wire::MaintenanceServiceExt as _;
 use contract::monitor::wire::MonitorServiceExt as _;
@@ -46,8 +46,8 @@ use self::status_report::StatusReports;
 pub(crate) use self::whole::whole;
 use crate::app::App;
 
-/// All services, with health and reflection, over every protocol. Health says until `stop` that all
-/// is well; then it ends the streams of those who watch it, so that the server need not wait for them.
+/// All services, with health and reflection, over every protocol. Streams of health end at `stop`, so that
+/// the server need not wait for them.
 pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Monitors(app.clone())).register(rpc::Routes::new());
     let routes = Arc::new(Incidents(app.clone())).register(routes);
@@ -56,16 +56,7 @@ pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Regions(app.clone())).register(routes);
     let routes = Arc::new(StatusPages(app.clone())).register(routes);
     let routes = Arc::new(StatusReports(app.clone())).register(routes);
-    let (routes, health) = health::install(routes, rpc::service_names(), stop.clone());
-    tokio::spawn(async move {
-        stop.cancelled().await;
-        health.shutdown();
-        for service in health.services() {
-            health.remove_service(&service);
-        }
-    });
-    let reflector = Reflector::from_descriptor_set_bytes(rpc::DESCRIPTORS)
-        .expect("codegen wrote a whole description");
-    let routes = connectrpc_reflection::install(routes, reflector);
+    let routes = health::install(routes, stop);
+    let routes = reflection::install(routes);
     rpc::serve_with(routes, Counted(app.metrics.clone()))
 }

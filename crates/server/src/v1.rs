@@ -1,8 +1,7 @@
-//! `/v1`: the identity endpoints of the specification (§4.1, §4.2) and their description. Errors
-//! are `application/problem+json` with the reasons of the RPC.
+//! `/v1`: the identity endpoints of the specification (§4.1, §4.2). Errors are `application/problem+json`
+//! with the reasons of the RPC. Their description is one with that of the RPC, see `docs::openapi`.
 
 mod key;
-mod openapi;
 mod problem;
 mod whoami;
 
@@ -17,19 +16,12 @@ pub(crate) use self::problem::Problem;
 use crate::app::App;
 use crate::auth::Gate;
 
-/// Every route with its methods, for the test that holds the description against them.
-#[cfg(test)]
-const ROUTES: &[(&str, &str)] =
-    &[("get", "/v1/whoami"), ("delete", "/v1/api-key/{id}"), ("get", "/v1/openapi.json")];
-
 /// The routes of `/v1`.
 pub(crate) fn routes(app: &App) -> Router {
     Router::new()
         .route("/v1/whoami", get(whoami::whoami))
         .route("/v1/api-key/{id}", delete(key::revoke))
         .route_layer(from_fn_with_state(app.gate(), Gate::before_v1))
-        // What the endpoints are is no secret, as with reflection.
-        .route("/v1/openapi.json", get(openapi::description))
         .method_not_allowed_fallback(wrong_method)
         .route("/v1", any(unknown_path))
         .route("/v1/", any(unknown_path))
@@ -38,12 +30,12 @@ pub(crate) fn routes(app: &App) -> Router {
 }
 
 async fn unknown_path(request: Request) -> Problem {
-    let detail = format!("`{}` not found; see /v1/openapi.json", request.uri().path());
+    let detail = format!("`{}` not found; see /openapi.json", request.uri().path());
     Problem::new(StatusCode::NOT_FOUND, Reason::NotFound, detail)
 }
 
 async fn wrong_method(request: Request) -> Problem {
     let (method, path) = (request.method(), request.uri().path());
-    let detail = format!("{method} is not for `{path}`; see /v1/openapi.json");
+    let detail = format!("{method} is not for `{path}`; see /openapi.json");
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, Reason::Verb, detail)
 }

@@ -99,7 +99,7 @@ async fn read_at_boot(store: &Store) -> Result<(), StoreError> {
 
 async fn measure(store: &Store, size: u64) -> Result<(), StoreError> {
     let rows = ROWS.min(size * 2_000);
-    let probe = ProbeId(Arc::from("embedded"));
+    let probe = ProbeId(Arc::from("this server"));
     let (began, cpu) = (Instant::now(), cpu_micros());
     let mut slowest = std::time::Duration::ZERO;
     for first in (0..rows).step_by(size as usize) {

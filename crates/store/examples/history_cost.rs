@@ -112,7 +112,7 @@ impl std::fmt::Display for Spent {
 
 /// Commits ten minutes of results in the order of their slots.
 async fn commit(store: &Store, from: i64) -> Result<Spent, StoreError> {
-    let probe = ProbeId(Arc::from("embedded"));
+    let probe = ProbeId(Arc::from("this server"));
     let begun = (Instant::now(), cpu_micros());
     let mut rows = 0;
     for period in 0..600_000 / PERIOD_MS {

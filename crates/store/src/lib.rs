@@ -48,6 +48,7 @@ mod signing_secrets;
 mod store;
 mod subscribers;
 mod transfer;
+mod usage;
 mod vault;
 mod workspaces;
 mod writer;
@@ -96,5 +97,6 @@ pub use subscribers::{
     Asked, Begins, NewSubscriber, Receiving, SubscriberFilter, Subscribers, Visit, Wanted,
 };
 pub use transfer::{Transferred, transfer};
+pub use usage::Usage;
 pub use vault::MasterKeySource;
 pub use workspaces::{Edit as WorkspaceEdit, FREE_PLAN, Workspace, Workspaces};

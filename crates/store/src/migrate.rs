@@ -107,6 +107,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0027_deleted_workspaces.sql"),
         postgres: include_str!("../migrations/postgres/0027_deleted_workspaces.sql"),
     },
+    Migration {
+        version: 28,
+        sqlite: include_str!("../migrations/sqlite/0028_this_server.sql"),
+        postgres: include_str!("../migrations/postgres/0028_this_server.sql"),
+    },
 ];
 
 impl Migration {
@@ -307,6 +312,7 @@ mod tests {
         let results = store.results().newest(workspace, id, since, 10).await.unwrap();
         assert_eq!(results.len(), 1);
         assert_eq!((results[0].latency_us, results[0].status), (9_000, Some(200)));
+        assert_eq!(results[0].probe.0.as_ref(), "this server");
         store.close().await.unwrap();
     }
 

@@ -42,7 +42,8 @@ impl Counted {
         }
     }
 
-    const fn count(self) -> &'static str {
+    /// Returns the query that counts them in a workspace.
+    pub(crate) const fn count(self) -> &'static str {
         match self {
             Self::Monitors => {
                 "SELECT COUNT(*) FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL"

@@ -6,16 +6,21 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use buffa::Message as _;
+use buffa_descriptor::generated::descriptor::FileDescriptorSet;
 
 use super::{header, read_all, sources};
+use crate::compress;
 
 /// Folder of the hand-written contract.
 const PROTO: &str = "proto";
-/// Name of the file with the descriptors of all files, without comments, for reflection and for
-/// tests that walk it.
+/// Name of the file with the descriptors of all files, without comments, for the server itself and
+/// for tests that walk it.
 const DESCRIPTORS: &str = "descriptors.bin";
-/// Prefix of files whose code comes from a library. Their descriptors are included.
-const DESCRIBED_ONLY: &str = "grpc/";
+/// The same with comments, for reflection. It is compressed because it is larger and rarely used.
+const COMMENTED: &str = "commented.bin.br";
+/// Prefix of Google's files in every description. Their comments are left out.
+const WELL_KNOWN: &str = "google/protobuf/";
 /// Predicates that omit a field from JSON if it has its type's default. The predicates of fields
 /// with presence (`Option::is_none`, `is_unset_message_field`) have other names.
 const DROPPED_DEFAULTS: &str = "skip_serializing_if = \"::buffa::json_helpers::skip_if::is_";
@@ -24,16 +29,16 @@ const KEPT: &str = "is_unset_message_field";
 /// Generates all files by name.
 pub(super) fn generate(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let proto = root.join(PROTO);
-    let mut sources = sources(&proto)?;
+    let sources = sources(&proto)?;
     let mut compiler = protox::Compiler::new([&proto])?;
     compiler.include_imports(true).include_source_info(true).open_files(&sources)?;
-    sources.retain(|name| !name.starts_with(DESCRIBED_ONLY));
 
     let scratch = tempfile::tempdir()?;
     let code = scratch.path().join("code");
     fs::create_dir_all(&code)?;
     let commented = scratch.path().join("commented.bin");
-    fs::write(&commented, compiler.encode_file_descriptor_set())?;
+    let described = compiler.encode_file_descriptor_set();
+    fs::write(&commented, &described)?;
     connectrpc_build::Config::new()
         .buffa_config(options())
         .descriptor_set(&commented)
@@ -51,9 +56,27 @@ pub(super) fn generate(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
             format!("{}{}", header(PROTO), with_defaults_in_json(&code)).into_bytes(),
         );
     }
+    files.insert(COMMENTED.to_owned(), compress::brotli(&with_comments_only(&described)?)?);
     compiler.include_source_info(false);
     files.insert(DESCRIPTORS.to_owned(), compiler.encode_file_descriptor_set());
     Ok(files)
+}
+
+/// Removes source positions without a comment, and the comments of well-known types.
+fn with_comments_only(described: &[u8]) -> Result<Vec<u8>> {
+    let mut set = FileDescriptorSet::decode_from_slice(described)?;
+    for file in &mut set.file {
+        if file.name.as_deref().is_some_and(|name| name.starts_with(WELL_KNOWN)) {
+            file.source_code_info = None.into();
+        }
+        let Some(info) = file.source_code_info.as_option_mut() else { continue };
+        info.location.retain(|location| {
+            let attached = [&location.leading_comments, &location.trailing_comments];
+            attached.iter().any(|comment| comment.is_some())
+                || !location.leading_detached_comments.is_empty()
+        });
+    }
+    Ok(set.encode_to_vec())
 }
 
 /// Returns the generator's options: messages with their JSON, without unused code that each build

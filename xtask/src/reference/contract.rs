@@ -88,6 +88,10 @@ pub(super) struct Field {
     pub(super) comment: String,
     pub(super) kind: Kind,
     pub(super) repeated: bool,
+    /// Whether a response leaves it out if it is not set.
+    pub(super) can_be_absent: bool,
+    /// Whether it is a choice of a `oneof`.
+    pub(super) is_choice: bool,
 }
 
 /// Type of a field's value.
@@ -255,11 +259,16 @@ fn read_field(field: &FieldDescriptorProto, comment: String) -> Result<Field> {
         },
         other => bail!("unsupported field type {other:?}"),
     };
+    let repeated = field.label() == Label::Repeated;
+    let is_choice = field.oneof_index.is_some() && !field.proto3_optional();
+    let is_object = field.r#type() == Type::Message;
     Ok(Field {
         name: field.name().to_owned(),
         json: field.json_name().to_owned(),
         comment,
         kind,
-        repeated: field.label() == Label::Repeated,
+        repeated,
+        can_be_absent: !repeated && (is_object || field.oneof_index.is_some()),
+        is_choice,
     })
 }

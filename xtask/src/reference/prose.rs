@@ -37,6 +37,16 @@ impl<'a> Prose<'a> {
         result
     }
 
+    /// Returns a text without links, for documents in which they lead nowhere.
+    pub(super) fn plain(&self, text: &str) -> String {
+        let parts = text.split('`').enumerate();
+        let parts = parts.map(|(at, part)| match at % 2 {
+            1 => format!("`{}`", self.in_json(part)),
+            _ => part.to_owned(),
+        });
+        parts.collect()
+    }
+
     /// Returns the link to an object from the page of `package`.
     #[expect(clippy::unused_self, reason = "callers use one object for all links")]
     pub(super) fn object(&self, package: &str, full: &str) -> String {

@@ -4,6 +4,8 @@
 mod errors;
 mod fields;
 
+pub(super) use fields::{CONDITIONAL, given};
+
 use std::collections::BTreeSet;
 
 use anyhow::Result;
@@ -249,7 +251,7 @@ impl<'a> Page<'a> {
 
 /// Returns the scope that a method needs: read for methods without side effects, otherwise write
 /// (§5.5).
-fn scope(method: &Method) -> &'static str {
+pub(super) fn scope(method: &Method) -> &'static str {
     match method.level {
         Level::Reads => rules::Scope::Read.as_str(),
         Level::Repeatable | Level::Once => rules::Scope::Write.as_str(),
@@ -257,7 +259,7 @@ fn scope(method: &Method) -> &'static str {
 }
 
 /// Returns the message that a field contains.
-fn object(field: &Field) -> Option<&str> {
+pub(super) fn object(field: &Field) -> Option<&str> {
     match &field.kind {
         Kind::Object(full) => Some(full),
         Kind::Text | Kind::Number | Kind::Flag | Kind::Time | Kind::Mask => None,
@@ -265,7 +267,7 @@ fn object(field: &Field) -> Option<&str> {
 }
 
 /// Collects all messages within a message, at any depth.
-fn reach<'a>(book: &'a Book, message: &str, found: &mut BTreeSet<&'a str>) {
+pub(super) fn reach<'a>(book: &'a Book, message: &str, found: &mut BTreeSet<&'a str>) {
     for object in book.contract.message(message).fields.iter().filter_map(object) {
         if found.insert(object) {
             reach(book, object, found);

@@ -33,7 +33,7 @@ export interface RegionInfo {
   /** Whether monitors without regions run here. */
   default: boolean;
   /**
-   * The probe that runs the checks. `embedded` is the server itself, which serves the region from its own
+   * The probe that runs the checks. `this server` is the server itself, which serves the region from its own
    * location. Empty if the region is unserved.
    */
   servedBy: string;

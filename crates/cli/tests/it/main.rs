@@ -24,3 +24,4 @@ mod restore;
 mod serve;
 mod target;
 mod terraform;
+mod workspaces;

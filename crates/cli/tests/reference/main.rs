@@ -12,6 +12,7 @@ mod answers;
 mod blocks;
 #[path = "../client/build.rs"]
 mod build;
+mod openapi;
 mod pattern;
 mod player;
 #[path = "../it/process.rs"]

@@ -109,7 +109,7 @@ impl<'a> Example<'a> {
 }
 
 /// Repeats the call until the response matches, if the step says that this takes a while.
-fn until(step: &Value, saved: &Saved, ask: &mut dyn FnMut() -> Value) -> Value {
+pub(super) fn until(step: &Value, saved: &Saved, ask: &mut dyn FnMut() -> Value) -> Value {
     let end = Instant::now() + PATIENCE;
     let pattern = filled(&step["answer"], saved);
     loop {
@@ -137,7 +137,7 @@ fn hold(step: &Value, saved: &Saved, taken: &Taken) {
     assert!(answer["code"].is_null(), "{}: {answer}", step["call"]);
 }
 
-fn save(step: &Value, answer: &Value, saved: &mut Saved) {
+pub(super) fn save(step: &Value, answer: &Value, saved: &mut Saved) {
     for (name, path) in step["save"].as_object().into_iter().flatten() {
         saved.insert(name.clone(), at(answer, path.as_str().unwrap()));
     }

@@ -257,7 +257,7 @@ pub struct Region {
         with = "::buffa::json_helpers::proto_bool"
     )]
     pub default: bool,
-    /// The probe that runs the checks. `embedded` is the server itself, which serves the region from its own
+    /// The probe that runs the checks. `this server` is the server itself, which serves the region from its own
     /// location. Empty if the region is unserved.
     ///
     /// Field 6: `served_by`
@@ -1129,7 +1129,7 @@ pub mod __buffa {
             ///
             /// Field 5: `default`
             pub default: bool,
-            /// The probe that runs the checks. `embedded` is the server itself, which serves the region from its own
+            /// The probe that runs the checks. `this server` is the server itself, which serves the region from its own
             /// location. Empty if the region is unserved.
             ///
             /// Field 6: `served_by`
@@ -1604,7 +1604,7 @@ pub mod __buffa {
             pub fn default(&self) -> bool {
                 self.0.reborrow().default
             }
-            /// The probe that runs the checks. `embedded` is the server itself, which serves the region from its own
+            /// The probe that runs the checks. `this server` is the server itself, which serves the region from its own
             /// location. Empty if the region is unserved.
             ///
             /// Field 6: `served_by`

@@ -1,4 +1,4 @@
-//! What callers of each protocol get for bad calls, and that health and reflection are there.
+//! What callers of each protocol get for bad calls, and that reflection is there.
 
 use axum::body::Body;
 use http::Request;
@@ -94,13 +94,6 @@ async fn grpc_with_json_is_checked_as_well() {
     let trailers = body.trailers().unwrap_or(&headers);
     assert_eq!(trailers["grpc-status"], "3");
     assert!(trailers["grpc-message"].to_str().unwrap().contains("ident"));
-}
-
-#[tokio::test]
-async fn health_says_that_the_service_serves() {
-    let path = "/grpc.health.v1.Health/Check";
-    let body = r#"{"service":"monitor.v1.MonitorService"}"#;
-    assert_snapshot!(answer(post(path, "application/json", body)).await, @r#"200 {"status":"SERVING"}"#);
 }
 
 #[tokio::test]

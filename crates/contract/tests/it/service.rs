@@ -1,5 +1,5 @@
 //! The recipe of the crate's documentation, whole: a service of the contract, mounted in axum under
-//! `/rpc` and at the root, with health, reflection and a caller put in by a layer.
+//! `/rpc` and at the root, with reflection and a caller put in by a layer.
 
 use std::sync::Arc;
 
@@ -161,7 +161,6 @@ impl MonitorService for Echo {
 /// The service as a server mounts it.
 pub(crate) fn app() -> Router {
     let routes = Arc::new(Echo).register(rpc::Routes::new());
-    let (routes, _health) = connectrpc_health::install_static(routes, rpc::service_names());
     let reflector =
         connectrpc_reflection::Reflector::from_descriptor_set_bytes(rpc::DESCRIPTORS).unwrap();
     let service = rpc::serve(connectrpc_reflection::install(routes, reflector));

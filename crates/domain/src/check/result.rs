@@ -6,7 +6,7 @@ use rules::Timestamp;
 
 use super::{Assessment, Attempt, Evidence, Identity, Job, Outcome, Phases};
 
-/// Name of the probe that ran a check, or `embedded`.
+/// Name of the probe that ran a check, such as `this server`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProbeId(pub Arc<str>);
 

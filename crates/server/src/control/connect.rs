@@ -18,7 +18,7 @@ use tokio::net::UnixStream;
 use super::operation::{Answer, Operation};
 use super::{
     AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, Desk, KeepResults, KeyRow,
-    RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceRow,
+    RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceDetails, WorkspaceRow,
 };
 use crate::context::Context;
 
@@ -79,11 +79,23 @@ impl Admin {
     }
 
     /// Every workspace, in the order of their creation.
-    pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceRow>, ControlError> {
+    pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceDetails>, ControlError> {
         let Answer::Workspaces(workspaces) = self.perform(Operation::ListWorkspaces).await? else {
             return Err(self.misunderstood());
         };
         Ok(workspaces)
+    }
+
+    /// Returns the workspace with this slug.
+    pub async fn show_workspace(
+        &self,
+        workspace: String,
+    ) -> Result<WorkspaceDetails, ControlError> {
+        let Answer::Details(details) = self.perform(Operation::ShowWorkspace { workspace }).await?
+        else {
+            return Err(self.misunderstood());
+        };
+        Ok(*details)
     }
 
     /// Gives a workspace other names.

@@ -24,7 +24,7 @@ use crate::pipeline::Pipeline;
 #[derive(Clone, Debug)]
 pub struct Desk {
     ctx: Context,
-    store: Store,
+    pub(super) store: Store,
     auth: Option<Arc<Auth>>,
     /// Checks the monitors, if a server runs.
     pipeline: Option<Pipeline>,
@@ -165,12 +165,6 @@ impl Desk {
         )))
     }
 
-    /// Every workspace.
-    pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceRow>, ControlError> {
-        let workspaces = self.store.workspaces().list().await.map_err(refused)?;
-        Ok(workspaces.into_iter().map(WorkspaceRow::from).collect())
-    }
-
     /// Keeps the results of a workspace for so many days, or as the server's setting says.
     pub async fn keep_results(&self, keep: KeepResults) -> Result<(), ControlError> {
         let (least, most) = (limits::RESULTS_KEPT_DAYS_MIN, limits::RESULTS_KEPT_DAYS_MAX);
@@ -255,6 +249,9 @@ impl Desk {
         Ok(match operation {
             Operation::CreateWorkspace(new) => Answer::Workspace(self.create_workspace(new).await?),
             Operation::ListWorkspaces => Answer::Workspaces(self.list_workspaces().await?),
+            Operation::ShowWorkspace { workspace } => {
+                Answer::Details(Box::new(self.show_workspace(&workspace).await?))
+            }
             Operation::RenameWorkspace(renamed) => {
                 Answer::Workspace(self.rename_workspace(renamed).await?)
             }
@@ -369,6 +366,6 @@ fn row(key: ApiKey, workspace: &str) -> KeyRow {
 
 /// For `map_err`, which gives what it has.
 #[expect(clippy::needless_pass_by_value, reason = "it stands where an error is mapped")]
-fn refused(error: StoreError) -> ControlError {
+pub(super) fn refused(error: StoreError) -> ControlError {
     ControlError::Refused(error.to_string())
 }

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use rules::{KeyId, Scope, Secret, Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
+use super::WorkspaceDetails;
+
 /// A new workspace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CreateWorkspace {
@@ -131,6 +133,9 @@ pub struct UnreadableRow {
 pub(super) enum Operation {
     CreateWorkspace(CreateWorkspace),
     ListWorkspaces,
+    ShowWorkspace {
+        workspace: String,
+    },
     RenameWorkspace(RenameWorkspace),
     SetPlan {
         workspace: String,
@@ -173,7 +178,8 @@ pub(super) enum Operation {
 #[serde(tag = "answer", content = "of", rename_all = "snake_case")]
 pub(super) enum Answer {
     Workspace(WorkspaceRow),
-    Workspaces(Vec<WorkspaceRow>),
+    Workspaces(Vec<WorkspaceDetails>),
+    Details(Box<WorkspaceDetails>),
     /// The workspace is gone.
     Deleted,
     Audited(Vec<AuditRow>),

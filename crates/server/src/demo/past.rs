@@ -12,7 +12,7 @@ use store::{Batch, StoreError};
 
 use super::{DNS_RECORDS, FAILING_PAGE, FLAPPING_PAGE, HEALTHY_PAGE, SLOW_PAGE, TCP_PORT};
 use crate::app::App;
-use crate::pipeline::EMBEDDED;
+use crate::pipeline::THIS_SERVER;
 
 /// How long ago it began.
 const DAYS: u32 = 90;
@@ -167,7 +167,7 @@ fn result(
         phases,
         status: (kind == MonitorKind::Http).then_some(code),
         attempts: 1,
-        probe: ProbeId(Arc::from(EMBEDDED)),
+        probe: ProbeId(Arc::from(THIS_SERVER)),
         evidence: None,
     }
 }

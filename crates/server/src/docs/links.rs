@@ -36,7 +36,7 @@ pub(super) fn resolve(path: &str, written: &str) -> Target {
     if let Some(document) = documents.find(|it| it.path == file || it.address() == folder) {
         return Target::Here(format!("{}{fragment}", document.address()));
     }
-    let served = list::FILES.iter().any(|it| it.path == file);
+    let served = file == list::OPENAPI || list::FILES.iter().any(|it| it.path == file);
     if served { Target::Here(folder) } else { Target::Nowhere }
 }
 
@@ -74,8 +74,9 @@ mod tests {
             from("../../reference/webhook.schema.json"),
             here("/docs/reference/webhook.schema.json")
         );
+        assert_eq!(from("../../reference/openapi.json"), here("/docs/reference/openapi.json"));
         assert_eq!(from("#schema"), here("#schema"));
-        assert_eq!(from("/v1/openapi.json"), here("/v1/openapi.json"));
+        assert_eq!(from("/openapi.json"), here("/openapi.json"));
         let outside = "https://developer.hashicorp.com/terraform";
         assert_eq!(from(outside), Target::Outside(outside.to_owned()));
     }

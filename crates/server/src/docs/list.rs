@@ -151,6 +151,9 @@ pub(super) const FILES: &[File] = files![
     "reference/status.schema.json": SCHEMA,
 ];
 
+/// Path of the OpenAPI description, which is compressed in the program (`openapi`).
+pub(super) const OPENAPI: &str = "reference/openapi.json";
+
 /// All documents, in order.
 pub(super) fn documents() -> impl Iterator<Item = &'static Document> {
     CHAPTERS.iter().flat_map(|chapter| chapter.documents)

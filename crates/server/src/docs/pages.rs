@@ -125,6 +125,7 @@ pub(super) fn front_text(origin: &str) -> String {
          Documentation   {origin}{BASE} (all pages, in Markdown: {origin}{BASE}/llms.txt)\n\
          Who am I        {origin}/v1/whoami\n\
          Calls           POST {origin}/rpc/monitor.v1.MonitorService/ListMonitors\n\
+         OpenAPI         {origin}/openapi.json\n\
          Health          {origin}/healthz, {origin}/readyz, {origin}/metrics\n"
     )
 }

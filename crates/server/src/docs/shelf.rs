@@ -12,9 +12,9 @@ use tokio::sync::{Notify, Semaphore};
 
 use super::document::Document;
 use super::list::{self, File};
-use super::pages;
 use super::search::Index;
 use super::style::{ICON, SCRIPT};
+use super::{openapi, pages};
 use crate::said::{Encoding, Said};
 
 /// For how long everything stays that nobody asks for.
@@ -48,6 +48,8 @@ pub(super) enum Thing {
     Script,
     /// The icon.
     Icon,
+    /// The OpenAPI description.
+    OpenApi,
 }
 
 /// A thing as it goes over the wire, in one encoding.
@@ -203,6 +205,7 @@ impl Thing {
             Self::List => Said::of(MARKDOWN, pages::markdown_list(origin.unwrap_or_default())),
             Self::Script => Said::of("text/javascript; charset=utf-8", SCRIPT),
             Self::Icon => Said::of("image/svg+xml", ICON),
+            Self::OpenApi => Said::of(super::JSON, openapi::description()),
         }
     }
 }

@@ -345,7 +345,7 @@ fn name_places(grounds: &mut Grounds, watched: &Watched, probes: &Probes) {
         let Some(slot) = *slot else { continue };
         let shares = slots.iter().filter(|other| **other == Some(slot)).count() > 1;
         if shares || slot == ProbeSlot::EMBEDDED {
-            seen.place = Some(probes.place(slot).to_owned());
+            seen.place = Some(probes.name(slot).to_owned());
         }
     }
 }

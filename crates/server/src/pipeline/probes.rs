@@ -9,10 +9,9 @@ use domain::judge::{ProbeSlot, Serving};
 use probe::Probe;
 use rules::Region;
 
-/// Public name of the probe inside the server.
-const THIS_SERVER: &str = "this server";
-/// Name of the probe inside the server, which stands in for all regions.
-pub const EMBEDDED: &str = "embedded";
+/// Name of the probe inside the server, which stands in for all regions. People read it as the place that
+/// checks come from, in alerts, on pages and over RPC.
+pub const THIS_SERVER: &str = "this server";
 
 /// The probes there are, and the regions that each serves. Cheap to clone.
 #[derive(Clone)]
@@ -29,7 +28,7 @@ impl Probes {
     /// The server's own probe, for all regions; its checks come from these addresses, as far as that
     /// is known.
     pub fn embedded(probe: Probe, egress: Vec<IpAddr>) -> Self {
-        let known = Arc::new([(ProbeId(Arc::from(EMBEDDED)), probe)]);
+        let known = Arc::new([(ProbeId(Arc::from(THIS_SERVER)), probe)]);
         let serving = [ProbeSlot::EMBEDDED; Region::ALL.len()];
         Self { known, egress: egress.into(), serving }
     }
@@ -57,14 +56,9 @@ impl Probes {
         &self.known[usize::from(slot.0)]
     }
 
-    /// The name of a probe.
+    /// Returns the name of a probe, which is also that of its place.
     pub fn name(&self, slot: ProbeSlot) -> &str {
         &self.known(slot).0.0
-    }
-
-    /// Returns the public name of a probe.
-    pub fn place(&self, slot: ProbeSlot) -> &str {
-        if slot == ProbeSlot::EMBEDDED { THIS_SERVER } else { self.name(slot) }
     }
 
     /// Returns whether one probe serves all regions.

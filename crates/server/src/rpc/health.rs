@@ -1,48 +1,70 @@
-//! `grpc.health.v1.Health`. Watches of unknown services stay open, as the protocol asks
-//! (<https://github.com/grpc/grpc/blob/master/doc/health-checking.md>); the library would end them. It has no
-//! status for `SERVICE_UNKNOWN`, so they receive `UNKNOWN`.
+//! `grpc.health.v1.Health`: every service of the contract serves until the server stops. Watches end with the
+//! server. Those of unknown services stay open until then, as the protocol asks
+//! (<https://github.com/grpc/grpc/blob/master/doc/health-checking.md>). Whether the server is ready is
+//! answered by `observe::health`.
 
 use std::sync::Arc;
 
-use connectrpc_health::{
-    Checker, HealthExt as _, HealthService, StaticChecker, Status, StatusStream,
-    apply_request_limits, request_limits,
+use contract::health::wire::health_check_response::ServingStatus;
+use contract::health::wire::{
+    HEALTH_CHECK_SPEC, HEALTH_WATCH_SPEC, Health, HealthCheckRequest, HealthCheckResponse,
+    HealthExt as _,
 };
-use contract::rpc::{Code, Error, Routes};
+use contract::rpc::{
+    self, RequestContext, Response, Routes, ServiceRequest, ServiceResult, ServiceStream,
+};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
 
-/// Checker whose watches end with the server.
-struct Watched {
-    known: Arc<StaticChecker>,
+/// The health of all services of one server.
+struct ServerHealth {
     stop: CancellationToken,
 }
 
-/// Adds health to the routes and returns the checker that sets it. Watches end at `stop`.
-pub(super) fn install(
-    routes: Routes,
-    services: impl IntoIterator<Item = impl Into<String>>,
-    stop: CancellationToken,
-) -> (Routes, Arc<StaticChecker>) {
-    let known = Arc::new(StaticChecker::with_services(services));
-    let watched = Watched { known: Arc::clone(&known), stop };
-    let routes = Arc::new(HealthService::new(watched)).register(routes);
-    (apply_request_limits(routes, request_limits()), known)
+/// Adds health to the routes. It is not serving from `stop` on.
+pub(super) fn install(routes: Routes, stop: CancellationToken) -> Routes {
+    let routes = Arc::new(ServerHealth { stop }).register(routes);
+    rpc::with_small_requests(routes, &[HEALTH_CHECK_SPEC.procedure, HEALTH_WATCH_SPEC.procedure])
 }
 
-impl Checker for Watched {
-    async fn check(&self, service: &str) -> Result<Status, Error> {
-        self.known.check(service).await
-    }
-
-    async fn watch(&self, service: &str) -> Result<StatusStream, Error> {
-        match self.known.watch(service).await {
-            Err(error) if error.code == Code::NotFound => {
-                let end = self.stop.clone().cancelled_owned().into_stream();
-                let first = stream::iter([Status::Unknown]);
-                Ok(StatusStream::new(first.chain(end.filter_map(async |()| None))))
-            }
-            watched => watched,
+impl Health for ServerHealth {
+    async fn check(
+        &self,
+        _: RequestContext,
+        request: ServiceRequest<'_, HealthCheckRequest>,
+    ) -> ServiceResult<HealthCheckResponse> {
+        if !is_known(request.service) {
+            return Err(rpc::not_found("service", request.service));
         }
+        Response::ok(response(self.status()))
     }
+
+    async fn watch(
+        &self,
+        _: RequestContext,
+        request: ServiceRequest<'_, HealthCheckRequest>,
+    ) -> ServiceResult<ServiceStream<HealthCheckResponse>> {
+        let is_known = is_known(request.service);
+        let first = if is_known { self.status() } else { ServingStatus::SERVICE_UNKNOWN };
+        let last = (first == ServingStatus::SERVING).then_some(ServingStatus::NOT_SERVING);
+        let stopped = self.stop.clone().cancelled_owned();
+        let rest = stopped.map(move |()| stream::iter(last)).flatten_stream();
+        let statuses = stream::iter([first]).chain(rest);
+        Response::stream_ok(statuses.map(|status| Ok(response(status))))
+    }
+}
+
+impl ServerHealth {
+    fn status(&self) -> ServingStatus {
+        if self.stop.is_cancelled() { ServingStatus::NOT_SERVING } else { ServingStatus::SERVING }
+    }
+}
+
+/// Returns whether the contract has a service with this name. The empty name is the whole server.
+fn is_known(service: &str) -> bool {
+    service.is_empty() || rpc::service_names().any(|name| name == service)
+}
+
+fn response(status: ServingStatus) -> HealthCheckResponse {
+    HealthCheckResponse { status: status.into() }
 }

@@ -6,9 +6,10 @@ use contract::region::wire::{
     ListRegionsRequest, ListRegionsResponse, Region as Shown, RegionService,
 };
 use contract::rpc::{self, RequestContext, Response, ServiceRequest, ServiceResult};
+use domain::judge::ProbeSlot;
 
 use crate::app::App;
-use crate::pipeline::{EMBEDDED, PipelineError, RegionHealth};
+use crate::pipeline::{PipelineError, RegionHealth};
 
 /// The service.
 #[derive(Clone, Debug)]
@@ -33,15 +34,14 @@ impl Regions {
         let RegionHealth { region, health, heard_at } = found;
         let (place, probes) = (region.place(), self.0.pipeline.probes());
         let probe = probes.serving(region).probe;
-        let name = probes.name(probe).to_owned();
         Shown {
             id: region.to_string(),
             group: region.group().to_string(),
             city: place.city.to_owned(),
             country: place.country.to_owned(),
             default: self.0.default_regions.contains(&region),
-            stands_in: name == EMBEDDED,
-            served_by: name,
+            stands_in: probe == ProbeSlot::EMBEDDED,
+            served_by: probes.name(probe).to_owned(),
             health: health.as_str().to_owned(),
             last_seen_at: heard_at.map(instant).unwrap_or_default(),
             egress_addresses: probes.egress(probe).iter().map(ToString::to_string).collect(),

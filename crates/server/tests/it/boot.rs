@@ -135,7 +135,7 @@ async fn who_watches_its_health_does_not_keep_a_server_from_stopping() {
 #[tokio::test]
 async fn watch_of_an_unknown_service_stays_open() {
     let seen = watched_until_the_end(b"\x0a\x04nope").await;
-    assert_eq!(seen.body, framed(b""), "one message, UNKNOWN: {seen}");
+    assert_eq!(seen.body, framed(b"\x08\x03"), "one message, SERVICE_UNKNOWN: {seen}");
     assert_eq!(seen.grpc_status(), Some(0), "{seen}");
 }
 

@@ -136,6 +136,26 @@ async fn caches_and_browsers_are_told_what_they_may_do() {
     );
 }
 
+// issue 16 point 17: "Publish OpenAPI 3.1 for the whole RPC API (Connect JSON) at `/openapi.json`"
+#[tokio::test]
+async fn openapi_needs_no_key_and_is_compressed_and_cached() {
+    let site = Site::open().await;
+    let whole = site.ask("/openapi.json", &[]).await;
+    assert_eq!((whole.status.as_u16(), whole.json()["openapi"].as_str()), (200, Some("3.1.0")));
+    assert_eq!(whole.headers["content-type"], "application/json");
+    let written = include_str!("../../../../docs/reference/openapi.json");
+    assert!(whole.body == written, "the program has the file of docs/reference");
+    for path in ["/openapi.json", "/v1/openapi.json", "/docs/reference/openapi.json"] {
+        let small = site.ask(path, &[("accept-encoding", "br")]).await;
+        assert_eq!(small.headers["content-encoding"], "br", "{path}");
+        assert!(small.body.len() < 64 << 10, "{path} is {} bytes", small.body.len());
+        let etag = small.headers["etag"].to_str().unwrap();
+        assert_eq!(etag, whole.headers["etag"], "{path}");
+        let known = site.ask(path, &[("if-none-match", etag)]).await;
+        assert_eq!((known.status.as_u16(), known.body.len()), (304, 0), "{path}");
+    }
+}
+
 // issue 7: "HTML and CSS at most 30 KB" is what a status page has; a page of documentation keeps to it, too
 #[tokio::test]
 async fn a_page_is_small_on_the_wire() {
@@ -206,6 +226,7 @@ async fn the_root_says_what_this_is_and_leads_to_the_documentation() {
     Documentation   /docs (all pages, in Markdown: /docs/llms.txt)
     Who am I        /v1/whoami
     Calls           POST /rpc/monitor.v1.MonitorService/ListMonitors
+    OpenAPI         /openapi.json
     Health          /healthz, /readyz, /metrics
     ");
 }

@@ -100,7 +100,7 @@ async fn workspaces_are_renamed_and_deleted() {
     assert_eq!(owner.get("/v1/whoami").await.status, StatusCode::UNAUTHORIZED);
     assert!(refusal(desk.delete_workspace("acme-2").await).contains("not found"));
     let slugs: Vec<_> =
-        desk.list_workspaces().await.unwrap().into_iter().map(|row| row.slug).collect();
+        desk.list_workspaces().await.unwrap().into_iter().map(|it| it.workspace.slug).collect();
     assert_eq!(slugs, ["other"]);
     let new = server::control::CreateWorkspace {
         slug: "acme-2".to_owned(),

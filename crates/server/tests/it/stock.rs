@@ -7,8 +7,8 @@ use serde_json::Value;
 use testkit::server::TestServer;
 use tokio::process::Command;
 
-/// What a tool of the set-up prints, as JSON.
-async fn answer_of(tool: &str, args: &[&str]) -> Value {
+/// Returns the output of a tool of the set-up.
+async fn output_of(tool: &str, args: &[&str]) -> String {
     #[expect(clippy::disallowed_methods, reason = "where tools are is told to tests alone")]
     let folder = std::env::var("ALOFT_TOOLS_DIR").map_or_else(
         |_| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools")),
@@ -23,7 +23,13 @@ async fn answer_of(tool: &str, args: &[&str]) -> Value {
     let printed = String::from_utf8_lossy(&output.stdout);
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{tool} {args:?}: {printed}{complaint}");
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("{why}: {printed}"))
+    printed.into_owned()
+}
+
+/// Returns the output of a tool as JSON.
+async fn answer_of(tool: &str, args: &[&str]) -> Value {
+    let printed = output_of(tool, args).await;
+    serde_json::from_str(&printed).unwrap_or_else(|why| panic!("{why}: {printed}"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,6 +43,27 @@ async fn grpcurl_lists_monitors_without_files() {
     let args = ["-plaintext", "-emit-defaults", "-H", &key, "-d", "{}", &address, method];
     let answer = answer_of("grpcurl", &args).await;
     assert_eq!(answer["httpMonitors"], Value::Array(Vec::new()), "{answer}");
+}
+
+// issue 16 point 17: "Serve proto comments through reflection"
+#[tokio::test(flavor = "multi_thread")]
+async fn grpcurl_describe_shows_comments() {
+    let server = TestServer::start().await;
+    let address = server.address().to_string();
+    let describe =
+        async |symbol| output_of("grpcurl", &["-plaintext", &address, "describe", symbol]).await;
+    insta::assert_snapshot!(describe("region.v1.RegionService").await, @"
+    region.v1.RegionService is a service:
+    // Lists the regions.
+    service RegionService {
+      // Lists all regions, in the order of the specification.
+      rpc ListRegions ( .region.v1.ListRegionsRequest ) returns ( .region.v1.ListRegionsResponse ) {
+        option idempotency_level = NO_SIDE_EFFECTS;
+      }
+    }
+    ");
+    let message = describe("monitor.v1.StatusCodeAssertion").await;
+    assert!(message.contains("// Status code to compare with: 100 to 599. Required."), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -256,7 +256,7 @@ pub(crate) fn a_result(monitor: MonitorId, region: Region, slot: i64) -> CheckRe
         },
         status: Some(200),
         attempts: 1,
-        probe: ProbeId(Arc::from("embedded")),
+        probe: ProbeId(Arc::from("this server")),
         evidence: None,
     }
 }

@@ -1,9 +1,11 @@
 //! Workspaces: found by their slug, which is unique.
 
+use rules::Periodicity;
+use rules::monitor::MonitorSettings;
 use rules::plan::Plans;
-use store::{StoreError, WorkspaceEdit};
+use store::{StoreError, Usage, WorkspaceEdit};
 
-use crate::harness::{a_workspace, at, for_each_engine};
+use crate::harness::{a_workspace, at, for_each_engine, monitor_id, settings};
 
 #[tokio::test]
 async fn workspace_is_found_by_its_slug() {
@@ -65,6 +67,35 @@ async fn plan_retention_only_shortens() {
             store.workspaces().cap_retention().await.unwrap();
             assert_eq!(days(expected).await, 1, "{kept:?} on {plan}: {expected}");
         }
+    })
+    .await;
+}
+
+// issue 16 point 20: "Show plan, limits and usage"
+#[tokio::test]
+async fn usage_counts_what_plans_limit() {
+    for_each_engine(async |home| {
+        let store = &home.store;
+        store.hold_to(Plans::default(), 30);
+        let usage = async || store.workspaces().usage(home.workspace).await.unwrap();
+        let nothing =
+            Usage { monitors: 0, shortest_period: None, pages: 0, channels: 0, retention_days: 30 };
+        assert_eq!(usage().await, nothing);
+        let period = |periodicity| MonitorSettings { periodicity, ..settings() };
+        for (number, periodicity) in [
+            (1, Periodicity::OneHour),
+            (2, Periodicity::OneMinute),
+            (3, Periodicity::ThirtySeconds),
+        ] {
+            home.monitor_with(number, period(periodicity)).await;
+        }
+        store.monitors().delete(home.workspace, monitor_id(3), at(1)).await.unwrap();
+        store.history().keep_results(home.workspace, Some(7), at(1)).await.unwrap();
+        let shortest_period = Some(Periodicity::OneMinute);
+        assert_eq!(
+            usage().await,
+            Usage { monitors: 2, shortest_period, retention_days: 7, ..nothing }
+        );
     })
     .await;
 }

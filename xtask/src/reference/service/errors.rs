@@ -28,6 +28,13 @@ impl Page<'_> {
         )
     }
 
+    /// Returns the errors that are a method's own: their reasons, and the condition in words.
+    pub(in crate::reference) fn own_errors(&self, method: &Method) -> Vec<(Vec<Reason>, String)> {
+        let mut known: Vec<(String, String)> = Vec::new();
+        self.gather(method, DEPTH_MAX, &mut known);
+        known.into_iter().map(|(code, when)| (reasons(&code, &when), when)).collect()
+    }
+
     fn gather(&self, method: &Method, depth: usize, known: &mut Vec<(String, String)>) {
         let said = of_method(&method.comment);
         let other = |name: &str| self.find(name).filter(|_| depth > 0);
@@ -50,9 +57,8 @@ impl Page<'_> {
     }
 
     fn refusal(&self, code: &str, when: &str) -> Vec<String> {
-        let usual = Reason::ALL.iter().find(|reason| reason.as_str().to_lowercase() == usual(code));
-        let named = Reason::ALL.iter().filter(|reason| when.contains(reason.as_str()));
-        let reasons = codes(usual.into_iter().chain(named).map(|reason| reason.as_str()));
+        let usual = usual_reason(code);
+        let reasons = codes(reasons(code, when).iter().map(|reason| reason.as_str()));
         // A condition that narrows a code replaces its meaning. One that extends it follows the
         // meaning.
         let included = when.strip_prefix(INCLUDING).map(|rest| format!("This includes {rest}"));
@@ -69,7 +75,14 @@ impl Page<'_> {
     }
 }
 
+/// Returns the reasons of a code: the default, and those that the condition names.
+fn reasons(code: &str, when: &str) -> Vec<Reason> {
+    let named = Reason::ALL.iter().copied().filter(|reason| when.contains(reason.as_str()));
+    usual_reason(code).into_iter().chain(named).collect()
+}
+
 /// Returns the default reason of a code.
-fn usual(code: &str) -> &str {
-    if code == "aborted" { "conflict" } else { code }
+fn usual_reason(code: &str) -> Option<Reason> {
+    let word = if code == "aborted" { "conflict" } else { code };
+    Reason::ALL.iter().copied().find(|reason| reason.as_str().to_lowercase() == word)
 }

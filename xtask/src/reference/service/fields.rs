@@ -10,6 +10,26 @@ use crate::reference::contract::{Field, Kind, Message};
 use crate::reference::prose::table;
 use crate::reference::tables::{self, Entry};
 
+/// Marks a field that is required in some cases only.
+pub(in crate::reference) const CONDITIONAL: &str = "Required, unless";
+
+/// Returns who gives a field, by its comment and by its table. Fails if they disagree.
+pub(in crate::reference) fn given(message: &Message, field: &Field, said: &Given) -> Result<Given> {
+    let of_table = match tables::entry(&message.full, &field.name) {
+        Some(Entry::Field(entry)) => tables::given(entry),
+        Some(Entry::Block(_)) | None => Given::Unsaid,
+    };
+    Ok(match (said, of_table) {
+        (said, Given::Unsaid) => said.clone(),
+        (Given::Unsaid, table) => table,
+        (said, table) if *said == table => table,
+        (said, table) => {
+            let name = &field.name;
+            bail!("{}.{name}: its comment says {said:?} and its table {table:?}", message.full)
+        }
+    })
+}
+
 impl Page<'_> {
     /// Returns all fields of a message. For inputs, a column names the source of the value.
     pub(super) fn fields(&self, message: &Message, input: bool) -> Result<String> {
@@ -32,19 +52,7 @@ impl Page<'_> {
     fn field(&self, message: &Message, field: &Field) -> Result<Vec<String>> {
         let said = of_field(&field.comment);
         let entry = tables::entry(&message.full, &field.name);
-        let of_table = match entry {
-            Some(Entry::Field(entry)) => tables::given(entry),
-            Some(Entry::Block(_)) | None => Given::Unsaid,
-        };
-        let given = match (&said.given, &of_table) {
-            (said, Given::Unsaid) => said.clone(),
-            (Given::Unsaid, table) => table.clone(),
-            (said, table) if said == table => table.clone(),
-            (said, table) => {
-                let name = &field.name;
-                bail!("{}.{name}: its comment says {said:?} and its table {table:?}", message.full)
-            }
-        };
+        let given = given(message, field, &said.given)?;
         if said.text.is_empty() {
             bail!("{}.{}: its comment has no description", message.full, field.name);
         }
@@ -53,7 +61,7 @@ impl Page<'_> {
             text += &tables::lacking(entry, &text);
         }
         // The sentence names the condition.
-        let conditional = text.contains("Required, unless");
+        let conditional = text.contains(CONDITIONAL);
         let given = match given {
             Given::Required if conditional => String::new(),
             Given::Required => "required".to_owned(),

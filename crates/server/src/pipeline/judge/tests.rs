@@ -37,7 +37,7 @@ fn a_result() -> CheckResult {
         phases: Phases::default(),
         status: None,
         attempts: 1,
-        probe: ProbeId("embedded".into()),
+        probe: ProbeId("this server".into()),
         evidence: None,
     }
 }

@@ -131,7 +131,7 @@ mod tests {
             phases: Phases::default(),
             status,
             attempts: 1,
-            probe: ProbeId("embedded".into()),
+            probe: ProbeId("this server".into()),
             evidence: Some(Arc::new(Evidence { attempts: vec![attempt] })),
         }
     }

@@ -116,7 +116,7 @@ async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
     let story = Story::of(&[canary.address(), silent.address(), silent.address()]).await;
     story.all(Answer::status(503)).await;
     let told = shown(&story.told(1).await);
-    insta::assert_snapshot!(told.join("\n"), @"server probe.doubt embedded: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer");
+    insta::assert_snapshot!(told.join("\n"), @"server probe.doubt this server: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer");
     assert!(story.figure("aloft_probes_doubting 1").await);
     assert_eq!(story.health().await, "doubting");
     assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
@@ -143,8 +143,8 @@ async fn canaries_that_answer_say_that_the_hosts_are_down() {
     story.all(Answer::status(503)).await;
     let told = shown(&story.told(2).await);
     insta::assert_snapshot!(told.join("\n"), @"
-    server probe.doubt embedded: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer
-    server probe.recover embedded: after 0 s: its canaries answer
+    server probe.doubt this server: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer
+    server probe.recover this server: after 0 s: its canaries answer
     ");
     assert_eq!(story.statuses().await, ["error"; HOSTS]);
     let asked = canary.taken();

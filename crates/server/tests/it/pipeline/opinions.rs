@@ -125,7 +125,7 @@ async fn a_region_that_turns_has_the_other_probes_region_asked_at_once() {
     assert_eq!([scheduled.outcome, opinion.outcome], [Outcome::Failure; 2]);
     for result in [scheduled, opinion] {
         let singapore = result.identity.region == Region::FlySin;
-        let name = if singapore { "singapore" } else { "embedded" };
+        let name = if singapore { "singapore" } else { "this server" };
         assert_eq!(result.probe.0.as_ref(), name, "a result says who served it");
     }
     until(async || (story.status().await == MonitorStatus::Error).then_some(())).await;

@@ -51,7 +51,7 @@ fn result(monitor: MonitorId, region: Region, minutes: u64, outcome: Outcome) ->
         phases: Phases { connect_us: Some(90_000), ..Phases::default() },
         status: None,
         attempts: 1,
-        probe: ProbeId(Arc::from("embedded")),
+        probe: ProbeId(Arc::from("this server")),
         evidence: (outcome == Outcome::Failure).then(|| Arc::new(evidence)),
     }
 }
@@ -135,7 +135,7 @@ async fn logs_are_listed_by_pages_and_read_one_by_one() {
     let outcomes: Vec<&str> = listed.iter().map(|log| log["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes[0], "degraded");
     assert_eq!(outcomes[1..], ["failure"; 30]);
-    assert_eq!(listed[1]["servedBy"], "embedded");
+    assert_eq!(listed[1]["servedBy"], "this server");
 
     let asked = json!({ "monitorId": monitor, "id": listed[1]["id"] });
     let whole = caller.rpc("GetResponseLog", asked).await.json();

@@ -29,7 +29,10 @@ async fn all_28_regions_are_listed_and_the_server_stands_in_for_each() {
     let regions = regions(&server).await;
     assert_eq!(regions.len(), 28);
     for region in &regions {
-        assert_eq!((&region["servedBy"], &region["standsIn"]), (&json!("embedded"), &json!(true)));
+        assert_eq!(
+            (&region["servedBy"], &region["standsIn"]),
+            (&json!("this server"), &json!(true))
+        );
         assert_eq!(region["health"], "healthy");
         assert_eq!(region.get("lastSeenAt"), None, "nothing was checked yet");
     }

@@ -37,7 +37,7 @@ async fn a_trigger_answers_a_result_per_region() {
     assert_eq!(regions, ["fly-ams", "fly-iad", "fly-sin"]);
     for result in results {
         assert_eq!(result["outcome"], "success", "{result}");
-        assert_eq!(result["servedBy"], "embedded");
+        assert_eq!(result["servedBy"], "this server");
         assert_eq!(result["attempts"], 1);
         assert_eq!(result["reasons"], json!([]));
         assert!(result["phases"]["connectUs"].is_u64(), "{result}");

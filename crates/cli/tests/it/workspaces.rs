@@ -1,0 +1,48 @@
+//! `aloft workspaces list` and `show`: plans with their limits and the usage.
+
+use serde_json::json;
+
+use crate::process::{Home, http_monitor};
+
+const PLANS: &str = "team monitors=50 shortest_period=30s pages=3 retention_days=90";
+
+// issue 16 point 20: "Add named plans with limits"
+#[test]
+fn workspaces_show_limits_and_usage_beside_a_server_and_without() {
+    let home = Home::new();
+    let server = home.serve_with(&["--plans", PLANS]);
+    let create = ["workspaces", "create", "--slug", "acme", "--name", "Acme"];
+    assert_eq!(home.run(&[&create[..], &["--plan", "team"]].concat()).code, Some(0));
+    let key = home.new_key(&["--scope", "write"])["key"].as_str().unwrap().to_owned();
+    for name in ["a", "b"] {
+        let mut monitor = http_monitor(name, "http://127.0.0.1:9/", &["fly-ams"]);
+        monitor["active"] = json!(false);
+        server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": monitor }));
+    }
+    let show = ["workspaces", "show", "--slug", "acme"];
+    let beside = home.run(&show).out;
+    let stable = |out: &str| {
+        let lines = out.lines().filter(|line| !line.starts_with("ID") && !line.starts_with("Made"));
+        lines.map(str::trim_end).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(stable(&beside), @"");
+    let details = home.json(&show);
+    insta::assert_snapshot!(details["limits"], @"");
+    insta::assert_snapshot!(details["usage"], @"");
+    assert_eq!(home.json(&["workspaces", "list"]), json!([details]));
+    let listed = home.run(&["workspaces", "list"]).out;
+    let columns: Vec<&str> = listed.lines().nth(1).unwrap().split("  ").collect();
+    let columns: Vec<&str> =
+        columns.into_iter().map(str::trim).filter(|it| !it.is_empty()).collect();
+    insta::assert_snapshot!(columns[..8].join(" | "), @"");
+    assert!(server.stop().success());
+    assert_eq!(home.run_with(&show, &[("ALOFT_PLANS", PLANS)]).out, beside);
+}
+
+#[test]
+fn unknown_workspace_is_not_found() {
+    let home = Home::with_database();
+    let ran = home.run(&["workspaces", "show", "--slug", "nobody"]);
+    assert_eq!(ran.code, Some(1));
+    insta::assert_snapshot!(ran.err, @"");
+}

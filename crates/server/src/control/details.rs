@@ -1,0 +1,66 @@
+//! Workspaces with the limits of their plans and their usage, for `aloft workspaces list` and `show`.
+
+use rules::Periodicity;
+use rules::plan::Plan;
+use serde::{Deserialize, Serialize};
+use store::{Usage, Workspace};
+
+use super::desk::refused;
+use super::{ControlError, Desk, WorkspaceRow};
+
+/// A workspace with its limits and its usage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceDetails {
+    /// The workspace itself.
+    #[serde(flatten)]
+    pub workspace: WorkspaceRow,
+    /// Limits of its plan; `None` is no limit.
+    pub limits: Plan,
+    /// The same quantities as the workspace has them.
+    pub usage: WorkspaceUsage,
+}
+
+/// The usage of a workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceUsage {
+    /// Monitors, paused ones included.
+    pub monitors: u32,
+    /// Shortest period of them; `None` without monitors.
+    pub shortest_period: Option<Periodicity>,
+    /// Status pages.
+    pub pages: u32,
+    /// Notification channels.
+    pub channels: u32,
+    /// Time that results are kept, in days.
+    pub retention_days: u32,
+}
+
+impl Desk {
+    /// Returns all workspaces, in the order of their creation.
+    pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceDetails>, ControlError> {
+        let mut all = Vec::new();
+        for workspace in self.store.workspaces().list().await.map_err(refused)? {
+            all.push(self.details(workspace).await?);
+        }
+        Ok(all)
+    }
+
+    /// Returns the workspace with this slug.
+    pub async fn show_workspace(&self, slug: &str) -> Result<WorkspaceDetails, ControlError> {
+        let workspace = self.store.workspaces().by_slug(slug).await.map_err(refused)?;
+        self.details(workspace).await
+    }
+
+    async fn details(&self, workspace: Workspace) -> Result<WorkspaceDetails, ControlError> {
+        let limits = self.store.plans().of(&workspace.plan);
+        let usage = self.store.workspaces().usage(workspace.id).await.map_err(refused)?;
+        Ok(WorkspaceDetails { workspace: workspace.into(), limits, usage: usage.into() })
+    }
+}
+
+impl From<Usage> for WorkspaceUsage {
+    fn from(usage: Usage) -> Self {
+        let Usage { monitors, shortest_period, pages, channels, retention_days } = usage;
+        Self { monitors, shortest_period, pages, channels, retention_days }
+    }
+}

@@ -1,0 +1,77 @@
+//! The quantities of a workspace that plans limit. Limits themselves are enforced in `plans`.
+
+use rules::{Periodicity, WorkspaceId, limits};
+
+use crate::db::{Connection, query};
+use crate::plans::Counted;
+use crate::row::id;
+use crate::{StoreError, Workspaces};
+
+/// The quantities of a workspace that plans limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Monitors, paused ones included.
+    pub monitors: u32,
+    /// Shortest period of them; `None` without monitors.
+    pub shortest_period: Option<Periodicity>,
+    /// Status pages.
+    pub pages: u32,
+    /// Notification channels.
+    pub channels: u32,
+    /// Time that results are kept, in days.
+    pub retention_days: u32,
+}
+
+impl Workspaces<'_> {
+    /// Returns the usage of a workspace.
+    pub async fn usage(&self, workspace: WorkspaceId) -> Result<Usage, StoreError> {
+        let default_days =
+            self.store.held().map_or(limits::RESULTS_KEPT_DAYS_DEFAULT, |held| held.default_days);
+        let mut db = self.store.read().await?;
+        Ok(Usage {
+            monitors: count(&mut db, Counted::Monitors, workspace).await?,
+            shortest_period: shortest_period(&mut db, workspace).await?,
+            pages: count(&mut db, Counted::Pages, workspace).await?,
+            channels: count(&mut db, Counted::Channels, workspace).await?,
+            retention_days: retention_days(&mut db, workspace).await?.unwrap_or(default_days),
+        })
+    }
+}
+
+async fn count(
+    db: &mut Connection,
+    counted: Counted,
+    workspace: WorkspaceId,
+) -> Result<u32, StoreError> {
+    let count: Option<i64> = query(counted.count()).bind(workspace.to_string()).scalar(db).await?;
+    Ok(u32::try_from(count.unwrap_or_default()).unwrap_or(u32::MAX))
+}
+
+async fn shortest_period(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+) -> Result<Option<Periodicity>, StoreError> {
+    let rows = query(
+        "SELECT DISTINCT periodicity FROM monitors \
+         WHERE workspace_id = $1 AND deleted_at IS NULL",
+    )
+    .bind(workspace.to_string())
+    .fetch_all(db)
+    .await?;
+    let mut periods = Vec::new();
+    for row in &rows {
+        periods.push(id(row, 0, Periodicity::parse)?);
+    }
+    Ok(periods.into_iter().min_by_key(|period| period.period()))
+}
+
+async fn retention_days(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+) -> Result<Option<u32>, StoreError> {
+    let days: Option<i64> = query("SELECT results_kept_days FROM workspaces WHERE id = $1")
+        .bind(workspace.to_string())
+        .scalar(db)
+        .await?;
+    Ok(days.and_then(|days| u32::try_from(days).ok()))
+}
