@@ -290,19 +290,16 @@ mod tests {
         };
         assert_eq!(
             value("MESSAGE_BYTES_MAX"),
-            "Longest message of a call, in bytes, before and after decompression: 4 MiB"
+            "Maximum size of a message, in bytes, before and after decompression: 4 MiB"
         );
         assert_eq!(
             value("STATUS_CHANGES_KEPT"),
-            "Time for which changes of status are kept, but for the last one of each monitor: 400 days"
+            "Retention of status changes, except for the last one of each monitor: 400 days"
         );
-        assert_eq!(
-            value("MAINTENANCE_STARTS_MAX"),
-            "Latest beginning of a maintenance: 2100-01-01"
-        );
+        assert_eq!(value("MAINTENANCE_STARTS_MAX"), "Latest start of a maintenance: 2100-01-01");
         assert_eq!(
             value("FIRST_RETRY_PAUSE"),
-            "Pause before the second attempt; it doubles with every further one: 500 ms"
+            "Pause before the second attempt; doubles with each further one: 500 ms"
         );
         assert!(limits.iter().all(|limit| part_of(&limit.name) < PARTS.len() - 1));
     }
