@@ -25,16 +25,27 @@ fn workspaces_show_limits_and_usage_beside_a_server_and_without() {
         let lines = out.lines().filter(|line| !line.starts_with("ID") && !line.starts_with("Made"));
         lines.map(str::trim_end).collect::<Vec<_>>().join("\n")
     };
-    insta::assert_snapshot!(stable(&beside), @"");
+    insta::assert_snapshot!(stable(&beside), @"
+    Slug  acme
+    Name  Acme
+    Plan  team
+
+                     USED  LIMIT
+    Monitors         2     50
+    Shortest period  30s   30s
+    Status pages     0     3
+    Channels         0     none
+    Retention        30d   90d
+    ");
     let details = home.json(&show);
-    insta::assert_snapshot!(details["limits"], @"");
-    insta::assert_snapshot!(details["usage"], @"");
+    insta::assert_snapshot!(details["limits"], @r#"{"monitors":50,"shortestPeriod":"30s","pages":3,"channels":null,"retentionDays":90}"#);
+    insta::assert_snapshot!(details["usage"], @r#"{"monitors":2,"shortestPeriod":"30s","pages":0,"channels":0,"retentionDays":30}"#);
     assert_eq!(home.json(&["workspaces", "list"]), json!([details]));
     let listed = home.run(&["workspaces", "list"]).out;
     let columns: Vec<&str> = listed.lines().nth(1).unwrap().split("  ").collect();
     let columns: Vec<&str> =
         columns.into_iter().map(str::trim).filter(|it| !it.is_empty()).collect();
-    insta::assert_snapshot!(columns[..8].join(" | "), @"");
+    insta::assert_snapshot!(columns[..8].join(" | "), @"acme | Acme | team | 2 of 50 | 30s of 30s | 0 of 3 | 0 | 30d of 90d");
     assert!(server.stop().success());
     assert_eq!(home.run_with(&show, &[("ALOFT_PLANS", PLANS)]).out, beside);
 }
@@ -44,5 +55,5 @@ fn unknown_workspace_is_not_found() {
     let home = Home::with_database();
     let ran = home.run(&["workspaces", "show", "--slug", "nobody"]);
     assert_eq!(ran.code, Some(1));
-    insta::assert_snapshot!(ran.err, @"");
+    insta::assert_snapshot!(ran.err, @"error: workspace `nobody` not found");
 }
