@@ -43,7 +43,7 @@ pub struct Warning {
 /// A page of a list.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// The resources as the wire's JSON, in the order of their ids.
+    /// The resources as the wire's JSON, newest first.
     pub resources: Vec<Json>,
     /// Token of the next page; empty on the last.
     pub next: String,

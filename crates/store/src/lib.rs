@@ -76,7 +76,7 @@ pub use logs::{LogFilter, LogPage, LogPlace, Logs};
 pub use maintenances::{MaintenanceFilter, Maintenances, NewMaintenance, PlannedMaintenance};
 pub use missed::Missed;
 pub use monitors::{
-    BootMonitor, BootMonitors, MonitorPage, MonitorWithStatus, Monitors, NewMonitor, Page,
+    BootMonitor, BootMonitors, MonitorWithStatus, Monitors, NewMonitor, Page,
 };
 pub use outbox::{
     Addressee, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Due, Follows, Left,

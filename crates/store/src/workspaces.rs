@@ -156,11 +156,11 @@ impl Workspaces<'_> {
         .ok_or_else(|| StoreError::not_found("workspace", slug))
     }
 
-    /// Returns all workspaces in order of creation. For the operator.
+    /// Returns every workspace, newest first: for the operator.
     pub async fn list(&self) -> Result<Vec<Workspace>, StoreError> {
         let rows = query(
             "SELECT id, slug, name, plan, created_at FROM workspaces WHERE deleted_at IS NULL \
-             ORDER BY id",
+             ORDER BY id DESC",
         )
         .fetch_all(&mut self.store.read().await?)
         .await?;

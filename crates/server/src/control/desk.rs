@@ -1,6 +1,7 @@
 //! The operations themselves, on a store. What is asked is held against the tables of `rules`;
 //! every change writes its audit row in the store.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -118,7 +119,7 @@ impl Desk {
         for channel in store.channels().list(id, Page::all()).await.map_err(refused)?.rows {
             store.channels().delete(id, channel.id, change).await.map_err(refused)?;
         }
-        for row in store.monitors().list(id, Page::all()).await.map_err(refused)?.monitors {
+        for row in store.monitors().list(id, Page::all()).await.map_err(refused)?.rows {
             let monitor = row.monitor.id;
             store.monitors().delete(id, monitor, change).await.map_err(refused)?;
             if let Some(pipeline) = &self.pipeline {
@@ -165,7 +166,7 @@ impl Desk {
         )))
     }
 
-    /// Every workspace.
+    /// Returns every workspace, newest first.
     pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceRow>, ControlError> {
         let workspaces = self.store.workspaces().list().await.map_err(refused)?;
         Ok(workspaces.into_iter().map(WorkspaceRow::from).collect())
@@ -215,7 +216,7 @@ impl Desk {
         self.issue(workspace, name, None, None).await
     }
 
-    /// The keys of the workspace with this slug, or of all.
+    /// Returns the keys of the workspace with this slug, or of all, newest first.
     pub async fn list_keys(&self, slug: Option<&str>) -> Result<Vec<KeyRow>, ControlError> {
         let workspaces = match slug {
             Some(slug) => vec![self.store.workspaces().by_slug(slug).await.map_err(refused)?],
@@ -226,6 +227,7 @@ impl Desk {
             let keys = self.store.keys().list(workspace.id).await.map_err(refused)?;
             rows.extend(keys.into_iter().map(|key| row(key, &workspace.slug)));
         }
+        rows.sort_unstable_by_key(|row: &KeyRow| Reverse(row.id));
         Ok(rows)
     }
 

@@ -40,7 +40,7 @@ impl IncidentService for Incidents {
         let found = incidents.list(caller.workspace, filter, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
         let (incidents, next_page_token) = page.cut(
-            (&found.rows, found.left_out),
+            &found,
             |incident| incident.id,
             shown,
             rpc::encoded_bytes,

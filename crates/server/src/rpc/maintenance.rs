@@ -141,7 +141,7 @@ impl Maintenances {
         let found = maintenances.list(workspace, filter, part.with_one_more(), now).await;
         let found = found.map_err(refusal)?;
         let (maintenances, next_page_token) = part.cut(
-            (&found.rows, found.left_out),
+            &found,
             |row| row.maintenance.id,
             answer,
             rpc::encoded_bytes,

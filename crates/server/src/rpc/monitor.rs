@@ -138,7 +138,7 @@ impl MonitorService for Monitors {
         let found = found.map_err(refusal)?;
         let show = |stored: &_| self.shown(stored, caller).kind();
         let (monitors, next_page_token) = page.cut(
-            (&found.monitors, found.left_out),
+            &found,
             |stored| stored.monitor.id,
             show,
             encoded_bytes,

@@ -86,7 +86,7 @@ impl NotificationService for Notifications {
         let found = found.map_err(refusal)?;
         let show = |channel: &_| shown(channel, secrets(caller));
         let (notifications, next_page_token) =
-            page.cut((&found.rows, found.left_out), |channel| channel.id, show, rpc::encoded_bytes);
+            page.cut(&found, |channel| channel.id, show, rpc::encoded_bytes);
         Response::ok(ListNotificationsResponse {
             notifications,
             total_size: total(found.total),

@@ -252,7 +252,7 @@ async fn list(
     let found = reports.list(caller.workspace, filter, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
     let (status_reports, next_page_token) =
-        part.cut((&found.rows, found.left_out), |report| report.id, shown, rpc::encoded_bytes);
+        part.cut(&found, |report| report.id, shown, rpc::encoded_bytes);
     Ok(ListStatusReportsResponse {
         status_reports,
         total_size: total(found.total),

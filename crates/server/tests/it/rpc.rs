@@ -2,6 +2,7 @@
 
 mod history;
 mod incident;
+mod kinds;
 mod list;
 mod maintenance;
 mod monitor;

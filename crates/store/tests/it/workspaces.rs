@@ -13,7 +13,7 @@ async fn workspace_is_found_by_its_slug() {
         assert_eq!(found, a_workspace(2));
         assert_eq!(home.store.workspaces().get(found.id).await.unwrap(), found);
         let all = home.store.workspaces().list().await.unwrap();
-        assert_eq!(all, [a_workspace(1), a_workspace(2)]);
+        assert_eq!(all, [a_workspace(2), a_workspace(1)]);
     })
     .await;
 }

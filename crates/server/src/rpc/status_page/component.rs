@@ -67,7 +67,7 @@ pub(super) async fn list(
     let found = app.store.components().list(caller.workspace, of, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
     let (components, next_page_token) =
-        part.cut((&found.rows, found.left_out), |row| row.id, shown_component, rpc::encoded_bytes);
+        part.cut(&found, |row| row.id, shown_component, rpc::encoded_bytes);
     Ok(ListComponentsResponse { components, total_size: total(found.total), next_page_token })
 }
 

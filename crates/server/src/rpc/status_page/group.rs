@@ -68,7 +68,7 @@ pub(super) async fn list(
     let found = app.store.groups().list(caller.workspace, of, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
     let (component_groups, next_page_token) =
-        part.cut((&found.rows, found.left_out), |row| row.id, shown_group, rpc::encoded_bytes);
+        part.cut(&found, |row| row.id, shown_group, rpc::encoded_bytes);
     Ok(ListComponentGroupsResponse {
         component_groups,
         total_size: total(found.total),

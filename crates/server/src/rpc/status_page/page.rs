@@ -78,7 +78,7 @@ pub(super) async fn list(
     let found = found.map_err(refusal)?;
     let show = |page: &_| shown_page(page, secrets(caller));
     let (status_pages, next_page_token) =
-        part.cut((&found.rows, found.left_out), |page| page.id, show, rpc::encoded_bytes);
+        part.cut(&found, |page| page.id, show, rpc::encoded_bytes);
     Ok(ListStatusPagesResponse { status_pages, total_size: total(found.total), next_page_token })
 }
 

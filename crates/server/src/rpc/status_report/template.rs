@@ -50,7 +50,7 @@ pub(super) async fn list(
     let found = templates.list(caller(context).workspace, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
     let (templates, next_page_token) = part.cut(
-        (&found.rows, found.left_out),
+        &found,
         |template| template.id,
         shown_template,
         rpc::encoded_bytes,
