@@ -71,6 +71,8 @@ pub const DAY_SUMS_KEPT: Duration = Duration::from_hours(24 * 400);
 pub const RESULTS_KEPT_DAYS_MIN: u32 = 1;
 /// Most days for which results may be kept (ours).
 pub const RESULTS_KEPT_DAYS_MAX: u32 = 3_650;
+/// Greatest weight of a plan (ours).
+pub const PLAN_WEIGHT_MAX: u32 = 100;
 /// Days for which results are kept where nobody says otherwise (ours).
 pub const RESULTS_KEPT_DAYS_DEFAULT: u32 = 30;
 /// Time for which evidence is kept, where results are not kept for less (ours).

@@ -62,7 +62,7 @@ pub static SETTINGS: &[Setting] = &[
         "plans",
         "",
         "PLANS",
-        "Plans of workspaces with their limits, joined by commas, such as `team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90`; a limit that is left out is none.",
+        "Plans of workspaces with their limits, joined by commas, such as `team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90 weight=4`; a limit that is left out is none. Checks share the server by weight (1 to 100, 1 if left out).",
     ),
     Setting::new(
         "max_checks_in_flight",

@@ -132,7 +132,8 @@ impl Incidents<'_> {
             part = part.bind(value);
         }
         let total: Option<i64> = total.scalar(&mut db).await?;
-        let part = part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
+        let part =
+            part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         Listed::of((self.store.quarantine(), "incidents"), &rows, total, read)
     }

@@ -132,10 +132,8 @@ impl Maintenances<'_> {
             listed!(),
             " AND id < $5 ORDER BY id DESC LIMIT $6 OFFSET $7"
         )));
-        let part = part
-            .bind(page.before())
-            .bind(i64::from(page.limit))
-            .bind(i64::from(page.offset));
+        let part =
+            part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         let quarantine = self.store.quarantine();
         let (rows, left_out) = quarantine.sift_groups("maintenances", &rows, assemble)?;

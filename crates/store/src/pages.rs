@@ -39,14 +39,15 @@ impl Pages<'_> {
             .bind(workspace.to_string())
             .scalar(&mut db)
             .await?;
-        let rows =
-            query(select!("WHERE workspace_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3 OFFSET $4"))
-                .bind(workspace.to_string())
-                .bind(page.before())
-                .bind(i64::from(page.limit))
-                .bind(i64::from(page.offset))
-                .fetch_all(&mut db)
-                .await?;
+        let rows = query(select!(
+            "WHERE workspace_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3 OFFSET $4"
+        ))
+        .bind(workspace.to_string())
+        .bind(page.before())
+        .bind(i64::from(page.limit))
+        .bind(i64::from(page.offset))
+        .fetch_all(&mut db)
+        .await?;
         drop(db);
         let vault = self.store.vault();
         let table = (self.store.quarantine(), "pages");

@@ -112,10 +112,8 @@ impl Reports<'_> {
                 " AND id < $4 ORDER BY id DESC LIMIT $5 OFFSET $6"
             )
         ));
-        let part = part
-            .bind(page.before())
-            .bind(i64::from(page.limit))
-            .bind(i64::from(page.offset));
+        let part =
+            part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let (rows, left_out) = sound(&mut db, self.store.quarantine(), part).await?;
         Ok(Listed { rows, left_out, total: counted(total) })
     }

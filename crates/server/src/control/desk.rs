@@ -67,7 +67,7 @@ impl Desk {
         };
         self.refuse_unknown_plan(&workspace.plan)?;
         self.store.workspaces().create(workspace.clone(), change).await.map_err(refused)?;
-        self.store.workspaces().cap_retention().await.map_err(refused)?;
+        self.weigh(&workspace);
         Ok(workspace.into())
     }
 
@@ -90,8 +90,9 @@ impl Desk {
         let workspace = self.workspace(slug).await?;
         self.refuse_unknown_plan(&plan)?;
         self.edit(workspace.id, WorkspaceEdit::Plan(plan)).await?;
-        self.store.workspaces().cap_retention().await.map_err(refused)?;
-        self.workspace(slug).await.map(WorkspaceRow::from)
+        let workspace = self.workspace(slug).await?;
+        self.weigh(&workspace);
+        Ok(workspace.into())
     }
 
     /// Deletes a workspace and everything in it. Keys go first, so that nobody adds to it meanwhile.
@@ -135,6 +136,13 @@ impl Desk {
         let workspace = self.workspace(slug).await?;
         let entries = self.store.audit().newest(workspace.id, limit).await.map_err(refused)?;
         Ok(entries.into_iter().map(AuditRow::from).collect())
+    }
+
+    /// Gives the checks of a workspace the weight of its plan.
+    fn weigh(&self, workspace: &Workspace) {
+        if let Some(pipeline) = &self.pipeline {
+            pipeline.weigh(workspace.id, &workspace.plan);
+        }
     }
 
     async fn workspace(&self, slug: &str) -> Result<Workspace, ControlError> {
@@ -183,7 +191,7 @@ impl Desk {
         }
         let workspace = self.workspace(&keep.workspace).await?;
         let most = self.store.plans().of(&workspace.plan).retention_days;
-        if let Some(most) = most.filter(|most| keep.days.is_none_or(|days| days > *most)) {
+        if let Some(most) = most.filter(|most| keep.days.is_some_and(|days| days > *most)) {
             let plan = &workspace.plan;
             let why = format!("the plan `{plan}` keeps results for {most} days at most");
             return Err(ControlError::Refused(why));

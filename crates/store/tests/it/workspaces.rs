@@ -1,7 +1,6 @@
 //! Workspaces: found by their slug, which is unique.
 
-use rules::plan::Plans;
-use store::{StoreError, WorkspaceEdit};
+use store::StoreError;
 
 use crate::harness::{a_workspace, at, for_each_engine};
 
@@ -38,33 +37,6 @@ async fn repeated_slug_is_rejected() {
             "{refusal}"
         );
         assert_eq!(home.store.workspaces().list().await.unwrap().len(), 1);
-    })
-    .await;
-}
-
-// decision 0049: "a workspace keeps results for the plan's time at most"
-#[tokio::test]
-async fn plan_retention_only_shortens() {
-    for_each_engine(async |home| {
-        let store = &home.store;
-        store.hold_to(Plans::parse("small retention_days=7, large retention_days=90").unwrap(), 30);
-        let change = at(1);
-        let days = async |expected: &str| {
-            let kept = format!("workspaces WHERE results_kept_days {expected}");
-            home.count(&kept).await
-        };
-        for (kept, plan, expected) in [
-            (None, "large", "IS NULL"),
-            (None, "small", "= 7"),
-            (Some(3), "small", "= 3"),
-            (Some(30), "small", "= 7"),
-        ] {
-            store.history().keep_results(home.workspace, kept, change).await.unwrap();
-            let edit = WorkspaceEdit::Plan(plan.to_owned());
-            store.workspaces().edit(home.workspace, edit, change).await.unwrap();
-            store.workspaces().cap_retention().await.unwrap();
-            assert_eq!(days(expected).await, 1, "{kept:?} on {plan}: {expected}");
-        }
     })
     .await;
 }
