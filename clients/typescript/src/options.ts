@@ -54,10 +54,11 @@ export interface CallOptions {
 
 /**
  * How a call is tried again that failed. Tried again is what was refused for too many calls (429), or found
- * nobody there (`unavailable`: no connection, no answer, 502 to 504) or somebody else at work (`aborted`); a fault
- * of the service (`internal`) would only be one again. Reads, changes that may be made twice and creates (by
- * their idempotency key) are tried again in each of these cases, all others only where nothing was done: after
- * 429, without a connection, or where the service says so by a Retry-After of its own.
+ * nobody there (`unavailable`: no connection, no answer, 502 to 504) or somebody else at work (`aborted`, apart from
+ * `REVISION_MISMATCH`, which the same call would meet again); a fault of the service (`internal`) would only be one
+ * again. Reads, changes that may be made twice and creates (by their idempotency key) are tried again in each of
+ * these cases, all others only where nothing was done: after 429, without a connection, or where the service says so
+ * by a Retry-After of its own.
  *
  * A delete whose answer was lost and whose next try finds nothing has succeeded.
  *

@@ -31,7 +31,7 @@ pub(crate) enum WorkspaceAction {
         #[arg(long)]
         plan: Option<String>,
     },
-    /// List all workspaces
+    /// List all workspaces, newest first
     List,
     /// Change the name or the slug of a workspace; addresses of its status pages stay the same
     Rename {
@@ -103,7 +103,7 @@ pub(crate) enum KeyAction {
         #[arg(long, value_name = "TIME", value_parser = lifetime)]
         expires: Option<Duration>,
     },
-    /// List keys (the secret part is not stored)
+    /// List keys, newest first (the secret part is not stored)
     List {
         /// Only keys of the workspace with this slug
         #[arg(long)]

@@ -1,5 +1,6 @@
 //! Fields that monitors of every kind share (§2.1–2.3).
 
+use super::revision;
 use crate::field::{Field, Presence, Shape, Value};
 use crate::{MonitorId, MonitorStatus, Periodicity, Region};
 
@@ -101,6 +102,7 @@ pub(super) const BEYOND: &[Field] = &[
     ),
     Field::output("created_at", Shape::Instant, "When the monitor was created."),
     Field::output("updated_at", Shape::Instant, "When the monitor was last changed."),
+    revision::OUTPUT,
 ];
 
 /// The field `target` of an assertion on text; it may be empty (design §4).

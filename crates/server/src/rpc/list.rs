@@ -156,7 +156,8 @@ mod tests {
         // issue 16, point 15
         let page = Asked::default().parse::<MonitorId>().unwrap();
         let cut = |sizes: &[usize]| {
-            let rows = (0..).map(|row| 90 - row).zip(sizes.iter().copied()).collect::<Vec<(u64, usize)>>();
+            let rows =
+                (0..).map(|row| 90 - row).zip(sizes.iter().copied()).collect::<Vec<(u64, usize)>>();
             let found = Listed { rows, left_out: Vec::new(), total: 0 };
             page.cut(&found, |row| MonitorId::from_bits(row.0), |row| row.1, |size| *size)
         };

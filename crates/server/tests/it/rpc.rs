@@ -8,6 +8,7 @@ mod maintenance;
 mod monitor;
 mod notification;
 mod region;
+mod revision;
 mod running;
 mod status_page;
 mod status_report;

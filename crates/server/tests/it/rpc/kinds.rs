@@ -30,7 +30,13 @@ pub(super) async fn all(caller: &Caller) -> Vec<Kind> {
     let (page, monitor) = (&page["id"], &monitor["id"]);
     let kind = |service, name, field, list, fields| Kind { service, name, field, list, fields };
     vec![
-        kind(MONITORS, "HttpMonitor", "monitor", ("ListMonitors", "httpMonitors"), a_monitor("http")),
+        kind(
+            MONITORS,
+            "HttpMonitor",
+            "monitor",
+            ("ListMonitors", "httpMonitors"),
+            a_monitor("http"),
+        ),
         kind(MONITORS, "TcpMonitor", "monitor", ("ListMonitors", "tcpMonitors"), a_monitor("tcp")),
         kind(MONITORS, "DnsMonitor", "monitor", ("ListMonitors", "dnsMonitors"), a_monitor("dns")),
         kind(
@@ -92,6 +98,11 @@ impl Kind {
     /// Returns the field of requests and answers that holds one, as JSON writes it.
     pub(super) fn field(&self) -> String {
         camel(self.field)
+    }
+
+    /// Returns the field that people name one by.
+    pub(super) fn title(&self) -> &'static str {
+        if self.fields.get("title").is_some() { "title" } else { "name" }
     }
 
     /// Creates one. `number` is unique among those of its kind.

@@ -17,8 +17,7 @@ const LISTS: [&str; 3] = ["httpMonitors", "tcpMonitors", "dnsMonitors"];
 /// Returns the ids of an answer's three lists, newest first.
 fn ids(list: &Value) -> Vec<String> {
     let lists = LISTS.iter().flat_map(|name| list[name].as_array().unwrap());
-    let mut ids: Vec<_> =
-        lists.map(|monitor| monitor["id"].as_str().unwrap().to_owned()).collect();
+    let mut ids: Vec<_> = lists.map(|monitor| monitor["id"].as_str().unwrap().to_owned()).collect();
     ids.sort_unstable_by(|one, other| other.cmp(one));
     ids
 }
