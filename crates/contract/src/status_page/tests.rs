@@ -110,7 +110,7 @@ fn what_was_not_written_is_absent() {
     };
     component.settings = bare.parse().unwrap();
     let shown = serde_json::to_string(&shown_component(&component)).unwrap();
-    insta::assert_snapshot!(shown, @r#"{"id":"cmp_0000000000007","pageId":"page_0000000000007","type":"static","name":"Mail","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}"#);
+    insta::assert_snapshot!(shown, @r#"{"id":"cmp_0000000000007","pageId":"page_0000000000007","type":"static","name":"Mail","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);
 }
 
 #[test]
