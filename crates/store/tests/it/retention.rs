@@ -99,7 +99,7 @@ async fn plan_caps_retention_while_it_lasts() {
         let monitor = home.monitor(1).await.id;
         // Days that the operator set, plan, and the days after which evidence goes.
         let cases = [
-            (None, "large", 30),
+            (None, "large", 120),
             (None, "small", 7),
             (Some(3), "small", 3),
             (Some(3), "free", 3),
@@ -107,7 +107,7 @@ async fn plan_caps_retention_while_it_lasts() {
             // What the operator set holds again without the cap.
             (Some(10), "free", 10),
             (Some(100), "large", 90),
-            (None, "free", 30),
+            (None, "free", 120),
         ];
         for ((kept, plan, goes), now) in cases.into_iter().zip((400..).step_by(100)) {
             home.execute("DELETE FROM evidence").await;
@@ -118,7 +118,7 @@ async fn plan_caps_retention_while_it_lasts() {
             store.history().keep_results(home.workspace, kept, at(1)).await.unwrap();
             let edit = WorkspaceEdit::Plan(plan.to_owned());
             store.workspaces().edit(home.workspace, edit, at(1)).await.unwrap();
-            let keep = KeepFor { evidence: Duration::from_hours(24 * 30), ..KeepFor::default() };
+            let keep = KeepFor { evidence: Duration::from_hours(24 * 120), ..KeepFor::default() };
             store.retention().step(keep, instant(now * DAY)).await.unwrap();
             assert_eq!(home.count("evidence").await, 1, "{kept:?} on {plan}");
         }
