@@ -22,7 +22,8 @@ export function mayHelp(error: ServiceError, isSafe: boolean): boolean {
     case "unavailable":
       return isSafe || !mayBeDone(error);
     case "aborted":
-      return isSafe;
+      // The same revision stays stale.
+      return isSafe && error.reason !== "REVISION_MISMATCH";
     default:
       return false;
   }

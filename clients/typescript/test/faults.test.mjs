@@ -61,6 +61,7 @@ test("failures of bad servers are recognised, and retried if safe", async (t) =>
     ["is a proxy whose server is slow", page(504), "unavailable", thrice],
     ["cannot now", refusal(503, "unavailable", "UNAVAILABLE"), "unavailable", thrice],
     ["meets others", refusal(409, "aborted", "CONFLICT"), "aborted", thrice],
+    ["names a stale revision", refusal(409, "aborted", "REVISION_MISMATCH"), "aborted", once],
     ["has too many callers", refusal(429, "resource_exhausted", "RATE_LIMITED"), "resource_exhausted", always],
     ["is a proxy with too many callers", page(429), "resource_exhausted", always],
     ["answers a page with 200", page(200), "internal", once],

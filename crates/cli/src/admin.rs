@@ -29,7 +29,7 @@ pub(crate) enum WorkspaceAction {
         #[arg(long)]
         plan: Option<String>,
     },
-    /// List all workspaces with their plans, limits and usage
+    /// List all workspaces, newest first
     List,
     /// Show a workspace with its plan, limits and usage
     Show {
@@ -107,7 +107,7 @@ pub(crate) enum KeyAction {
         #[arg(long, value_name = "TIME", value_parser = lifetime)]
         expires: Option<Duration>,
     },
-    /// List keys (the secret part is not stored)
+    /// List keys, newest first (the secret part is not stored)
     List {
         /// Only keys of the workspace with this slug
         #[arg(long)]

@@ -21,7 +21,7 @@ const SHOWN: i32 = 20;
 /// Subcommands of `aloft maintenance`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// List maintenance
+    /// List maintenance, newest first
     List {
         #[command(flatten)]
         which: Which,

@@ -23,7 +23,7 @@ test could not run; 2, invalid command line.";
 /// Subcommands of `aloft notifications`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// List the channels of the workspace
+    /// List the channels of the workspace, newest first
     List {
         #[command(flatten)]
         manner: Manner,

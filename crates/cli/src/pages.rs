@@ -21,7 +21,7 @@ const PAGES_SHOWN: i32 = 100;
 /// Subcommands of `aloft pages`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// List status pages
+    /// List status pages, newest first
     List {
         #[command(flatten)]
         manner: Manner,
@@ -52,7 +52,7 @@ pub(crate) enum Action {
         #[command(flatten)]
         manner: Manner,
     },
-    /// List the components of a page with their monitors and groups
+    /// List the components of a page with their monitors and groups, newest first
     Components {
         #[command(flatten)]
         page: Named,

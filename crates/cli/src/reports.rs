@@ -27,7 +27,7 @@ const RESOLVED: &str = "resolved";
 /// Subcommands of `aloft reports`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// List reports
+    /// List reports, newest first
     List {
         #[command(flatten)]
         which: Which,

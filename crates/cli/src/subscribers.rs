@@ -17,7 +17,7 @@ const SHOWN: i32 = 20;
 /// Subcommands of `aloft subscribers`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// List subscribers
+    /// List subscribers, newest first
     List {
         #[command(flatten)]
         which: Which,

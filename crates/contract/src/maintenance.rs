@@ -4,7 +4,7 @@
 use rules::Timestamp;
 use rules::maintenance::{Maintenance, MaintenanceDraft};
 
-use crate::monitor::{given_instant, instant};
+use crate::monitor::{given_instant, instant, revision};
 
 /// Messages, service and client as generated from `proto/maintenance/v1/maintenance.proto`. A message
 /// becomes a field by `into()`.
@@ -62,6 +62,7 @@ pub fn shown(maintenance: &Maintenance, standing: Standing) -> wire::Maintenance
         next_window: standing.next.map(window).into(),
         created_at: instant(maintenance.created_at),
         updated_at: instant(maintenance.updated_at),
+        revision: Some(revision(maintenance.updated_at)),
     }
 }
 
@@ -109,7 +110,7 @@ mod tests {
         let standing = Standing { status: "active", current: Some((AT, AT)), next: None };
         let answer = shown(&full(), standing);
         let json = serde_json::to_string(&answer).unwrap();
-        insta::assert_snapshot!(json, @r#"{"id":"mnt_0000000000007","title":"Moving","description":"","startsAt":"1970-01-01T00:00:01.500Z","duration":"60m","timeZone":"Europe/Berlin","recurrence":"freq=weekly;byday=su","monitorIds":["mon_0000000000007"],"componentIds":["cmp_0000000000007"],"status":"active","currentWindow":{"startsAt":"1970-01-01T00:00:01.500Z","endsAt":"1970-01-01T00:00:01.500Z"},"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}"#);
+        insta::assert_snapshot!(json, @r#"{"id":"mnt_0000000000007","title":"Moving","description":"","startsAt":"1970-01-01T00:00:01.500Z","duration":"60m","timeZone":"Europe/Berlin","recurrence":"freq=weekly;byday=su","monitorIds":["mon_0000000000007"],"componentIds":["cmp_0000000000007"],"status":"active","currentWindow":{"startsAt":"1970-01-01T00:00:01.500Z","endsAt":"1970-01-01T00:00:01.500Z"},"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);
         let read: wire::Maintenance = serde_json::from_str(&json).unwrap();
         assert_eq!(MaintenanceDraft::from(read), MaintenanceDraft::from(&full().settings));
     }

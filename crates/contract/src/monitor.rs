@@ -5,7 +5,7 @@ mod answer;
 mod draft;
 mod history;
 
-pub use answer::{Secrets, Shown, instant, shown_endpoint, shown_text, shown_url};
+pub use answer::{Secrets, Shown, instant, revision, shown_endpoint, shown_text, shown_url};
 pub use draft::{Identified, drafted, mask};
 pub use history::{SummaryNumbers, given_instant, micros};
 

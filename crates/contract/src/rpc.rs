@@ -27,8 +27,8 @@ pub use self::client::{CALL_TIMEOUT, Client, UnusableClient, creating, never_sen
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, failed_precondition,
     field_violations, internal, invalid, invalid_because, malformed, not_found, permission_denied,
-    put_off, reason, resource_exhausted, taken, too_large, too_slow, unauthenticated, unavailable,
-    unknown_method, with_request_id,
+    put_off, reason, resource_exhausted, stale, taken, too_large, too_slow, unauthenticated,
+    unavailable, unknown_method, with_request_id,
 };
 pub use self::json::check_json;
 pub use self::methods::{Method, field_names, method, methods, redacted_fields, service_names};

@@ -7,7 +7,7 @@ use rules::status_page::{
     StatusPage, Subscriber, SubscriberDraft,
 };
 
-use crate::monitor::{Secrets, instant};
+use crate::monitor::{Secrets, instant, revision};
 
 /// Messages, service and client as generated from `proto/status_page/v1/status_page.proto`. A
 /// message becomes a field by `into()`.
@@ -89,6 +89,7 @@ pub fn shown_page(page: &StatusPage, secrets: Secrets) -> wire::StatusPage {
         allow_indexing: Some(page.allow_indexing),
         created_at: instant(page.created_at),
         updated_at: instant(page.updated_at),
+        revision: Some(revision(page.updated_at)),
     }
 }
 
@@ -107,6 +108,7 @@ pub fn shown_component(component: &Component) -> wire::Component {
         group_order: settings.group_order,
         created_at: instant(component.created_at),
         updated_at: instant(component.updated_at),
+        revision: Some(revision(component.updated_at)),
     }
 }
 
@@ -118,6 +120,7 @@ pub fn shown_group(group: &ComponentGroup) -> wire::ComponentGroup {
         name: Some(group.settings.name.clone()),
         created_at: instant(group.created_at),
         updated_at: instant(group.updated_at),
+        revision: Some(revision(group.updated_at)),
     }
 }
 

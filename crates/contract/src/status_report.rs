@@ -7,7 +7,7 @@ use rules::report::{
     UpdateDraft,
 };
 
-use crate::monitor::{given_instant, instant};
+use crate::monitor::{given_instant, instant, revision};
 
 /// Messages, service and client as generated from `proto/status_report/v1/status_report.proto`. A
 /// message becomes a field by `into()`.
@@ -69,6 +69,7 @@ pub fn shown(report: &Report) -> wire::StatusReport {
         resolved_at: report.resolved_at().map(instant).unwrap_or_default(),
         created_at: instant(report.created_at),
         updated_at: instant(report.updated_at),
+        revision: Some(revision(report.updated_at)),
     }
 }
 
@@ -97,6 +98,7 @@ pub fn shown_template(template: &ReportTemplate) -> wire::ReportTemplate {
         components: impacts(&settings.components),
         created_at: instant(template.created_at),
         updated_at: instant(template.updated_at),
+        revision: Some(revision(template.updated_at)),
     }
 }
 

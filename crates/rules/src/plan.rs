@@ -1,6 +1,6 @@
 //! Plans: named limits of workspaces. Unknown plans and omitted limits restrict nothing.
 //!
-//! Format: `team monitors=50 shortest_period=1m pages=3, trial monitors=5 retention_days=7`.
+//! Format: `team monitors=50 shortest_period=1m pages=3 weight=4, trial monitors=5 retention_days=7`.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Periodicity, limits};
 
-/// Names of the limits.
-const LIMITS: [&str; 5] = ["monitors", "shortest_period", "pages", "channels", "retention_days"];
+/// Names of limits, as they are written.
+const LIMITS: [&str; 6] =
+    ["monitors", "shortest_period", "pages", "channels", "retention_days", "weight"];
 
 /// The limits of one plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Maximum number of monitors.
     pub monitors: Option<u32>,
@@ -24,6 +25,21 @@ pub struct Plan {
     pub channels: Option<u32>,
     /// Maximum retention of results, in days.
     pub retention_days: Option<u32>,
+    /// Share of the places for checks, relative to the weights of other workspaces.
+    pub weight: u32,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            monitors: None,
+            shortest_period: None,
+            pages: None,
+            channels: None,
+            retention_days: None,
+            weight: 1,
+        }
+    }
 }
 
 /// All plans by name.
@@ -86,6 +102,7 @@ impl Plan {
                 "pages" => plan.pages = Some(count()?),
                 "channels" => plan.channels = Some(count()?),
                 "retention_days" => plan.retention_days = Some(days(count()?)?),
+                "weight" => plan.weight = weight(count()?)?,
                 "shortest_period" => {
                     let period = Periodicity::parse(value).map_err(|_| {
                         let words = Periodicity::WORDS.join(", ");
@@ -113,14 +130,21 @@ fn days(days: u32) -> Result<u32, String> {
     Err(format!("`retention_days` must be {least} to {most} (given: `{days}`)"))
 }
 
+fn weight(weight: u32) -> Result<u32, String> {
+    let most = limits::PLAN_WEIGHT_MAX;
+    if (1..=most).contains(&weight) {
+        return Ok(weight);
+    }
+    Err(format!("`weight` must be 1 to {most} (given: `{weight}`)"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn plans_parse_with_their_limits() {
-        let text =
-            "team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90, free";
+        let text = "team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90 weight=4, free";
         let plans = Plans::parse(text).unwrap();
         let team = Plan {
             monitors: Some(50),
@@ -128,6 +152,7 @@ mod tests {
             pages: Some(3),
             channels: Some(10),
             retention_days: Some(90),
+            weight: 4,
         };
         assert_eq!((plans.of("team"), plans.of("free")), (team, Plan::default()));
         assert_eq!(plans.of("other"), Plan::default(), "an unknown plan limits nothing");
@@ -143,6 +168,8 @@ mod tests {
             ("a monitors", "`monitors` must be written as `monitors=50`"),
             ("a monitors=x", "`monitors` must be a whole number (given: `x`)"),
             ("a retention_days=0", "`retention_days` must be 1 to 3650 (given: `0`)"),
+            ("a weight=0", "`weight` must be 1 to 100 (given: `0`)"),
+            ("a weight=101", "`weight` must be 1 to 100 (given: `101`)"),
             ("a seats=1", "unknown limit `seats`"),
             ("a shortest_period=2m", "`shortest_period` must be one of 30s, 1m"),
         ] {

@@ -29,7 +29,9 @@ words! {
         MonitorTypeMismatch = "MONITOR_TYPE_MISMATCH",
         /// The object was modified concurrently.
         Conflict = "CONFLICT",
-        /// The object is in the wrong state; the message describes it.
+        /// It has changed since the revision that the update names.
+        RevisionMismatch = "REVISION_MISMATCH",
+        /// It does not stand as it would have to for that; the message says how it stands.
         FailedPrecondition = "FAILED_PRECONDITION",
         /// The request is too large.
         TooLarge = "TOO_LARGE",
@@ -66,7 +68,7 @@ impl Reason {
             | Self::Verb => "invalid_argument",
             Self::NotFound => "not_found",
             Self::AlreadyExists => "already_exists",
-            Self::Conflict => "aborted",
+            Self::Conflict | Self::RevisionMismatch => "aborted",
             Self::FailedPrecondition => "failed_precondition",
             Self::TooSlow | Self::Abandoned => "deadline_exceeded",
             Self::UnknownMethod => "unimplemented",
@@ -89,7 +91,7 @@ impl Reason {
             Self::MediaType => 415,
             Self::Verb => 405,
             Self::NotFound | Self::UnknownMethod => 404,
-            Self::AlreadyExists | Self::Conflict => 409,
+            Self::AlreadyExists | Self::Conflict | Self::RevisionMismatch => 409,
             Self::TooSlow => 408,
             Self::Abandoned => 504,
             Self::Unavailable => 503,
@@ -113,6 +115,9 @@ impl Reason {
             Self::AlreadyExists => "Choose another value or use the existing object.",
             Self::MonitorTypeMismatch => "Call the method for this kind of monitor.",
             Self::Conflict => "Fetch the object again and retry.",
+            Self::RevisionMismatch => {
+                "Fetch the object again and apply the change to it. The same request fails again."
+            }
             Self::FailedPrecondition => {
                 "Bring the object into the state that the message describes."
             }

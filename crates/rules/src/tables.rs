@@ -12,6 +12,7 @@ mod monitor;
 mod notification;
 mod provider;
 mod report;
+mod revision;
 mod status_page;
 mod subscriber;
 mod tcp_monitor;

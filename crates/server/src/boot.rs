@@ -139,6 +139,7 @@ pub async fn start(settings: &Settings, ctx: Context) -> Result<Running, BootErr
 pub async fn start_fresh(settings: &Settings, ctx: Context) -> Result<Running, BootError> {
     prepare(settings);
     let store = Store::open_fresh(store_settings(settings)).await?;
+    hold_to_plans(&store, settings);
     start_on(store, settings, ctx, Vec::new()).await
 }
 
@@ -174,14 +175,13 @@ pub async fn start_demo(
 async fn open(settings: &Settings) -> Result<Store, StoreError> {
     prepare(settings);
     let store = Store::open(store_settings(settings)).await?;
-    hold_to_plans(&store, settings).await?;
+    hold_to_plans(&store, settings);
     Ok(store)
 }
 
 /// Holds workspaces to the plans of the settings.
-async fn hold_to_plans(store: &Store, settings: &Settings) -> Result<(), StoreError> {
+fn hold_to_plans(store: &Store, settings: &Settings) {
     store.hold_to(settings.plans.clone(), settings.retention_days());
-    store.workspaces().cap_retention().await
 }
 
 fn prepare(settings: &Settings) {

@@ -64,7 +64,7 @@ pub(crate) async fn fill(
     let App { ctx, store, .. } = app;
     let change = Change { actor: Actor::Server, at: ctx.now() };
     let workspace = workspace(app, change).await?;
-    let stored = store.monitors().list(workspace.id, PAGE).await?.monitors;
+    let stored = store.monitors().list(workspace.id, PAGE).await?.rows;
     if !store.keys().list(workspace.id).await?.is_empty() {
         repoint(app, &stored, targets, change).await?;
         return Ok(None);

@@ -13,6 +13,7 @@ mod probes;
 mod restart;
 mod threads;
 mod view;
+mod weights;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -86,6 +87,7 @@ pub struct Pipeline {
     orders: mpsc::Sender<Order>,
     commands: mpsc::Sender<Command>,
     jobs: Jobs,
+    places: Arc<Places>,
     under_way: Arc<UnderWay>,
     /// Whether the judge could store nothing the last time.
     is_stuck: Arc<AtomicBool>,
@@ -201,7 +203,7 @@ impl Pipeline {
             probes: probes.clone(),
             reports,
             finished,
-            places,
+            places: places.clone(),
             tasks: TaskTracker::new(),
             stop: stop.clone(),
             give_up: give_up.clone(),
@@ -216,6 +218,7 @@ impl Pipeline {
             orders,
             commands,
             jobs,
+            places,
             under_way: under_way.clone(),
             is_stuck,
             changing: Arc::new(std::array::from_fn(|_| Mutex::new(()))),

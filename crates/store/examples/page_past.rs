@@ -41,7 +41,7 @@ async fn main() -> Result<(), StoreError> {
     let mut offset = 0;
     loop {
         let part = Page { limit: PART, offset, after: None };
-        let monitors = store.monitors().list(workspace, part).await?.monitors;
+        let monitors = store.monitors().list(workspace, part).await?.rows;
         if monitors.is_empty() {
             break;
         }

@@ -59,8 +59,7 @@ impl Channels<'_> {
         row.map(|row| read(self.store.vault(), &row, Vec::new())).transpose()
     }
 
-    /// Returns a page of the workspace's channels, in the order of identifiers, and their total
-    /// number.
+    /// Returns a part of the workspace's channels, newest first, and how many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -72,18 +71,21 @@ impl Channels<'_> {
             .scalar(&mut db)
             .await?;
         let part = query(select!(
-            "SELECT id FROM channels WHERE workspace_id = $1 AND id > $2 \
-             ORDER BY id LIMIT $3 OFFSET $4"
+            "SELECT id FROM channels WHERE workspace_id = $1 AND id < $2 \
+             ORDER BY id DESC LIMIT $3 OFFSET $4"
         ))
         .bind(workspace.to_string())
-        .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(page.before())
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset));
         let found = all(&mut db, self.store.vault(), part).await?;
-        let (all, quarantine) = (found.len(), self.store.quarantine());
-        let sifted = found.into_iter().map(|(id, read)| quarantine.sift("channels", || id, read));
-        let rows: Vec<Channel> = sifted.filter_map(Result::transpose).collect::<Result<_, _>>()?;
-        let left_out = all - rows.len();
+        let (mut rows, mut left_out) = (Vec::with_capacity(found.len()), Vec::new());
+        for (id, read) in found {
+            match self.store.quarantine().sift("channels", || id.clone(), read)? {
+                Some(channel) => rows.push(channel),
+                None => left_out.push(id),
+            }
+        }
         Ok(Listed { rows, left_out, total: counted(total) })
     }
 }
@@ -105,7 +107,7 @@ async fn one(
 /// Identifier of a channel, and the result of reading it.
 type Found = (String, Result<Channel, StoreError>);
 
-/// Returns the channels in the order of identifiers.
+/// Returns the channels, newest first.
 async fn all(db: &mut Connection, vault: &Vault, which: Query) -> Result<Vec<Found>, StoreError> {
     let rows = which.fetch_all(db).await?;
     let mut monitors: BTreeMap<&str, Vec<MonitorId>> = BTreeMap::new();
@@ -125,7 +127,7 @@ async fn all(db: &mut Connection, vault: &Vault, which: Query) -> Result<Vec<Fou
             channels.push((id.to_owned(), read(vault, row, monitor_ids)));
         }
     }
-    channels.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    channels.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
     Ok(channels)
 }
 

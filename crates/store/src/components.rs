@@ -43,8 +43,8 @@ impl Components<'_> {
         find(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
-    /// Returns a page of the components of one or all status pages of the workspace, and their
-    /// total number.
+    /// Returns a part of the components of a page of the workspace, or of all its pages, newest first,
+    /// and how many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -63,12 +63,12 @@ impl Components<'_> {
         .scalar(&mut db)
         .await?;
         let rows = query(select!(
-            "WHERE c.workspace_id = $1 AND ($2 = '' OR c.page_id = $2) AND c.id > $3 \
-             ORDER BY c.id LIMIT $4 OFFSET $5"
+            "WHERE c.workspace_id = $1 AND ($2 = '' OR c.page_id = $2) AND c.id < $3 \
+             ORDER BY c.id DESC LIMIT $4 OFFSET $5"
         ))
         .bind(workspace.to_string())
         .bind(of)
-        .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(page.before())
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset))
         .fetch_all(&mut db)

@@ -60,8 +60,8 @@ impl Groups<'_> {
         find(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
-    /// Returns a page of the groups of one or all status pages of the workspace, and their total
-    /// number.
+    /// Returns a part of the groups of a page of the workspace, or of all its pages, newest first, and how
+    /// many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -80,12 +80,12 @@ impl Groups<'_> {
         .scalar(&mut db)
         .await?;
         let rows = query(select!(
-            "WHERE workspace_id = $1 AND ($2 = '' OR page_id = $2) AND id > $3 \
-             ORDER BY id LIMIT $4 OFFSET $5"
+            "WHERE workspace_id = $1 AND ($2 = '' OR page_id = $2) AND id < $3 \
+             ORDER BY id DESC LIMIT $4 OFFSET $5"
         ))
         .bind(workspace.to_string())
         .bind(of)
-        .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(page.before())
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset))
         .fetch_all(&mut db)

@@ -132,9 +132,8 @@ impl Incidents<'_> {
             part = part.bind(value);
         }
         let total: Option<i64> = total.scalar(&mut db).await?;
-        // Sorts after the last digit of every identifier.
-        let after = page.after.map_or_else(|| "inc_~".to_owned(), |after| after.to_string());
-        let part = part.bind(after).bind(i64::from(page.limit)).bind(i64::from(page.offset));
+        let part =
+            part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         Listed::of((self.store.quarantine(), "incidents"), &rows, total, read)
     }

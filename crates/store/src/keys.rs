@@ -142,9 +142,9 @@ impl Keys<'_> {
         Ok(self.store.quarantine().sift_all("keys", &rows, read)?.into_iter().collect())
     }
 
-    /// Returns all keys of the workspace, including revoked ones, in order of creation.
+    /// Returns every key of the workspace, revoked ones too, newest first.
     pub async fn list(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {
-        let rows = query(select!("", "FROM keys k WHERE k.workspace_id = $1 ORDER BY k.id"))
+        let rows = query(select!("", "FROM keys k WHERE k.workspace_id = $1 ORDER BY k.id DESC"))
             .bind(workspace.to_string())
             .fetch_all(&mut self.store.read().await?)
             .await?;

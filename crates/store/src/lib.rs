@@ -76,9 +76,7 @@ pub use keys::{ApiKey, KeyHash, Keys, Revoked};
 pub use logs::{LogFilter, LogPage, LogPlace, Logs};
 pub use maintenances::{MaintenanceFilter, Maintenances, NewMaintenance, PlannedMaintenance};
 pub use missed::Missed;
-pub use monitors::{
-    BootMonitor, BootMonitors, MonitorPage, MonitorWithStatus, Monitors, NewMonitor, Page,
-};
+pub use monitors::{BootMonitor, BootMonitors, MonitorWithStatus, Monitors, NewMonitor, Page};
 pub use outbox::{
     Addressee, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Due, Follows, Left,
     Letter, LetterFilter, Outbox, OutboxCounts, Queue, Spread, TestNote, Then, Tried, Woken,

@@ -104,8 +104,7 @@ impl Maintenances<'_> {
         one(&mut self.store.read().await?, workspace, &id.to_string(), now).await
     }
 
-    /// Returns a page of the workspace's maintenance, in the order of identifiers, and the total
-    /// number.
+    /// Returns a part of the workspace's maintenance, newest first, and how much there is.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -131,12 +130,10 @@ impl Maintenances<'_> {
         let part = filtered(select!(concat!(
             "SELECT id FROM maintenances WHERE ",
             listed!(),
-            " AND id > $5 ORDER BY id LIMIT $6 OFFSET $7"
+            " AND id < $5 ORDER BY id DESC LIMIT $6 OFFSET $7"
         )));
-        let part = part
-            .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
-            .bind(i64::from(page.limit))
-            .bind(i64::from(page.offset));
+        let part =
+            part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         let quarantine = self.store.quarantine();
         let (rows, left_out) = quarantine.sift_groups("maintenances", &rows, assemble)?;
@@ -224,7 +221,6 @@ fn assemble(rows: &[&Row]) -> Result<Vec<PlannedMaintenance>, StoreError> {
     for row in heads {
         found.push(read(row, links.remove(row.try_get::<&str>(0)?).unwrap_or_default())?);
     }
-    found.sort_unstable_by_key(|planned: &PlannedMaintenance| planned.maintenance.id);
     Ok(found)
 }
 

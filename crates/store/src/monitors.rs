@@ -5,13 +5,15 @@
 mod change;
 mod columns;
 
+use std::fmt::Display;
+
 use domain::judge::History;
 use rules::monitor::Monitor;
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
 use crate::quarantine::Quarantine;
-use crate::row::{maybe_instant, optional};
+use crate::row::{Listed, maybe_instant, optional};
 use crate::vault::Vault;
 use crate::{Store, StoreError};
 
@@ -45,7 +47,7 @@ pub struct Page<Id = MonitorId> {
     pub limit: u32,
     /// Number of rows to skip.
     pub offset: u32,
-    /// Cursor: the page begins after this identifier.
+    /// Only those that the list has after this one: older ones.
     pub after: Option<Id>,
 }
 
@@ -56,14 +58,12 @@ impl<Id> Page<Id> {
     }
 }
 
-/// Page of a workspace's monitors, in the order of identifiers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MonitorPage {
-    pub monitors: Vec<MonitorWithStatus>,
-    /// Number of monitors of this page that cannot be read.
-    pub left_out: usize,
-    /// Number of all monitors of the workspace.
-    pub total: u32,
+impl<Id: Display> Page<Id> {
+    /// Returns the text that the ids of this part sort before: newest first, an id after another is a smaller
+    /// one. Without a bound it is a text that sorts after every id.
+    pub(crate) fn before(&self) -> String {
+        self.after.as_ref().map_or_else(|| "~".to_owned(), Id::to_string)
+    }
 }
 
 /// Monitor as the pipeline loads it at boot.
@@ -99,12 +99,12 @@ impl<'s> Monitors<'s> {
         with_status(self.store.vault(), &row)
     }
 
-    /// Returns a page of the workspace's monitors of all kinds, and their total number.
+    /// Returns a part of the workspace's monitors of all kinds, newest first, and how many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
         page: Page,
-    ) -> Result<MonitorPage, StoreError> {
+    ) -> Result<Listed<MonitorWithStatus>, StoreError> {
         let mut db = self.store.read().await?;
         let total: Option<i64> =
             query("SELECT COUNT(*) FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL")
@@ -112,22 +112,19 @@ impl<'s> Monitors<'s> {
                 .scalar(&mut db)
                 .await?;
         let rows = query(select!(
-            "WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.id > $2 \
-             ORDER BY m.id LIMIT $3 OFFSET $4"
+            "WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.id < $2 \
+             ORDER BY m.id DESC LIMIT $3 OFFSET $4"
         ))
         .bind(workspace.to_string())
-        .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(page.before())
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset))
         .fetch_all(&mut db)
         .await?;
         drop(db);
         let vault = self.store.vault();
-        let quarantine = self.store.quarantine();
-        let monitors = quarantine.sift_all("monitors", &rows, |row| with_status(vault, row))?;
-        let left_out = rows.len() - monitors.len();
-        let total = u32::try_from(total.unwrap_or_default()).unwrap_or(u32::MAX);
-        Ok(MonitorPage { monitors, left_out, total })
+        let table = (self.store.quarantine(), "monitors");
+        Listed::of(table, &rows, total, |row| with_status(vault, row))
     }
 
     /// Returns all monitors of all workspaces with the judge's state. For the pipeline at boot.

@@ -28,7 +28,7 @@ impl Pages<'_> {
         columns::find(&mut db, self.store.vault(), workspace, &id.to_string()).await
     }
 
-    /// Returns a page of the workspace's status pages, and their total number.
+    /// Returns a part of the workspace's pages, newest first, and how many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -39,14 +39,15 @@ impl Pages<'_> {
             .bind(workspace.to_string())
             .scalar(&mut db)
             .await?;
-        let rows =
-            query(select!("WHERE workspace_id = $1 AND id > $2 ORDER BY id LIMIT $3 OFFSET $4"))
-                .bind(workspace.to_string())
-                .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
-                .bind(i64::from(page.limit))
-                .bind(i64::from(page.offset))
-                .fetch_all(&mut db)
-                .await?;
+        let rows = query(select!(
+            "WHERE workspace_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3 OFFSET $4"
+        ))
+        .bind(workspace.to_string())
+        .bind(page.before())
+        .bind(i64::from(page.limit))
+        .bind(i64::from(page.offset))
+        .fetch_all(&mut db)
+        .await?;
         drop(db);
         let vault = self.store.vault();
         let table = (self.store.quarantine(), "pages");

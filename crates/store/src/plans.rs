@@ -17,6 +17,27 @@ pub(crate) struct Held {
     pub(crate) default_days: u32,
 }
 
+/// Returns the SQL expression for the days that a workspace `w` keeps its results: the days that it set, at
+/// most those of its plan; NULL if the server's setting decides. It is never stored: a workspace has what it
+/// set again when its plan no longer caps it.
+pub(crate) fn kept_days(held: Option<&Held>) -> String {
+    let of_plan = |(name, plan): (&str, Plan)| {
+        let most = plan.retention_days?;
+        let default = held.map_or(most, |held| held.default_days);
+        // A name has only lower-case letters, digits and `-`.
+        Some(format!(
+            " WHEN '{name}' THEN CASE WHEN COALESCE(w.results_kept_days, {default}) < {most} \
+             THEN w.results_kept_days ELSE {most} END"
+        ))
+    };
+    let cases: String =
+        held.into_iter().flat_map(|held| held.plans.iter()).filter_map(of_plan).collect();
+    if cases.is_empty() {
+        return "w.results_kept_days".to_owned();
+    }
+    format!("CASE w.plan{cases} ELSE w.results_kept_days END")
+}
+
 /// Kind of object that a plan limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {

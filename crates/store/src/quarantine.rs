@@ -98,23 +98,23 @@ impl Quarantine {
         sifted.flatten().collect()
     }
 
-    /// Reads groups of rows with the same key in the first column. Returns the readable ones, and
-    /// the number of unreadable groups.
+    /// Reads groups of rows with the same key in the first column, the greatest key first. Returns what is
+    /// readable, and the keys of the groups that are not.
     pub(crate) fn sift_groups<T>(
         &self,
         table: &'static str,
         rows: &[Row],
         read: impl Fn(&[&Row]) -> Result<Vec<T>, StoreError>,
-    ) -> Result<(Vec<T>, usize), StoreError> {
+    ) -> Result<(Vec<T>, Vec<String>), StoreError> {
         let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
         for row in rows {
             groups.entry(key_of(row)).or_default().push(row);
         }
-        let (mut found, mut left_out) = (Vec::with_capacity(groups.len()), 0);
-        for (key, rows) in groups {
-            match self.sift(table, || key, read(&rows))? {
+        let (mut found, mut left_out) = (Vec::with_capacity(groups.len()), Vec::new());
+        for (key, rows) in groups.into_iter().rev() {
+            match self.sift(table, || key.clone(), read(&rows))? {
                 Some(read) => found.extend(read),
-                None => left_out += 1,
+                None => left_out.push(key),
             }
         }
         Ok((found, left_out))
@@ -157,8 +157,8 @@ pub(crate) const fn is_unreadable(error: &StoreError) -> bool {
     )
 }
 
-/// Returns the text or integer in the first column.
-fn key_of(row: &Row) -> String {
+/// Returns the text or number in the first column.
+pub(crate) fn key_of(row: &Row) -> String {
     let text: Result<&str, _> = row.try_get(0);
     let number = || row.try_get::<i64>(0).map(|number| number.to_string());
     text.map(str::to_owned).or_else(|_| number()).unwrap_or_else(|_| "?".to_owned())

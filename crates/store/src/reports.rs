@@ -85,8 +85,8 @@ impl Reports<'_> {
         having(&mut self.store.read().await?, workspace, id).await
     }
 
-    /// Returns a page of the workspace's reports with the latest update of each, in the order of
-    /// identifiers, and their total number.
+    /// Returns a part of the workspace's reports with the latest update of each, newest first, and how
+    /// many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -109,15 +109,12 @@ impl Reports<'_> {
             concat!(
                 "SELECT id FROM reports WHERE ",
                 listed!(),
-                " AND id > $4 ORDER BY id LIMIT $5 OFFSET $6"
+                " AND id < $4 ORDER BY id DESC LIMIT $5 OFFSET $6"
             )
         ));
-        let part = part
-            .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
-            .bind(i64::from(page.limit))
-            .bind(i64::from(page.offset));
-        let (mut rows, left_out) = sound(&mut db, self.store.quarantine(), part).await?;
-        rows.sort_unstable_by_key(|report| report.id);
+        let part =
+            part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
+        let (rows, left_out) = sound(&mut db, self.store.quarantine(), part).await?;
         Ok(Listed { rows, left_out, total: counted(total) })
     }
 
@@ -205,12 +202,12 @@ async fn all(db: &mut Connection, which: Query) -> Result<Vec<Report>, StoreErro
     assemble(&rows.iter().collect::<Vec<_>>())
 }
 
-/// Returns the readable reports, and the number of unreadable ones.
+/// Returns the readable reports, newest first, and the keys of the unreadable ones.
 async fn sound(
     db: &mut Connection,
     quarantine: &Quarantine,
     which: Query,
-) -> Result<(Vec<Report>, usize), StoreError> {
+) -> Result<(Vec<Report>, Vec<String>), StoreError> {
     quarantine.sift_groups("reports", &which.fetch_all(db).await?, assemble)
 }
 

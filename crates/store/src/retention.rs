@@ -6,10 +6,11 @@ mod records;
 use std::time::Duration;
 
 use rules::{Timestamp, limits};
+use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, query};
 use crate::history::Grain;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, plans};
 
 pub use records::PrunedRecords;
 
@@ -72,16 +73,21 @@ impl Pruned {
 impl Retention<'_> {
     /// Deletes expired data of one step.
     pub async fn step(&self, keep: KeepFor, now: Timestamp) -> Result<Pruned, StoreError> {
+        let days = plans::kept_days(self.store.held());
         self.store
             .write(move |session| {
                 session.touches_nothing();
-                Box::pin(step(&mut session.db, keep, now))
+                Box::pin(async move { step(&mut session.db, (keep, &days), now).await })
             })
             .await
     }
 }
 
-async fn step(db: &mut Connection, keep: KeepFor, now: Timestamp) -> Result<Pruned, StoreError> {
+async fn step(
+    db: &mut Connection,
+    (keep, days): (KeepFor, &str),
+    now: Timestamp,
+) -> Result<Pruned, StoreError> {
     let results_end = now - keep.results;
     // Compacted results expire with the history. These are whole buckets that were never compacted.
     let results = query(
@@ -109,13 +115,13 @@ async fn step(db: &mut Connection, keep: KeepFor, now: Timestamp) -> Result<Prun
     .execute(&mut *db)
     .await?;
     // Evidence of a workspace with a shorter retention expires with its results.
-    let early_evidence = query(
+    let early_evidence = query(AssertSqlSafe(format!(
         "DELETE FROM evidence WHERE number IN (SELECT e.number FROM workspaces w \
          JOIN monitors m ON m.workspace_id = w.id AND m.deleted_at IS NULL \
          JOIN evidence e ON e.monitor = m.number \
-         AND e.slot < $1 - w.results_kept_days * CAST($2 AS BIGINT) \
-         WHERE w.results_kept_days IS NOT NULL LIMIT $3)",
-    )
+         AND e.slot < $1 - ({days}) * CAST($2 AS BIGINT) \
+         WHERE {days} IS NOT NULL LIMIT $3)"
+    )))
     .bind(now.as_millis())
     .bind(DAY_MILLIS)
     .bind(STEP_ROWS)

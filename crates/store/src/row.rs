@@ -4,15 +4,16 @@ use rules::{DomainName, Timestamp};
 
 use crate::StoreError;
 use crate::db::Row;
-use crate::quarantine::Quarantine;
+use crate::quarantine::{Quarantine, key_of};
 
-/// Page of a list, in the order of identifiers.
+/// A part of a list, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed<T> {
+    /// The readable rows of this part.
     pub rows: Vec<T>,
-    /// Number of rows of this page that cannot be read.
-    pub left_out: usize,
-    /// Number of rows of the whole list.
+    /// Keys of the rows of this part that cannot be read.
+    pub left_out: Vec<String>,
+    /// Length of the whole list, unreadable rows included.
     pub total: u32,
 }
 
@@ -25,10 +26,14 @@ impl<T> Listed<T> {
         total: Option<i64>,
         read: impl Fn(&Row) -> Result<T, StoreError>,
     ) -> Result<Self, StoreError> {
-        let all = rows.len();
-        let rows = quarantine.sift_all(table, rows, read)?;
-        let left_out = all - rows.len();
-        Ok(Self { rows, left_out, total: counted(total) })
+        let (mut found, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in rows {
+            match quarantine.sift(table, || key_of(row), read(row))? {
+                Some(read) => found.push(read),
+                None => left_out.push(key_of(row)),
+            }
+        }
+        Ok(Self { rows: found, left_out, total: counted(total) })
     }
 }
 

@@ -20,6 +20,7 @@ use rules::{ComponentId, PageId, Secret, SubscriberId, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Query, Row, Value, query};
+use crate::quarantine::key_of;
 use crate::row::{Listed, counted, id, instant, maybe_instant};
 use crate::vault::{Place, Vault};
 use crate::{Page, Store, StoreError, pages};
@@ -85,8 +86,7 @@ impl Subscribers<'_> {
         one(&mut self.store.read().await?, self.store.vault(), id).await
     }
 
-    /// Returns a page of the workspace's subscribers, in the order of identifiers, and the total
-    /// number that match the filter.
+    /// Returns a part of the workspace's subscribers, newest first, and how many the filter lets through.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -97,19 +97,20 @@ impl Subscribers<'_> {
         pages::require_filter(&mut db, workspace, filter.page).await?;
         let total = "SELECT COUNT(*) FROM subscribers s";
         let total: Option<i64> = listed(total, workspace, filter, "").scalar(&mut db).await?;
-        let after = page.after.map(|id| id.to_string()).unwrap_or_default();
         let part = format!(
-            "AND s.id > '{after}' ORDER BY s.id LIMIT {} OFFSET {}",
-            page.limit, page.offset
+            "AND s.id < '{}' ORDER BY s.id DESC LIMIT {} OFFSET {}",
+            page.before(),
+            page.limit,
+            page.offset
         );
         let rows = listed(COLUMNS, workspace, filter, &part).fetch_all(&mut db).await?;
         let (mut found, mut pages) = (Vec::with_capacity(rows.len()), HashMap::new());
-        let mut left_out = 0;
+        let mut left_out = Vec::new();
         for row in &rows {
             let read = read(&mut db, self.store.vault(), row).await;
-            let key = || row.try_get::<&str>(0).unwrap_or("?").to_owned();
+            let key = || key_of(row);
             let Some(subscriber) = self.store.quarantine().sift("subscribers", key, read)? else {
-                left_out += 1;
+                left_out.push(key_of(row));
                 continue;
             };
             let page_id = subscriber.settings.page_id;

@@ -98,39 +98,6 @@ impl Workspaces<'_> {
             .await
     }
 
-    /// Shortens the retention of workspaces to the limit of their plans. Plans are settings, so
-    /// they may have changed since the last start.
-    pub async fn cap_retention(&self) -> Result<(), StoreError> {
-        let Some(held) = self.store.held() else { return Ok(()) };
-        let default_days = held.default_days;
-        let capped: Vec<(String, u32)> = held
-            .plans
-            .iter()
-            .filter_map(|(name, plan)| Some((name.to_owned(), plan.retention_days?)))
-            .collect();
-        if capped.is_empty() {
-            return Ok(());
-        }
-        self.store
-            .write(move |session| {
-                Box::pin(async move {
-                    for (plan, days) in &capped {
-                        query(
-                            "UPDATE workspaces SET results_kept_days = $1 \
-                             WHERE plan = $2 AND COALESCE(results_kept_days, $3) > $1",
-                        )
-                        .bind(i64::from(*days))
-                        .bind(plan)
-                        .bind(i64::from(default_days))
-                        .execute(&mut session.db)
-                        .await?;
-                    }
-                    Ok(())
-                })
-            })
-            .await
-    }
-
     /// Returns the workspace with this identifier.
     pub async fn get(&self, id: WorkspaceId) -> Result<Workspace, StoreError> {
         query("SELECT id, slug, name, plan, created_at FROM workspaces WHERE id = $1")
@@ -156,11 +123,11 @@ impl Workspaces<'_> {
         .ok_or_else(|| StoreError::not_found("workspace", slug))
     }
 
-    /// Returns all workspaces in order of creation. For the operator.
+    /// Returns every workspace, newest first: for the operator.
     pub async fn list(&self) -> Result<Vec<Workspace>, StoreError> {
         let rows = query(
             "SELECT id, slug, name, plan, created_at FROM workspaces WHERE deleted_at IS NULL \
-             ORDER BY id",
+             ORDER BY id DESC",
         )
         .fetch_all(&mut self.store.read().await?)
         .await?;

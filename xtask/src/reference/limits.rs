@@ -34,6 +34,7 @@ const PARTS: [Part; 6] = [
             "SELF_DOUBT",
             "CANAR",
             "OPINIONS",
+            "PLAN_",
         ],
     ),
     ("Incidents, channels and webhooks", &["INCIDENT_", "SIGNING_", "DELIVERY_"]),

@@ -33,7 +33,7 @@ export interface MaintenanceService {
   getMaintenance(request: GetMaintenanceRequest, options?: CallOptions): Promise<GetMaintenanceResponse>;
 
   /**
-   * Lists maintenance by ID, one page at a time. An empty request returns the first page.
+   * Lists maintenance, newest first, one page at a time. An empty request returns the first page.
    *
    * Errors: `not_found` for a monitor outside the workspace; `invalid_argument` for an invalid `limit`,
    * `offset`, `status`, `monitorId` or `pageToken`.
@@ -44,7 +44,8 @@ export interface MaintenanceService {
    * Updates a maintenance. Past windows stay as they were. A changed schedule needs a current or future
    * window. Alerts held by the old window are held by the new one.
    *
-   * Errors: `not_found`, including an ID of another workspace; otherwise as `createMaintenance`.
+   * Errors: `not_found`, including an ID of another workspace; `aborted`, with the reason
+   * REVISION_MISMATCH for an outdated `revision`; otherwise as `createMaintenance`.
    */
   updateMaintenance(request: UpdateMaintenanceRequest, options?: CallOptions): Promise<UpdateMaintenanceResponse>;
 
@@ -104,6 +105,8 @@ export interface Maintenance {
   createdAt: Timestamp;
   /** Output: time of the last change. */
   updatedAt: Timestamp;
+  /** Output: grows with every change of the maintenance. An update that names it fails if the maintenance has changed. */
+  revision: string;
 }
 
 /**

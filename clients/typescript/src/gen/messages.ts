@@ -12,9 +12,9 @@ StatusCodeAssertion target?:int32 comparator?
 BodyAssertion target? comparator?
 HeaderAssertion key? target? comparator?
 RecordAssertion record? target? comparator?
-HttpMonitor id? name? url? periodicity? method? body? timeout?:int32 degraded_at?:int32 retry?:int32 follow_redirects?:bool active?:bool public?:bool description? regions* headers*:Header status_code_assertions*:StatusCodeAssertion body_assertions*:BodyAssertion header_assertions*:HeaderAssertion status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
-TcpMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
-DnsMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* record_assertions*:RecordAssertion status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
+HttpMonitor id? name? url? periodicity? method? body? timeout?:int32 degraded_at?:int32 retry?:int32 follow_redirects?:bool active?:bool public?:bool description? regions* headers*:Header status_code_assertions*:StatusCodeAssertion body_assertions*:BodyAssertion header_assertions*:HeaderAssertion status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
+TcpMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
+DnsMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* record_assertions*:RecordAssertion status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 Monitor http|kind:HttpMonitor tcp|kind:TcpMonitor dns|kind:DnsMonitor
 Warning field message
 CreateHttpMonitorRequest monitor:HttpMonitor
@@ -23,11 +23,11 @@ CreateTcpMonitorRequest monitor:TcpMonitor
 CreateTcpMonitorResponse monitor:TcpMonitor warnings*:Warning
 CreateDnsMonitorRequest monitor:DnsMonitor
 CreateDnsMonitorResponse monitor:DnsMonitor warnings*:Warning
-UpdateHttpMonitorRequest monitor:HttpMonitor update_mask:google.protobuf.FieldMask
+UpdateHttpMonitorRequest monitor:HttpMonitor update_mask:google.protobuf.FieldMask revision?
 UpdateHttpMonitorResponse monitor:HttpMonitor warnings*:Warning
-UpdateTcpMonitorRequest monitor:TcpMonitor update_mask:google.protobuf.FieldMask
+UpdateTcpMonitorRequest monitor:TcpMonitor update_mask:google.protobuf.FieldMask revision?
 UpdateTcpMonitorResponse monitor:TcpMonitor warnings*:Warning
-UpdateDnsMonitorRequest monitor:DnsMonitor update_mask:google.protobuf.FieldMask
+UpdateDnsMonitorRequest monitor:DnsMonitor update_mask:google.protobuf.FieldMask revision?
 UpdateDnsMonitorResponse monitor:DnsMonitor warnings*:Warning
 GetMonitorRequest id
 GetMonitorResponse monitor:Monitor
@@ -75,7 +75,7 @@ ResolveIncidentResponse incident:Incident
 CommentIncidentRequest id text?
 CommentIncidentResponse entry:TimelineEntry
 @maintenance.v1
-Maintenance id? title? description? starts_at:google.protobuf.Timestamp duration? time_zone? recurrence? monitor_ids* component_ids* status? current_window:Window next_window:Window created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
+Maintenance id? title? description? starts_at:google.protobuf.Timestamp duration? time_zone? recurrence? monitor_ids* component_ids* status? current_window:Window next_window:Window created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 Window starts_at:google.protobuf.Timestamp ends_at:google.protobuf.Timestamp
 CreateMaintenanceRequest maintenance:Maintenance
 CreateMaintenanceResponse maintenance:Maintenance
@@ -83,14 +83,14 @@ GetMaintenanceRequest id
 GetMaintenanceResponse maintenance:Maintenance
 ListMaintenancesRequest limit?:int32 offset?:int32 page_token? status? monitor_id?
 ListMaintenancesResponse maintenances*:Maintenance total_size:int32 next_page_token
-UpdateMaintenanceRequest maintenance:Maintenance update_mask:google.protobuf.FieldMask
+UpdateMaintenanceRequest maintenance:Maintenance update_mask:google.protobuf.FieldMask revision?
 UpdateMaintenanceResponse maintenance:Maintenance
 EndMaintenanceRequest id
 EndMaintenanceResponse maintenance:Maintenance
 DeleteMaintenanceRequest id
 DeleteMaintenanceResponse
 @notification.v1
-Notification id? name? provider_type? monitor_ids* discord:Discord email:Email slack:Slack pagerduty:Pagerduty opsgenie:Opsgenie webhook:Webhook telegram:Telegram sms:Sms whatsapp:Whatsapp google_chat:GoogleChat grafana_oncall:GrafanaOncall ntfy:Ntfy events* remind_every? quiet_hours:QuietHours created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
+Notification id? name? provider_type? monitor_ids* discord:Discord email:Email slack:Slack pagerduty:Pagerduty opsgenie:Opsgenie webhook:Webhook telegram:Telegram sms:Sms whatsapp:Whatsapp google_chat:GoogleChat grafana_oncall:GrafanaOncall ntfy:Ntfy events* remind_every? quiet_hours:QuietHours created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 QuietHours from? until? time_zone? held?
 Discord webhook_url?
 Email email?
@@ -112,7 +112,7 @@ GetNotificationRequest id
 GetNotificationResponse notification:Notification warnings*:Warning
 ListNotificationsRequest limit?:int32 offset?:int32 page_token?
 ListNotificationsResponse notifications*:Notification total_size:int32 next_page_token
-UpdateNotificationRequest notification:Notification update_mask:google.protobuf.FieldMask
+UpdateNotificationRequest notification:Notification update_mask:google.protobuf.FieldMask revision?
 UpdateNotificationResponse notification:Notification warnings*:Warning
 DeleteNotificationRequest id
 DeleteNotificationResponse
@@ -136,9 +136,9 @@ ListRegionsRequest
 ListRegionsResponse regions*:Region
 Region id group city country default:bool served_by stands_in:bool health last_seen_at:google.protobuf.Timestamp egress_addresses*
 @status_page.v1
-StatusPage id? title? slug? description? homepage_url? contact_url? icon? custom_domain? access_type? password? auth_email_domains* published?=30:bool theme? created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp allow_indexing?:bool
-Component id? page_id? type? monitor_id? name? description? order?:int32 group_id? group_order?:int32 created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
-ComponentGroup id? page_id? name? created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
+StatusPage id? title? slug? description? homepage_url? contact_url? icon? custom_domain? access_type? password? auth_email_domains* published?=30:bool theme? created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp allow_indexing?:bool revision?
+Component id? page_id? type? monitor_id? name? description? order?:int32 group_id? group_order?:int32 created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
+ComponentGroup id? page_id? name? created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 CreateStatusPageRequest status_page:StatusPage
 Warning field message
 CreateStatusPageResponse status_page:StatusPage warnings*:Warning
@@ -147,7 +147,7 @@ GetStatusPageResponse status_page:StatusPage custom_domain_status:CustomDomainSt
 CustomDomainStatus domain state reason? expires_at:google.protobuf.Timestamp next_try_at:google.protobuf.Timestamp
 ListStatusPagesRequest limit?:int32 offset?:int32 page_token?
 ListStatusPagesResponse status_pages*:StatusPage total_size:int32 next_page_token
-UpdateStatusPageRequest status_page:StatusPage update_mask:google.protobuf.FieldMask
+UpdateStatusPageRequest status_page:StatusPage update_mask:google.protobuf.FieldMask revision?
 UpdateStatusPageResponse status_page:StatusPage warnings*:Warning
 DeleteStatusPageRequest id
 DeleteStatusPageResponse
@@ -165,7 +165,7 @@ GetComponentRequest id page_id?
 GetComponentResponse component:Component
 ListComponentsRequest limit?:int32 offset?:int32 page_token? page_id?
 ListComponentsResponse components*:Component total_size:int32 next_page_token
-UpdateComponentRequest component:Component update_mask:google.protobuf.FieldMask
+UpdateComponentRequest component:Component update_mask:google.protobuf.FieldMask revision?
 UpdateComponentResponse component:Component
 DeleteComponentRequest id
 DeleteComponentResponse
@@ -175,7 +175,7 @@ GetComponentGroupRequest id page_id?
 GetComponentGroupResponse component_group:ComponentGroup
 ListComponentGroupsRequest limit?:int32 offset?:int32 page_token? page_id?
 ListComponentGroupsResponse component_groups*:ComponentGroup total_size:int32 next_page_token
-UpdateComponentGroupRequest component_group:ComponentGroup update_mask:google.protobuf.FieldMask
+UpdateComponentGroupRequest component_group:ComponentGroup update_mask:google.protobuf.FieldMask revision?
 UpdateComponentGroupResponse component_group:ComponentGroup
 DeleteComponentGroupRequest id
 DeleteComponentGroupResponse
@@ -197,17 +197,17 @@ AddSubscriberResponse subscriber:Subscriber
 RemoveSubscriberRequest id
 RemoveSubscriberResponse
 @status_report.v1
-StatusReport id? page_id? title? components*:ComponentImpact status? updates*:StatusReportUpdate started_at:google.protobuf.Timestamp resolved_at:google.protobuf.Timestamp created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
+StatusReport id? page_id? title? components*:ComponentImpact status? updates*:StatusReportUpdate started_at:google.protobuf.Timestamp resolved_at:google.protobuf.Timestamp created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 ComponentImpact component_id? impact?
 StatusReportUpdate id? status? text? at:google.protobuf.Timestamp components*:ComponentImpact notified?:bool created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
-ReportTemplate id? name? title? status? text? components*:ComponentImpact created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp
+ReportTemplate id? name? title? status? text? components*:ComponentImpact created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 CreateStatusReportRequest status_report:StatusReport update:StatusReportUpdate template_id? notify?:bool
 CreateStatusReportResponse status_report:StatusReport
 GetStatusReportRequest id
 GetStatusReportResponse status_report:StatusReport
 ListStatusReportsRequest limit?:int32 offset?:int32 page_token? page_id? state?
 ListStatusReportsResponse status_reports*:StatusReport total_size:int32 next_page_token
-UpdateStatusReportRequest status_report:StatusReport update_mask:google.protobuf.FieldMask
+UpdateStatusReportRequest status_report:StatusReport update_mask:google.protobuf.FieldMask revision?
 UpdateStatusReportResponse status_report:StatusReport
 DeleteStatusReportRequest id
 DeleteStatusReportResponse
@@ -221,7 +221,7 @@ CreateReportTemplateRequest template:ReportTemplate
 CreateReportTemplateResponse template:ReportTemplate
 ListReportTemplatesRequest limit?:int32 offset?:int32 page_token?
 ListReportTemplatesResponse templates*:ReportTemplate total_size:int32 next_page_token
-UpdateReportTemplateRequest template:ReportTemplate update_mask:google.protobuf.FieldMask
+UpdateReportTemplateRequest template:ReportTemplate update_mask:google.protobuf.FieldMask revision?
 UpdateReportTemplateResponse template:ReportTemplate
 DeleteReportTemplateRequest id
 DeleteReportTemplateResponse

@@ -6,12 +6,12 @@ const Header: Shape = { key: 1, value: 1 };
 const StatusCodeAssertion: Shape = { target: 1, comparator: 1 };
 const BodyAssertion: Shape = { target: 1, comparator: 1 };
 const HeaderAssertion: Shape = { key: 1, target: 1, comparator: 1 };
-const HttpMonitor: Shape = { id: 1, name: 1, url: 1, periodicity: 1, method: 1, body: 1, timeout: 1, degradedAt: 1, retry: 1, followRedirects: 1, active: 1, public: 1, description: 1, regions: 1, headers: Header, statusCodeAssertions: StatusCodeAssertion, bodyAssertions: BodyAssertion, headerAssertions: HeaderAssertion, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1 };
-const TcpMonitor: Shape = { id: 1, name: 1, uri: 1, periodicity: 1, timeout: 1, degradedAt: 1, retry: 1, active: 1, public: 1, description: 1, regions: 1, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1 };
+const HttpMonitor: Shape = { id: 1, name: 1, url: 1, periodicity: 1, method: 1, body: 1, timeout: 1, degradedAt: 1, retry: 1, followRedirects: 1, active: 1, public: 1, description: 1, regions: 1, headers: Header, statusCodeAssertions: StatusCodeAssertion, bodyAssertions: BodyAssertion, headerAssertions: HeaderAssertion, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
+const TcpMonitor: Shape = { id: 1, name: 1, uri: 1, periodicity: 1, timeout: 1, degradedAt: 1, retry: 1, active: 1, public: 1, description: 1, regions: 1, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
 const RecordAssertion: Shape = { record: 1, target: 1, comparator: 1 };
-const DnsMonitor: Shape = { id: 1, name: 1, uri: 1, periodicity: 1, timeout: 1, degradedAt: 1, retry: 1, active: 1, public: 1, description: 1, regions: 1, recordAssertions: RecordAssertion, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1 };
+const DnsMonitor: Shape = { id: 1, name: 1, uri: 1, periodicity: 1, timeout: 1, degradedAt: 1, retry: 1, active: 1, public: 1, description: 1, regions: 1, recordAssertions: RecordAssertion, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
 const MaintenanceWindow: Shape = { startsAt: 1, endsAt: 1 };
-const Maintenance: Shape = { id: 1, title: 1, description: 1, startsAt: 1, duration: 1, timeZone: 1, recurrence: 1, monitorIds: 1, componentIds: 1, status: 1, currentWindow: MaintenanceWindow, nextWindow: MaintenanceWindow, createdAt: 1, updatedAt: 1 };
+const Maintenance: Shape = { id: 1, title: 1, description: 1, startsAt: 1, duration: 1, timeZone: 1, recurrence: 1, monitorIds: 1, componentIds: 1, status: 1, currentWindow: MaintenanceWindow, nextWindow: MaintenanceWindow, createdAt: 1, updatedAt: 1, revision: 1 };
 const Discord: Shape = { webhookUrl: 1 };
 const Email: Shape = { email: 1 };
 const Slack: Shape = { webhookUrl: 1 };
@@ -26,15 +26,15 @@ const GoogleChat: Shape = { webhookUrl: 1 };
 const GrafanaOncall: Shape = { webhookUrl: 1 };
 const Ntfy: Shape = { topic: 1, serverUrl: 1, token: 1 };
 const QuietHours: Shape = { from: 1, until: 1, timeZone: 1, held: 1 };
-const Notification: Shape = { id: 1, name: 1, providerType: 1, monitorIds: 1, discord: Discord, email: Email, slack: Slack, pagerduty: Pagerduty, opsgenie: Opsgenie, webhook: Webhook, telegram: Telegram, sms: Sms, whatsapp: Whatsapp, googleChat: GoogleChat, grafanaOncall: GrafanaOncall, ntfy: Ntfy, events: 1, remindEvery: 1, quietHours: QuietHours, createdAt: 1, updatedAt: 1 };
-const StatusPage: Shape = { id: 1, title: 1, slug: 1, description: 1, homepageUrl: 1, contactUrl: 1, icon: 1, customDomain: 1, accessType: 1, password: 1, authEmailDomains: 1, published: 1, theme: 1, createdAt: 1, updatedAt: 1, allowIndexing: 1 };
-const Component: Shape = { id: 1, pageId: 1, type: 1, monitorId: 1, name: 1, description: 1, order: 1, groupId: 1, groupOrder: 1, createdAt: 1, updatedAt: 1 };
-const ComponentGroup: Shape = { id: 1, pageId: 1, name: 1, createdAt: 1, updatedAt: 1 };
+const Notification: Shape = { id: 1, name: 1, providerType: 1, monitorIds: 1, discord: Discord, email: Email, slack: Slack, pagerduty: Pagerduty, opsgenie: Opsgenie, webhook: Webhook, telegram: Telegram, sms: Sms, whatsapp: Whatsapp, googleChat: GoogleChat, grafanaOncall: GrafanaOncall, ntfy: Ntfy, events: 1, remindEvery: 1, quietHours: QuietHours, createdAt: 1, updatedAt: 1, revision: 1 };
+const StatusPage: Shape = { id: 1, title: 1, slug: 1, description: 1, homepageUrl: 1, contactUrl: 1, icon: 1, customDomain: 1, accessType: 1, password: 1, authEmailDomains: 1, published: 1, theme: 1, createdAt: 1, updatedAt: 1, allowIndexing: 1, revision: 1 };
+const Component: Shape = { id: 1, pageId: 1, type: 1, monitorId: 1, name: 1, description: 1, order: 1, groupId: 1, groupOrder: 1, createdAt: 1, updatedAt: 1, revision: 1 };
+const ComponentGroup: Shape = { id: 1, pageId: 1, name: 1, createdAt: 1, updatedAt: 1, revision: 1 };
 const Subscriber: Shape = { id: 1, pageId: 1, email: 1, webhookUrl: 1, language: 1, componentIds: 1, topics: 1, kind: 1, state: 1, createdAt: 1, confirmedAt: 1, notToldBecause: 1 };
 const ComponentImpact: Shape = { componentId: 1, impact: 1 };
 const StatusReportUpdate: Shape = { id: 1, status: 1, text: 1, at: 1, components: ComponentImpact, notified: 1, createdAt: 1, updatedAt: 1 };
-const StatusReport: Shape = { id: 1, pageId: 1, title: 1, components: ComponentImpact, status: 1, updates: StatusReportUpdate, startedAt: 1, resolvedAt: 1, createdAt: 1, updatedAt: 1 };
-const ReportTemplate: Shape = { id: 1, name: 1, title: 1, status: 1, text: 1, components: ComponentImpact, createdAt: 1, updatedAt: 1 };
+const StatusReport: Shape = { id: 1, pageId: 1, title: 1, components: ComponentImpact, status: 1, updates: StatusReportUpdate, startedAt: 1, resolvedAt: 1, createdAt: 1, updatedAt: 1, revision: 1 };
+const ReportTemplate: Shape = { id: 1, name: 1, title: 1, status: 1, text: 1, components: ComponentImpact, createdAt: 1, updatedAt: 1, revision: 1 };
 
 /** Every service: the name of its package in a client, its full name, its methods. */
 export const SERVICES: readonly (readonly [name: string, path: string, methods: Methods])[] = [
@@ -45,9 +45,9 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       CreateHttpMonitor: [3, { monitor: HttpMonitor }],
       CreateTcpMonitor: [3, { monitor: TcpMonitor }],
       CreateDnsMonitor: [3, { monitor: DnsMonitor }],
-      UpdateHttpMonitor: [2, { monitor: HttpMonitor, updateMask: 1 }],
-      UpdateTcpMonitor: [2, { monitor: TcpMonitor, updateMask: 1 }],
-      UpdateDnsMonitor: [2, { monitor: DnsMonitor, updateMask: 1 }],
+      UpdateHttpMonitor: [2, { monitor: HttpMonitor, updateMask: 1, revision: 1 }],
+      UpdateTcpMonitor: [2, { monitor: TcpMonitor, updateMask: 1, revision: 1 }],
+      UpdateDnsMonitor: [2, { monitor: DnsMonitor, updateMask: 1, revision: 1 }],
       GetMonitor: [1, { id: 1 }],
       ListMonitors: [5, { limit: 1, offset: 1, pageToken: 1 }],
       DeleteMonitor: [18, { id: 1 }],
@@ -76,7 +76,7 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       CreateMaintenance: [3, { maintenance: Maintenance }],
       GetMaintenance: [1, { id: 1 }],
       ListMaintenances: [5, { limit: 1, offset: 1, pageToken: 1, status: 1, monitorId: 1 }],
-      UpdateMaintenance: [2, { maintenance: Maintenance, updateMask: 1 }],
+      UpdateMaintenance: [2, { maintenance: Maintenance, updateMask: 1, revision: 1 }],
       EndMaintenance: [2, { id: 1 }],
       DeleteMaintenance: [18, { id: 1 }],
     },
@@ -88,7 +88,7 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       CreateNotification: [3, { notification: Notification }],
       GetNotification: [1, { id: 1 }],
       ListNotifications: [5, { limit: 1, offset: 1, pageToken: 1 }],
-      UpdateNotification: [2, { notification: Notification, updateMask: 1 }],
+      UpdateNotification: [2, { notification: Notification, updateMask: 1, revision: 1 }],
       DeleteNotification: [18, { id: 1 }],
       TestNotification: [0, { id: 1, notification: Notification }],
       ListDeliveries: [5, { notificationId: 1, monitorId: 1, state: 1, limit: 1, offset: 1, pageToken: 1, subscriberId: 1, pageId: 1 }],
@@ -112,7 +112,7 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       CreateStatusPage: [3, { statusPage: StatusPage }],
       GetStatusPage: [1, { id: 1 }],
       ListStatusPages: [5, { limit: 1, offset: 1, pageToken: 1 }],
-      UpdateStatusPage: [2, { statusPage: StatusPage, updateMask: 1 }],
+      UpdateStatusPage: [2, { statusPage: StatusPage, updateMask: 1, revision: 1 }],
       DeleteStatusPage: [18, { id: 1 }],
       PublishStatusPage: [2, { id: 1 }],
       UnpublishStatusPage: [2, { id: 1 }],
@@ -121,12 +121,12 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       CreateComponent: [3, { component: Component }],
       GetComponent: [1, { id: 1, pageId: 1 }],
       ListComponents: [5, { limit: 1, offset: 1, pageToken: 1, pageId: 1 }],
-      UpdateComponent: [2, { component: Component, updateMask: 1 }],
+      UpdateComponent: [2, { component: Component, updateMask: 1, revision: 1 }],
       DeleteComponent: [18, { id: 1 }],
       CreateComponentGroup: [3, { componentGroup: ComponentGroup }],
       GetComponentGroup: [1, { id: 1, pageId: 1 }],
       ListComponentGroups: [5, { limit: 1, offset: 1, pageToken: 1, pageId: 1 }],
-      UpdateComponentGroup: [2, { componentGroup: ComponentGroup, updateMask: 1 }],
+      UpdateComponentGroup: [2, { componentGroup: ComponentGroup, updateMask: 1, revision: 1 }],
       DeleteComponentGroup: [18, { id: 1 }],
       ListSubscribers: [5, { limit: 1, offset: 1, pageToken: 1, pageId: 1, kind: 1, state: 1 }],
       AddSubscriber: [3, { subscriber: Subscriber, confirm: 1 }],
@@ -142,14 +142,14 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       CreateStatusReport: [3, { statusReport: StatusReport, update: StatusReportUpdate, templateId: 1, notify: 1 }],
       GetStatusReport: [1, { id: 1 }],
       ListStatusReports: [5, { limit: 1, offset: 1, pageToken: 1, pageId: 1, state: 1 }],
-      UpdateStatusReport: [2, { statusReport: StatusReport, updateMask: 1 }],
+      UpdateStatusReport: [2, { statusReport: StatusReport, updateMask: 1, revision: 1 }],
       DeleteStatusReport: [18, { id: 1 }],
       AddStatusReportUpdate: [3, { id: 1, update: StatusReportUpdate, notify: 1 }],
       EditStatusReportUpdate: [2, { update: StatusReportUpdate, updateMask: 1 }],
       DeleteStatusReportUpdate: [2, { id: 1 }],
       CreateReportTemplate: [3, { template: ReportTemplate }],
       ListReportTemplates: [5, { limit: 1, offset: 1, pageToken: 1 }],
-      UpdateReportTemplate: [2, { template: ReportTemplate, updateMask: 1 }],
+      UpdateReportTemplate: [2, { template: ReportTemplate, updateMask: 1, revision: 1 }],
       DeleteReportTemplate: [18, { id: 1 }],
     },
   ],

@@ -31,7 +31,8 @@ export interface MonitorService {
    * Updates an HTTP monitor. Running checks use the new arguments within a second.
    *
    * Errors: `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a monitor of another kind;
-   * `not_found`, including an ID of another workspace.
+   * `not_found`, including an ID of another workspace; `aborted`, with the reason REVISION_MISMATCH for an
+   * outdated `revision`.
    */
   updateHttpMonitor(request: UpdateHttpMonitorRequest, options?: CallOptions): Promise<UpdateHttpMonitorResponse>;
 
@@ -49,7 +50,7 @@ export interface MonitorService {
   getMonitor(request: GetMonitorRequest, options?: CallOptions): Promise<GetMonitorResponse>;
 
   /**
-   * Lists monitors by ID, one page at a time. An empty request returns the first page.
+   * Lists monitors, newest first, one page at a time. An empty request returns the first page.
    *
    * Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `pageToken` that this method
    * did not issue.
@@ -250,6 +251,8 @@ export interface HttpMonitor {
   createdAt: Timestamp;
   /** Output: time of the last change of an argument. */
   updatedAt: Timestamp;
+  /** Output: grows with every change of the monitor. An update that names it fails if the monitor has changed. */
+  revision: string;
 }
 
 /**
@@ -364,6 +367,8 @@ export interface TcpMonitor {
   createdAt: Timestamp;
   /** Output: time of the last change of an argument. */
   updatedAt: Timestamp;
+  /** Output: grows with every change of the monitor. An update that names it fails if the monitor has changed. */
+  revision: string;
 }
 
 /**
@@ -457,6 +462,8 @@ export interface DnsMonitor {
   createdAt: Timestamp;
   /** Output: time of the last change of an argument. */
   updatedAt: Timestamp;
+  /** Output: grows with every change of the monitor. An update that names it fails if the monitor has changed. */
+  revision: string;
 }
 
 /**

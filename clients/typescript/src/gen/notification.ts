@@ -30,7 +30,7 @@ export interface NotificationService {
   getNotification(request: GetNotificationRequest, options?: CallOptions): Promise<GetNotificationResponse>;
 
   /**
-   * Lists channels by ID, one page at a time. An empty request returns the first page.
+   * Lists channels, newest first, one page at a time. An empty request returns the first page.
    *
    * Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `pageToken` that this method
    * did not issue.
@@ -41,7 +41,7 @@ export interface NotificationService {
    * Updates a channel. To change its kind, send the new kind's block too.
    *
    * Errors: as `createNotification`; `not_found`, including an ID of another workspace; `aborted` if concurrent
-   * updates of the channel persist.
+   * updates of the channel persist, with the reason REVISION_MISMATCH for an outdated `revision`.
    */
   updateNotification(request: UpdateNotificationRequest, options?: CallOptions): Promise<UpdateNotificationResponse>;
 
@@ -133,6 +133,8 @@ export interface NotificationCommon {
   createdAt: Timestamp;
   /** Output: time of the last change of an argument. Removing a deleted monitor counts. */
   updatedAt: Timestamp;
+  /** Output: grows with every change of the channel. An update that names it fails if the channel has changed. */
+  revision: string;
 }
 
 /**

@@ -31,7 +31,7 @@ export interface StatusPageService {
   getStatusPage(request: GetStatusPageRequest, options?: CallOptions): Promise<GetStatusPageResponse>;
 
   /**
-   * Lists status pages by ID, one page of the list at a time. An empty request returns the first page.
+   * Lists status pages, newest first, one page of the list at a time. An empty request returns the first.
    *
    * Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `pageToken` that this method
    * did not issue.
@@ -43,7 +43,7 @@ export interface StatusPageService {
    * change.
    *
    * Errors: `invalid_argument`; `not_found`, including an ID of another workspace; `already_exists` as in
-   * `createStatusPage`.
+   * `createStatusPage`; `aborted`, with the reason REVISION_MISMATCH for an outdated `revision`.
    */
   updateStatusPage(request: UpdateStatusPageRequest, options?: CallOptions): Promise<UpdateStatusPageResponse>;
 
@@ -100,7 +100,7 @@ export interface StatusPageService {
   getComponent(request: GetComponentRequest, options?: CallOptions): Promise<GetComponentResponse>;
 
   /**
-   * Lists components by ID, of one status page or of all.
+   * Lists components, newest first, of one status page or of all. `order` decides where visitors see them.
    *
    * Errors: `not_found` for an unknown page; `invalid_argument` as in `listStatusPages`.
    */
@@ -109,7 +109,8 @@ export interface StatusPageService {
   /**
    * Updates a component. Its page and its type are fixed; its monitor can change.
    *
-   * Errors: `not_found`, including an ID of another workspace; otherwise as `createComponent`.
+   * Errors: `not_found`, including an ID of another workspace; `aborted`, with the reason
+   * REVISION_MISMATCH for an outdated `revision`; otherwise as `createComponent`.
    */
   updateComponent(request: UpdateComponentRequest, options?: CallOptions): Promise<UpdateComponentResponse>;
 
@@ -135,7 +136,7 @@ export interface StatusPageService {
   getComponentGroup(request: GetComponentGroupRequest, options?: CallOptions): Promise<GetComponentGroupResponse>;
 
   /**
-   * Lists component groups by ID, of one status page or of all.
+   * Lists component groups, newest first, of one status page or of all.
    *
    * Errors: `not_found` for an unknown page; `invalid_argument` as in `listStatusPages`.
    */
@@ -144,7 +145,8 @@ export interface StatusPageService {
   /**
    * Updates a component group. Its page is fixed.
    *
-   * Errors: `invalid_argument`; `not_found`, including an ID of another workspace.
+   * Errors: `invalid_argument`; `not_found`, including an ID of another workspace; `aborted`, with the
+   * reason REVISION_MISMATCH for an outdated `revision`.
    */
   updateComponentGroup(request: UpdateComponentGroupRequest, options?: CallOptions): Promise<UpdateComponentGroupResponse>;
 
@@ -156,7 +158,7 @@ export interface StatusPageService {
   deleteComponentGroup(request: DeleteComponentGroupRequest, options?: CallOptions): Promise<DeleteComponentGroupResponse>;
 
   /**
-   * Lists subscribers by ID, of one status page or of all, one page of the list at a time. Ended
+   * Lists subscribers, newest first, of one status page or of all, one page of the list at a time. Ended
    * subscriptions are not listed.
    *
    * Errors: `not_found` for a page outside the workspace; `invalid_argument` as in `listStatusPages`, and for
@@ -243,6 +245,8 @@ export interface StatusPage {
   updatedAt: Timestamp;
   /** Output: whether search engines may list the page if its access is public; see `setStatusPageIndexing`. */
   allowIndexing: boolean;
+  /** Output: grows with every change of the page. An update that names it fails if the page has changed. */
+  revision: string;
 }
 
 /**
@@ -315,6 +319,8 @@ export interface Component {
   createdAt: Timestamp;
   /** Output: time of the last change. */
   updatedAt: Timestamp;
+  /** Output: grows with every change of the component. An update that names it fails if the component has changed. */
+  revision: string;
 }
 
 /**
@@ -359,6 +365,8 @@ export interface ComponentGroup {
   createdAt: Timestamp;
   /** Output: time of the last change. */
   updatedAt: Timestamp;
+  /** Output: grows with every change of the group. An update that names it fails if the group has changed. */
+  revision: string;
 }
 
 /**

@@ -32,8 +32,8 @@ export interface StatusReportService {
   getStatusReport(request: GetStatusReportRequest, options?: CallOptions): Promise<GetStatusReportResponse>;
 
   /**
-   * Lists reports by ID with their latest update, one page at a time. An empty request returns the first
-   * page.
+   * Lists reports, newest first, with their latest update, one page at a time. An empty request returns the
+   * first page.
    *
    * Errors: `not_found` for a page outside the workspace; `invalid_argument` for an invalid `limit`,
    * `offset`, `state`, `pageId` or `pageToken`.
@@ -43,7 +43,8 @@ export interface StatusReportService {
   /**
    * Updates a report. A change of its components also changes its latest update.
    *
-   * Errors: `not_found`, including an ID of another workspace; otherwise as `createStatusReport`.
+   * Errors: `not_found`, including an ID of another workspace; `aborted`, with the reason
+   * REVISION_MISMATCH for an outdated `revision`; otherwise as `createStatusReport`.
    */
   updateStatusReport(request: UpdateStatusReportRequest, options?: CallOptions): Promise<UpdateStatusReportResponse>;
 
@@ -87,7 +88,7 @@ export interface StatusReportService {
   createReportTemplate(request: CreateReportTemplateRequest, options?: CallOptions): Promise<CreateReportTemplateResponse>;
 
   /**
-   * Lists templates by ID, one page at a time. An empty request returns the first page.
+   * Lists templates, newest first, one page at a time. An empty request returns the first page.
    *
    * Errors: `invalid_argument` for a `limit` or `offset` out of range, and for a `pageToken` that this
    * method did not issue.
@@ -97,7 +98,8 @@ export interface StatusReportService {
   /**
    * Updates a template. Existing reports do not change.
    *
-   * Errors: `not_found`, including an ID of another workspace; otherwise as `createReportTemplate`.
+   * Errors: `not_found`, including an ID of another workspace; `aborted`, with the reason
+   * REVISION_MISMATCH for an outdated `revision`; otherwise as `createReportTemplate`.
    */
   updateReportTemplate(request: UpdateReportTemplateRequest, options?: CallOptions): Promise<UpdateReportTemplateResponse>;
 
@@ -134,6 +136,8 @@ export interface StatusReport {
   createdAt: Timestamp;
   /** Output: time of the last change. */
   updatedAt: Timestamp;
+  /** Output: grows with every change of the report. An update that names it fails if the report has changed. */
+  revision: string;
 }
 
 /**
@@ -233,6 +237,8 @@ export interface ReportTemplate {
   createdAt: Timestamp;
   /** Output: time of the last change. */
   updatedAt: Timestamp;
+  /** Output: grows with every change of the template. An update that names it fails if the template has changed. */
+  revision: string;
 }
 
 /**

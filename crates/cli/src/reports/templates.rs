@@ -18,7 +18,7 @@ const LISTED: i32 = 100;
 /// Subcommands of `aloft reports templates`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// List templates
+    /// List templates, newest first
     List {
         #[command(flatten)]
         manner: Manner,

@@ -20,7 +20,7 @@ use crate::service::said;
 /// The content of a workspace.
 #[derive(Debug)]
 pub(super) struct Workspace {
-    /// Resources, sorted by id within each type.
+    /// Resources, oldest first within each type, so that the files grow at their ends.
     pub(super) found: Vec<Found>,
     /// Whether the key has the scope read, so that secrets are missing.
     pub(super) reads_only: bool,
@@ -77,11 +77,13 @@ async fn all(
     found: &mut Vec<Found>,
     mut ask: impl AsyncFnMut(Option<String>) -> Result<Part>,
 ) -> Result<()> {
-    let mut token = None;
+    let (first, mut token) = (found.len(), None);
     loop {
         let (part, next) = ask(token.clone()).await?;
         found.extend(part);
         if next.is_empty() {
+            // Lists are newest first.
+            found[first..].reverse();
             return Ok(());
         }
         if token.as_ref() == Some(&next) {

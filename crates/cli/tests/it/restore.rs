@@ -71,7 +71,7 @@ fn killed_restore_leaves_old_or_new_database() {
         assert!(!restore(&home, &data, &[("FAULTS_KILL_AT", &step_text)]).success(), "{step}");
         let found = slugs(&home, &data);
         let is_new = found == [NEW];
-        assert!(is_new || found == [NEW, OLD], "step {step} of {steps}: {found:?}");
+        assert!(is_new || found == [OLD, NEW], "step {step} of {steps}: {found:?}");
         seen[usize::from(is_new)] += 1;
         let folder = home.path().join(&data);
         for left in ["aloft.restore", "aloft.restore.new", "restoring"] {
@@ -109,7 +109,7 @@ fn server_finishes_interrupted_restore_and_logs_it() {
     // The replaced database is complete: with its log it has the workspace that only the log had.
     let back = home.run(&["restore", "data/aloft.db.before-restore"]);
     assert_eq!(back.code, Some(0), "{}", back.err);
-    assert_eq!(slugs(&home, "data"), [NEW, OLD]);
+    assert_eq!(slugs(&home, "data"), [OLD, NEW]);
 }
 
 #[test]
@@ -120,6 +120,6 @@ fn server_discards_undecided_restore_and_logs_it() {
     let server = home.serve();
     let said = server.log();
     assert!(said.contains("an interrupted restore changed nothing"), "{said}");
-    assert_eq!(slugs(&home, "data"), [NEW, OLD]);
+    assert_eq!(slugs(&home, "data"), [OLD, NEW]);
     assert!(!home.data().join("restoring").exists());
 }

@@ -130,6 +130,14 @@ pub struct Maintenance {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: grows with every change of the maintenance. An update that names it fails if the maintenance has changed.
+    ///
+    /// Field 15: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for Maintenance {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -148,6 +156,7 @@ impl ::core::fmt::Debug for Maintenance {
             .field("next_window", &self.next_window)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -245,6 +254,9 @@ impl ::buffa::Message for Maintenance {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -320,6 +332,9 @@ impl ::buffa::Message for Maintenance {
                 buf,
             );
             self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(15u32, v, buf);
         }
     }
     fn merge_field(
@@ -488,6 +503,18 @@ impl ::buffa::Message for Maintenance {
                     ctx,
                 )?;
             }
+            15u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -509,6 +536,7 @@ impl ::buffa::Message for Maintenance {
         self.next_window = ::buffa::MessageField::none();
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for Maintenance {
@@ -1616,12 +1644,22 @@ pub struct UpdateMaintenanceRequest {
         ::buffa_types::google::protobuf::FieldMask,
         ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
     >,
+    /// `revision` of the maintenance as the caller read it. If the maintenance has changed since, the update fails with
+    /// REVISION_MISMATCH. Absent: no check.
+    ///
+    /// Field 3: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for UpdateMaintenanceRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateMaintenanceRequest")
             .field("maintenance", &self.maintenance)
             .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -1668,6 +1706,9 @@ impl ::buffa::Message for UpdateMaintenanceRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -1692,6 +1733,9 @@ impl ::buffa::Message for UpdateMaintenanceRequest {
                 buf,
             );
             self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
         }
     }
     fn merge_field(
@@ -1727,6 +1771,18 @@ impl ::buffa::Message for UpdateMaintenanceRequest {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -1736,6 +1792,7 @@ impl ::buffa::Message for UpdateMaintenanceRequest {
     fn clear(&mut self) {
         self.maintenance = ::buffa::MessageField::none();
         self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateMaintenanceRequest {
@@ -2406,6 +2463,10 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: grows with every change of the maintenance. An update that names it fails if the maintenance has changed.
+            ///
+            /// Field 15: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for MaintenanceView<'a> {
             type Owned = super::super::Maintenance;
@@ -2617,6 +2678,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    15u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     8u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -2727,6 +2795,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -2804,6 +2873,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -2880,6 +2952,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.updated_at.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(15u32, v, buf);
                 }
             }
         }
@@ -2965,6 +3040,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updatedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -3180,6 +3258,13 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().updated_at
+            }
+            /// Output: grows with every change of the maintenance. An update that names it fails if the maintenance has changed.
+            ///
+            /// Field 15: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<MaintenanceView<'static>>>
@@ -5564,6 +5649,11 @@ pub mod __buffa {
             pub update_mask: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'a>,
             >,
+            /// `revision` of the maintenance as the caller read it. If the maintenance has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateMaintenanceRequestView<'a> {
             type Owned = super::super::UpdateMaintenanceRequest;
@@ -5651,6 +5741,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -5695,6 +5792,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -5721,6 +5819,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -5746,6 +5847,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.update_mask.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(3u32, v, buf);
                 }
             }
         }
@@ -5782,6 +5886,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updateMask", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -5902,6 +6009,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'_>,
             > {
                 &self.0.reborrow().update_mask
+            }
+            /// `revision` of the maintenance as the caller read it. If the maintenance has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<
@@ -7785,7 +7900,7 @@ pub trait MaintenanceService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetMaintenanceResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists maintenance by ID, one page at a time. An empty request returns the first page.
+    /// Lists maintenance, newest first, one page at a time. An empty request returns the first page.
     ///
     /// Errors: `not_found` for a monitor outside the workspace; `invalid_argument` for an invalid `limit`,
     /// `offset`, `status`, `monitor_id` or `page_token`.
@@ -7809,7 +7924,8 @@ pub trait MaintenanceService: Send + Sync + 'static {
     /// Updates a maintenance. Past windows stay as they were. A changed schedule needs a current or future
     /// window. Alerts held by the old window are held by the new one.
     ///
-    /// Errors: `not_found`, including an ID of another workspace; otherwise as CreateMaintenance.
+    /// Errors: `not_found`, including an ID of another workspace; `aborted`, with the reason
+    /// REVISION_MISMATCH for an outdated `revision`; otherwise as CreateMaintenance.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

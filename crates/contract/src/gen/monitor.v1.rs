@@ -941,6 +941,14 @@ pub struct HttpMonitor {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: grows with every change of the monitor. An update that names it fails if the monitor has changed.
+    ///
+    /// Field 35: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for HttpMonitor {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -968,6 +976,7 @@ impl ::core::fmt::Debug for HttpMonitor {
             .field("resolved_regions", &self.resolved_regions)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -1097,6 +1106,9 @@ impl ::buffa::Message for HttpMonitor {
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -1204,6 +1216,9 @@ impl ::buffa::Message for HttpMonitor {
                 buf,
             );
             self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(35u32, v, buf);
         }
     }
     fn merge_field(
@@ -1456,6 +1471,18 @@ impl ::buffa::Message for HttpMonitor {
                     ctx,
                 )?;
             }
+            35u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -1486,6 +1513,7 @@ impl ::buffa::Message for HttpMonitor {
         self.resolved_regions.clear();
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for HttpMonitor {
@@ -1643,6 +1671,14 @@ pub struct TcpMonitor {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: grows with every change of the monitor. An update that names it fails if the monitor has changed.
+    ///
+    /// Field 35: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for TcpMonitor {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -1663,6 +1699,7 @@ impl ::core::fmt::Debug for TcpMonitor {
             .field("resolved_regions", &self.resolved_regions)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -1751,6 +1788,9 @@ impl ::buffa::Message for TcpMonitor {
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -1817,6 +1857,9 @@ impl ::buffa::Message for TcpMonitor {
                 buf,
             );
             self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(35u32, v, buf);
         }
     }
     fn merge_field(
@@ -1992,6 +2035,18 @@ impl ::buffa::Message for TcpMonitor {
                     ctx,
                 )?;
             }
+            35u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -2015,6 +2070,7 @@ impl ::buffa::Message for TcpMonitor {
         self.resolved_regions.clear();
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for TcpMonitor {
@@ -2181,6 +2237,14 @@ pub struct DnsMonitor {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: grows with every change of the monitor. An update that names it fails if the monitor has changed.
+    ///
+    /// Field 35: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for DnsMonitor {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -2202,6 +2266,7 @@ impl ::core::fmt::Debug for DnsMonitor {
             .field("resolved_regions", &self.resolved_regions)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -2298,6 +2363,9 @@ impl ::buffa::Message for DnsMonitor {
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -2372,6 +2440,9 @@ impl ::buffa::Message for DnsMonitor {
                 buf,
             );
             self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(35u32, v, buf);
         }
     }
     fn merge_field(
@@ -2559,6 +2630,18 @@ impl ::buffa::Message for DnsMonitor {
                     ctx,
                 )?;
             }
+            35u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -2583,6 +2666,7 @@ impl ::buffa::Message for DnsMonitor {
         self.resolved_regions.clear();
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for DnsMonitor {
@@ -3962,12 +4046,22 @@ pub struct UpdateHttpMonitorRequest {
         ::buffa_types::google::protobuf::FieldMask,
         ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
     >,
+    /// `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+    /// REVISION_MISMATCH. Absent: no check.
+    ///
+    /// Field 3: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for UpdateHttpMonitorRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateHttpMonitorRequest")
             .field("monitor", &self.monitor)
             .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -4014,6 +4108,9 @@ impl ::buffa::Message for UpdateHttpMonitorRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -4038,6 +4135,9 @@ impl ::buffa::Message for UpdateHttpMonitorRequest {
                 buf,
             );
             self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
         }
     }
     fn merge_field(
@@ -4073,6 +4173,18 @@ impl ::buffa::Message for UpdateHttpMonitorRequest {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -4082,6 +4194,7 @@ impl ::buffa::Message for UpdateHttpMonitorRequest {
     fn clear(&mut self) {
         self.monitor = ::buffa::MessageField::none();
         self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateHttpMonitorRequest {
@@ -4293,12 +4406,22 @@ pub struct UpdateTcpMonitorRequest {
         ::buffa_types::google::protobuf::FieldMask,
         ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
     >,
+    /// `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+    /// REVISION_MISMATCH. Absent: no check.
+    ///
+    /// Field 3: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for UpdateTcpMonitorRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateTcpMonitorRequest")
             .field("monitor", &self.monitor)
             .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -4345,6 +4468,9 @@ impl ::buffa::Message for UpdateTcpMonitorRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -4369,6 +4495,9 @@ impl ::buffa::Message for UpdateTcpMonitorRequest {
                 buf,
             );
             self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
         }
     }
     fn merge_field(
@@ -4404,6 +4533,18 @@ impl ::buffa::Message for UpdateTcpMonitorRequest {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -4413,6 +4554,7 @@ impl ::buffa::Message for UpdateTcpMonitorRequest {
     fn clear(&mut self) {
         self.monitor = ::buffa::MessageField::none();
         self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateTcpMonitorRequest {
@@ -4624,12 +4766,22 @@ pub struct UpdateDnsMonitorRequest {
         ::buffa_types::google::protobuf::FieldMask,
         ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
     >,
+    /// `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+    /// REVISION_MISMATCH. Absent: no check.
+    ///
+    /// Field 3: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for UpdateDnsMonitorRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateDnsMonitorRequest")
             .field("monitor", &self.monitor)
             .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -4676,6 +4828,9 @@ impl ::buffa::Message for UpdateDnsMonitorRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -4700,6 +4855,9 @@ impl ::buffa::Message for UpdateDnsMonitorRequest {
                 buf,
             );
             self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
         }
     }
     fn merge_field(
@@ -4735,6 +4893,18 @@ impl ::buffa::Message for UpdateDnsMonitorRequest {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -4744,6 +4914,7 @@ impl ::buffa::Message for UpdateDnsMonitorRequest {
     fn clear(&mut self) {
         self.monitor = ::buffa::MessageField::none();
         self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateDnsMonitorRequest {
@@ -12785,6 +12956,10 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: grows with every change of the monitor. An update that names it fails if the monitor has changed.
+            ///
+            /// Field 35: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::core::fmt::Debug for HttpMonitorView<'a> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -12812,6 +12987,7 @@ pub mod __buffa {
                     .field("resolved_regions", &self.resolved_regions)
                     .field("created_at", &self.created_at)
                     .field("updated_at", &self.updated_at)
+                    .field("revision", &self.revision)
                     .finish()
             }
         }
@@ -13010,6 +13186,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    35u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     14u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -13197,6 +13380,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -13306,6 +13490,9 @@ pub mod __buffa {
                         += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -13414,6 +13601,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.updated_at.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(35u32, v, buf);
                 }
             }
         }
@@ -13533,6 +13723,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updatedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -13824,6 +14017,13 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().updated_at
             }
+            /// Output: grows with every change of the monitor. An update that names it fails if the monitor has changed.
+            ///
+            /// Field 35: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
+            }
         }
         impl ::core::convert::From<::buffa::OwnedView<HttpMonitorView<'static>>>
         for HttpMonitorOwnedView {
@@ -13931,6 +14131,10 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: grows with every change of the monitor. An update that names it fails if the monitor has changed.
+            ///
+            /// Field 35: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for TcpMonitorView<'a> {
             type Owned = super::super::TcpMonitor;
@@ -14104,6 +14308,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    35u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     11u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -14182,6 +14393,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -14250,6 +14462,9 @@ pub mod __buffa {
                         += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -14317,6 +14532,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.updated_at.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(35u32, v, buf);
                 }
             }
         }
@@ -14411,6 +14629,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updatedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -14630,6 +14851,13 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().updated_at
             }
+            /// Output: grows with every change of the monitor. An update that names it fails if the monitor has changed.
+            ///
+            /// Field 35: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
+            }
         }
         impl ::core::convert::From<::buffa::OwnedView<TcpMonitorView<'static>>>
         for TcpMonitorOwnedView {
@@ -14744,6 +14972,10 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: grows with every change of the monitor. An update that names it fails if the monitor has changed.
+            ///
+            /// Field 35: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for DnsMonitorView<'a> {
             type Owned = super::super::DnsMonitor;
@@ -14917,6 +15149,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    35u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     11u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -15020,6 +15259,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -15096,6 +15336,9 @@ pub mod __buffa {
                         += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -15171,6 +15414,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.updated_at.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(35u32, v, buf);
                 }
             }
         }
@@ -15268,6 +15514,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updatedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -15498,6 +15747,13 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().updated_at
+            }
+            /// Output: grows with every change of the monitor. An update that names it fails if the monitor has changed.
+            ///
+            /// Field 35: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<DnsMonitorView<'static>>>
@@ -18332,6 +18588,11 @@ pub mod __buffa {
             pub update_mask: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'a>,
             >,
+            /// `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateHttpMonitorRequestView<'a> {
             type Owned = super::super::UpdateHttpMonitorRequest;
@@ -18419,6 +18680,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -18463,6 +18731,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -18489,6 +18758,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -18514,6 +18786,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.update_mask.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(3u32, v, buf);
                 }
             }
         }
@@ -18547,6 +18822,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updateMask", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -18667,6 +18945,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'_>,
             > {
                 &self.0.reborrow().update_mask
+            }
+            /// `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<
@@ -19097,6 +19383,11 @@ pub mod __buffa {
             pub update_mask: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'a>,
             >,
+            /// `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateTcpMonitorRequestView<'a> {
             type Owned = super::super::UpdateTcpMonitorRequest;
@@ -19184,6 +19475,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -19228,6 +19526,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -19254,6 +19553,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -19279,6 +19581,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.update_mask.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(3u32, v, buf);
                 }
             }
         }
@@ -19312,6 +19617,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updateMask", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -19431,6 +19739,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'_>,
             > {
                 &self.0.reborrow().update_mask
+            }
+            /// `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<
@@ -19859,6 +20175,11 @@ pub mod __buffa {
             pub update_mask: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'a>,
             >,
+            /// `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateDnsMonitorRequestView<'a> {
             type Owned = super::super::UpdateDnsMonitorRequest;
@@ -19946,6 +20267,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -19990,6 +20318,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -20016,6 +20345,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -20041,6 +20373,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.update_mask.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(3u32, v, buf);
                 }
             }
         }
@@ -20074,6 +20409,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updateMask", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -20193,6 +20531,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'_>,
             > {
                 &self.0.reborrow().update_mask
+            }
+            /// `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<
@@ -33750,7 +34096,8 @@ pub trait MonitorService: Send + Sync + 'static {
     /// Updates an HTTP monitor. Running checks use the new arguments within a second.
     ///
     /// Errors: `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a monitor of another kind;
-    /// `not_found`, including an ID of another workspace.
+    /// `not_found`, including an ID of another workspace; `aborted`, with the reason REVISION_MISMATCH for an
+    /// outdated `revision`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -33826,7 +34173,7 @@ pub trait MonitorService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetMonitorResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists monitors by ID, one page at a time. An empty request returns the first page.
+    /// Lists monitors, newest first, one page at a time. An empty request returns the first page.
     ///
     /// Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `page_token` that this method
     /// did not issue.

@@ -190,6 +190,14 @@ pub struct Notification {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: grows with every change of the channel. An update that names it fails if the channel has changed.
+    ///
+    /// Field 32: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for Notification {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -215,6 +223,7 @@ impl ::core::fmt::Debug for Notification {
             .field("quiet_hours", &self.quiet_hours)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -383,6 +392,9 @@ impl ::buffa::Message for Notification {
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -529,6 +541,9 @@ impl ::buffa::Message for Notification {
                 buf,
             );
             self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(32u32, v, buf);
         }
     }
     fn merge_field(
@@ -773,6 +788,18 @@ impl ::buffa::Message for Notification {
                     ctx,
                 )?;
             }
+            32u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -801,6 +828,7 @@ impl ::buffa::Message for Notification {
         self.quiet_hours = ::buffa::MessageField::none();
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for Notification {
@@ -3729,12 +3757,22 @@ pub struct UpdateNotificationRequest {
         ::buffa_types::google::protobuf::FieldMask,
         ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
     >,
+    /// `revision` of the channel as the caller read it. If the channel has changed since, the update fails with
+    /// REVISION_MISMATCH. Absent: no check.
+    ///
+    /// Field 3: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for UpdateNotificationRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateNotificationRequest")
             .field("notification", &self.notification)
             .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -3781,6 +3819,9 @@ impl ::buffa::Message for UpdateNotificationRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -3805,6 +3846,9 @@ impl ::buffa::Message for UpdateNotificationRequest {
                 buf,
             );
             self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
         }
     }
     fn merge_field(
@@ -3840,6 +3884,18 @@ impl ::buffa::Message for UpdateNotificationRequest {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -3849,6 +3905,7 @@ impl ::buffa::Message for UpdateNotificationRequest {
     fn clear(&mut self) {
         self.notification = ::buffa::MessageField::none();
         self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateNotificationRequest {
@@ -7136,6 +7193,10 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: grows with every change of the channel. An update that names it fails if the channel has changed.
+            ///
+            /// Field 32: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for NotificationView<'a> {
             type Owned = super::super::Notification;
@@ -7576,6 +7637,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    32u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     4u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -7769,6 +7837,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -7916,6 +7985,9 @@ pub mod __buffa {
                     size
                         += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
+                }
+                if let Some(ref v) = self.revision {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
                 }
                 ::buffa::saturate_size(size)
             }
@@ -8065,6 +8137,9 @@ pub mod __buffa {
                     );
                     self.updated_at.write_to(__cache, buf);
                 }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(32u32, v, buf);
+                }
             }
         }
         /// Serializes this view as protobuf JSON.
@@ -8196,6 +8271,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updatedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -8492,6 +8570,13 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().updated_at
+            }
+            /// Output: grows with every change of the channel. An update that names it fails if the channel has changed.
+            ///
+            /// Field 32: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<NotificationView<'static>>>
@@ -14737,6 +14822,11 @@ pub mod __buffa {
             pub update_mask: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'a>,
             >,
+            /// `revision` of the channel as the caller read it. If the channel has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateNotificationRequestView<'a> {
             type Owned = super::super::UpdateNotificationRequest;
@@ -14824,6 +14914,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -14868,6 +14965,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -14894,6 +14992,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -14919,6 +15020,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.update_mask.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(3u32, v, buf);
                 }
             }
         }
@@ -14955,6 +15059,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updateMask", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -15079,6 +15186,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'_>,
             > {
                 &self.0.reborrow().update_mask
+            }
+            /// `revision` of the channel as the caller read it. If the channel has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<
@@ -22367,7 +22482,7 @@ pub trait NotificationService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetNotificationResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists channels by ID, one page at a time. An empty request returns the first page.
+    /// Lists channels, newest first, one page at a time. An empty request returns the first page.
     ///
     /// Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `page_token` that this method
     /// did not issue.
@@ -22393,7 +22508,7 @@ pub trait NotificationService: Send + Sync + 'static {
     /// Updates a channel. To change its kind, send the new kind's block too.
     ///
     /// Errors: as CreateNotification; `not_found`, including an ID of another workspace; `aborted` if concurrent
-    /// updates of the channel persist.
+    /// updates of the channel persist, with the reason REVISION_MISMATCH for an outdated `revision`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

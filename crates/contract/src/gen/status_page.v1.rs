@@ -137,6 +137,14 @@ pub struct StatusPage {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub allow_indexing: ::core::option::Option<bool>,
+    /// Output: grows with every change of the page. An update that names it fails if the page has changed.
+    ///
+    /// Field 35: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for StatusPage {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -157,6 +165,7 @@ impl ::core::fmt::Debug for StatusPage {
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
             .field("allow_indexing", &self.allow_indexing)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -245,6 +254,9 @@ impl ::buffa::Message for StatusPage {
         if self.allow_indexing.is_some() {
             size += 2u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -311,6 +323,9 @@ impl ::buffa::Message for StatusPage {
         }
         if let Some(v) = self.allow_indexing {
             ::buffa::types::put_bool_field(34u32, v, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(35u32, v, buf);
         }
     }
     fn merge_field(
@@ -497,6 +512,18 @@ impl ::buffa::Message for StatusPage {
                     ::buffa::types::decode_bool(buf)?,
                 );
             }
+            35u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -520,6 +547,7 @@ impl ::buffa::Message for StatusPage {
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
         self.allow_indexing = ::core::option::Option::None;
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for StatusPage {
@@ -642,6 +670,14 @@ pub struct Component {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: grows with every change of the component. An update that names it fails if the component has changed.
+    ///
+    /// Field 32: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for Component {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -657,6 +693,7 @@ impl ::core::fmt::Debug for Component {
             .field("group_order", &self.group_order)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -730,6 +767,9 @@ impl ::buffa::Message for Component {
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -781,6 +821,9 @@ impl ::buffa::Message for Component {
                 buf,
             );
             self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(32u32, v, buf);
         }
     }
     fn merge_field(
@@ -910,6 +953,18 @@ impl ::buffa::Message for Component {
                     ctx,
                 )?;
             }
+            32u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -928,6 +983,7 @@ impl ::buffa::Message for Component {
         self.group_order = ::core::option::Option::None;
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for Component {
@@ -998,6 +1054,14 @@ pub struct ComponentGroup {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: grows with every change of the group. An update that names it fails if the group has changed.
+    ///
+    /// Field 32: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for ComponentGroup {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -1007,6 +1071,7 @@ impl ::core::fmt::Debug for ComponentGroup {
             .field("name", &self.name)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -1062,6 +1127,9 @@ impl ::buffa::Message for ComponentGroup {
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -1095,6 +1163,9 @@ impl ::buffa::Message for ComponentGroup {
                 buf,
             );
             self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(32u32, v, buf);
         }
     }
     fn merge_field(
@@ -1160,6 +1231,18 @@ impl ::buffa::Message for ComponentGroup {
                     ctx,
                 )?;
             }
+            32u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -1172,6 +1255,7 @@ impl ::buffa::Message for ComponentGroup {
         self.name = ::core::option::Option::None;
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for ComponentGroup {
@@ -2555,12 +2639,22 @@ pub struct UpdateStatusPageRequest {
         ::buffa_types::google::protobuf::FieldMask,
         ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
     >,
+    /// `revision` of the page as the caller read it. If the page has changed since, the update fails with
+    /// REVISION_MISMATCH. Absent: no check.
+    ///
+    /// Field 3: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for UpdateStatusPageRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateStatusPageRequest")
             .field("status_page", &self.status_page)
             .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -2607,6 +2701,9 @@ impl ::buffa::Message for UpdateStatusPageRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -2631,6 +2728,9 @@ impl ::buffa::Message for UpdateStatusPageRequest {
                 buf,
             );
             self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
         }
     }
     fn merge_field(
@@ -2666,6 +2766,18 @@ impl ::buffa::Message for UpdateStatusPageRequest {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -2675,6 +2787,7 @@ impl ::buffa::Message for UpdateStatusPageRequest {
     fn clear(&mut self) {
         self.status_page = ::buffa::MessageField::none();
         self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateStatusPageRequest {
@@ -4977,12 +5090,22 @@ pub struct UpdateComponentRequest {
         ::buffa_types::google::protobuf::FieldMask,
         ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
     >,
+    /// `revision` of the component as the caller read it. If the component has changed since, the update fails with
+    /// REVISION_MISMATCH. Absent: no check.
+    ///
+    /// Field 3: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for UpdateComponentRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateComponentRequest")
             .field("component", &self.component)
             .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -5029,6 +5152,9 @@ impl ::buffa::Message for UpdateComponentRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -5053,6 +5179,9 @@ impl ::buffa::Message for UpdateComponentRequest {
                 buf,
             );
             self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
         }
     }
     fn merge_field(
@@ -5088,6 +5217,18 @@ impl ::buffa::Message for UpdateComponentRequest {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -5097,6 +5238,7 @@ impl ::buffa::Message for UpdateComponentRequest {
     fn clear(&mut self) {
         self.component = ::buffa::MessageField::none();
         self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateComponentRequest {
@@ -6376,12 +6518,22 @@ pub struct UpdateComponentGroupRequest {
         ::buffa_types::google::protobuf::FieldMask,
         ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
     >,
+    /// `revision` of the group as the caller read it. If the group has changed since, the update fails with
+    /// REVISION_MISMATCH. Absent: no check.
+    ///
+    /// Field 3: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for UpdateComponentGroupRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateComponentGroupRequest")
             .field("component_group", &self.component_group)
             .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -6428,6 +6580,9 @@ impl ::buffa::Message for UpdateComponentGroupRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -6452,6 +6607,9 @@ impl ::buffa::Message for UpdateComponentGroupRequest {
                 buf,
             );
             self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
         }
     }
     fn merge_field(
@@ -6487,6 +6645,18 @@ impl ::buffa::Message for UpdateComponentGroupRequest {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -6496,6 +6666,7 @@ impl ::buffa::Message for UpdateComponentGroupRequest {
     fn clear(&mut self) {
         self.component_group = ::buffa::MessageField::none();
         self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateComponentGroupRequest {
@@ -10665,6 +10836,10 @@ pub mod __buffa {
             ///
             /// Field 34: `allow_indexing`
             pub allow_indexing: ::core::option::Option<bool>,
+            /// Output: grows with every change of the page. An update that names it fails if the page has changed.
+            ///
+            /// Field 35: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::core::fmt::Debug for StatusPageView<'a> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -10685,6 +10860,7 @@ pub mod __buffa {
                     .field("created_at", &self.created_at)
                     .field("updated_at", &self.updated_at)
                     .field("allow_indexing", &self.allow_indexing)
+                    .field("revision", &self.revision)
                     .finish()
             }
         }
@@ -10867,6 +11043,13 @@ pub mod __buffa {
                             ::buffa::types::decode_bool(&mut cur)?,
                         );
                     }
+                    35u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     11u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -10934,6 +11117,7 @@ pub mod __buffa {
                         None => ::buffa::MessageField::none(),
                     },
                     allow_indexing: self.allow_indexing,
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -11002,6 +11186,9 @@ pub mod __buffa {
                 if self.allow_indexing.is_some() {
                     size += 2u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -11069,6 +11256,9 @@ pub mod __buffa {
                 }
                 if let Some(v) = self.allow_indexing {
                     ::buffa::types::put_bool_field(34u32, v, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(35u32, v, buf);
                 }
             }
         }
@@ -11148,6 +11338,9 @@ pub mod __buffa {
                 }
                 if let ::core::option::Option::Some(__v) = self.allow_indexing {
                     __map.serialize_entry("allowIndexing", &__v)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -11366,6 +11559,13 @@ pub mod __buffa {
             pub fn allow_indexing(&self) -> ::core::option::Option<bool> {
                 self.0.reborrow().allow_indexing
             }
+            /// Output: grows with every change of the page. An update that names it fails if the page has changed.
+            ///
+            /// Field 35: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
+            }
         }
         impl ::core::convert::From<::buffa::OwnedView<StatusPageView<'static>>>
         for StatusPageOwnedView {
@@ -11450,6 +11650,10 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: grows with every change of the component. An update that names it fails if the component has changed.
+            ///
+            /// Field 32: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for ComponentView<'a> {
             type Owned = super::super::Component;
@@ -11600,6 +11804,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    32u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -11647,6 +11858,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -11700,6 +11912,9 @@ pub mod __buffa {
                         += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -11752,6 +11967,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.updated_at.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(32u32, v, buf);
                 }
             }
         }
@@ -11823,6 +12041,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updatedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -12004,6 +12225,13 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().updated_at
             }
+            /// Output: grows with every change of the component. An update that names it fails if the component has changed.
+            ///
+            /// Field 32: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
+            }
         }
         impl ::core::convert::From<::buffa::OwnedView<ComponentView<'static>>>
         for ComponentOwnedView {
@@ -12062,6 +12290,10 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: grows with every change of the group. An update that names it fails if the group has changed.
+            ///
+            /// Field 32: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for ComponentGroupView<'a> {
             type Owned = super::super::ComponentGroup;
@@ -12170,6 +12402,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    32u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -12217,6 +12456,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -12252,6 +12492,9 @@ pub mod __buffa {
                         += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -12286,6 +12529,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.updated_at.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(32u32, v, buf);
                 }
             }
         }
@@ -12331,6 +12577,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updatedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -12469,6 +12718,13 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().updated_at
+            }
+            /// Output: grows with every change of the group. An update that names it fails if the group has changed.
+            ///
+            /// Field 32: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<ComponentGroupView<'static>>>
@@ -15378,6 +15634,11 @@ pub mod __buffa {
             pub update_mask: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'a>,
             >,
+            /// `revision` of the page as the caller read it. If the page has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateStatusPageRequestView<'a> {
             type Owned = super::super::UpdateStatusPageRequest;
@@ -15465,6 +15726,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -15509,6 +15777,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -15535,6 +15804,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -15560,6 +15832,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.update_mask.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(3u32, v, buf);
                 }
             }
         }
@@ -15596,6 +15871,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updateMask", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -15716,6 +15994,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'_>,
             > {
                 &self.0.reborrow().update_mask
+            }
+            /// `revision` of the page as the caller read it. If the page has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<
@@ -21013,6 +21299,11 @@ pub mod __buffa {
             pub update_mask: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'a>,
             >,
+            /// `revision` of the component as the caller read it. If the component has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateComponentRequestView<'a> {
             type Owned = super::super::UpdateComponentRequest;
@@ -21100,6 +21391,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -21144,6 +21442,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -21170,6 +21469,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -21195,6 +21497,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.update_mask.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(3u32, v, buf);
                 }
             }
         }
@@ -21229,6 +21534,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updateMask", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -21347,6 +21655,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'_>,
             > {
                 &self.0.reborrow().update_mask
+            }
+            /// `revision` of the component as the caller read it. If the component has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<
@@ -24205,6 +24521,11 @@ pub mod __buffa {
             pub update_mask: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'a>,
             >,
+            /// `revision` of the group as the caller read it. If the group has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateComponentGroupRequestView<'a> {
             type Owned = super::super::UpdateComponentGroupRequest;
@@ -24292,6 +24613,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -24336,6 +24664,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -24362,6 +24691,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -24387,6 +24719,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.update_mask.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(3u32, v, buf);
                 }
             }
         }
@@ -24423,6 +24758,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updateMask", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -24545,6 +24883,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'_>,
             > {
                 &self.0.reborrow().update_mask
+            }
+            /// `revision` of the group as the caller read it. If the group has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<
@@ -34089,7 +34435,7 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetStatusPageResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists status pages by ID, one page of the list at a time. An empty request returns the first page.
+    /// Lists status pages, newest first, one page of the list at a time. An empty request returns the first.
     ///
     /// Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `page_token` that this method
     /// did not issue.
@@ -34114,7 +34460,7 @@ pub trait StatusPageService: Send + Sync + 'static {
     /// change.
     ///
     /// Errors: `invalid_argument`; `not_found`, including an ID of another workspace; `already_exists` as in
-    /// CreateStatusPage.
+    /// CreateStatusPage; `aborted`, with the reason REVISION_MISMATCH for an outdated `revision`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34283,7 +34629,7 @@ pub trait StatusPageService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetComponentResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists components by ID, of one status page or of all.
+    /// Lists components, newest first, of one status page or of all. `order` decides where visitors see them.
     ///
     /// Errors: `not_found` for an unknown page; `invalid_argument` as in ListStatusPages.
     ///
@@ -34305,7 +34651,8 @@ pub trait StatusPageService: Send + Sync + 'static {
     > + Send;
     /// Updates a component. Its page and its type are fixed; its monitor can change.
     ///
-    /// Errors: `not_found`, including an ID of another workspace; otherwise as CreateComponent.
+    /// Errors: `not_found`, including an ID of another workspace; `aborted`, with the reason
+    /// REVISION_MISMATCH for an outdated `revision`; otherwise as CreateComponent.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34387,7 +34734,7 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists component groups by ID, of one status page or of all.
+    /// Lists component groups, newest first, of one status page or of all.
     ///
     /// Errors: `not_found` for an unknown page; `invalid_argument` as in ListStatusPages.
     ///
@@ -34411,7 +34758,8 @@ pub trait StatusPageService: Send + Sync + 'static {
     > + Send;
     /// Updates a component group. Its page is fixed.
     ///
-    /// Errors: `invalid_argument`; `not_found`, including an ID of another workspace.
+    /// Errors: `invalid_argument`; `not_found`, including an ID of another workspace; `aborted`, with the
+    /// reason REVISION_MISMATCH for an outdated `revision`.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -34453,7 +34801,7 @@ pub trait StatusPageService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists subscribers by ID, of one status page or of all, one page of the list at a time. Ended
+    /// Lists subscribers, newest first, of one status page or of all, one page of the list at a time. Ended
     /// subscriptions are not listed.
     ///
     /// Errors: `not_found` for a page outside the workspace; `invalid_argument` as in ListStatusPages, and for

@@ -95,6 +95,14 @@ pub struct StatusReport {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: grows with every change of the report. An update that names it fails if the report has changed.
+    ///
+    /// Field 11: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for StatusReport {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -109,6 +117,7 @@ impl ::core::fmt::Debug for StatusReport {
             .field("resolved_at", &self.resolved_at)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -199,6 +208,9 @@ impl ::buffa::Message for StatusReport {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -267,6 +279,9 @@ impl ::buffa::Message for StatusReport {
                 buf,
             );
             self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(11u32, v, buf);
         }
     }
     fn merge_field(
@@ -388,6 +403,18 @@ impl ::buffa::Message for StatusReport {
                     ctx,
                 )?;
             }
+            11u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -405,6 +432,7 @@ impl ::buffa::Message for StatusReport {
         self.resolved_at = ::buffa::MessageField::none();
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for StatusReport {
@@ -976,6 +1004,14 @@ pub struct ReportTemplate {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Output: grows with every change of the template. An update that names it fails if the template has changed.
+    ///
+    /// Field 9: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for ReportTemplate {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -988,6 +1024,7 @@ impl ::core::fmt::Debug for ReportTemplate {
             .field("components", &self.components)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -1057,6 +1094,9 @@ impl ::buffa::Message for ReportTemplate {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -1104,6 +1144,9 @@ impl ::buffa::Message for ReportTemplate {
                 buf,
             );
             self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(9u32, v, buf);
         }
     }
     fn merge_field(
@@ -1201,6 +1244,18 @@ impl ::buffa::Message for ReportTemplate {
                     ctx,
                 )?;
             }
+            9u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -1216,6 +1271,7 @@ impl ::buffa::Message for ReportTemplate {
         self.components.clear();
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for ReportTemplate {
@@ -2258,12 +2314,22 @@ pub struct UpdateStatusReportRequest {
         ::buffa_types::google::protobuf::FieldMask,
         ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
     >,
+    /// `revision` of the report as the caller read it. If the report has changed since, the update fails with
+    /// REVISION_MISMATCH. Absent: no check.
+    ///
+    /// Field 3: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for UpdateStatusReportRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateStatusReportRequest")
             .field("status_report", &self.status_report)
             .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -2310,6 +2376,9 @@ impl ::buffa::Message for UpdateStatusReportRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -2334,6 +2403,9 @@ impl ::buffa::Message for UpdateStatusReportRequest {
                 buf,
             );
             self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
         }
     }
     fn merge_field(
@@ -2369,6 +2441,18 @@ impl ::buffa::Message for UpdateStatusReportRequest {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -2378,6 +2462,7 @@ impl ::buffa::Message for UpdateStatusReportRequest {
     fn clear(&mut self) {
         self.status_report = ::buffa::MessageField::none();
         self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateStatusReportRequest {
@@ -4197,12 +4282,22 @@ pub struct UpdateReportTemplateRequest {
         ::buffa_types::google::protobuf::FieldMask,
         ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
     >,
+    /// `revision` of the template as the caller read it. If the template has changed since, the update fails with
+    /// REVISION_MISMATCH. Absent: no check.
+    ///
+    /// Field 3: `revision`
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for UpdateReportTemplateRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("UpdateReportTemplateRequest")
             .field("template", &self.template)
             .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
             .finish()
     }
 }
@@ -4249,6 +4344,9 @@ impl ::buffa::Message for UpdateReportTemplateRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -4273,6 +4371,9 @@ impl ::buffa::Message for UpdateReportTemplateRequest {
                 buf,
             );
             self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
         }
     }
     fn merge_field(
@@ -4308,6 +4409,18 @@ impl ::buffa::Message for UpdateReportTemplateRequest {
                     ctx,
                 )?;
             }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -4317,6 +4430,7 @@ impl ::buffa::Message for UpdateReportTemplateRequest {
     fn clear(&mut self) {
         self.template = ::buffa::MessageField::none();
         self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for UpdateReportTemplateRequest {
@@ -4736,6 +4850,10 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: grows with every change of the report. An update that names it fails if the report has changed.
+            ///
+            /// Field 11: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for StatusReportView<'a> {
             type Owned = super::super::StatusReport;
@@ -4901,6 +5019,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    11u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     4u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -5017,6 +5142,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -5086,6 +5212,9 @@ pub mod __buffa {
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
+                }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
                 }
                 ::buffa::saturate_size(size)
             }
@@ -5157,6 +5286,9 @@ pub mod __buffa {
                     );
                     self.updated_at.write_to(__cache, buf);
                 }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(11u32, v, buf);
+                }
             }
         }
         /// Serializes this view as protobuf JSON.
@@ -5226,6 +5358,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updatedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -5416,6 +5551,13 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().updated_at
+            }
+            /// Output: grows with every change of the report. An update that names it fails if the report has changed.
+            ///
+            /// Field 11: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<StatusReportView<'static>>>
@@ -6413,6 +6555,10 @@ pub mod __buffa {
             pub updated_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Output: grows with every change of the template. An update that names it fails if the template has changed.
+            ///
+            /// Field 9: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for ReportTemplateView<'a> {
             type Owned = super::super::ReportTemplate;
@@ -6535,6 +6681,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    9u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     6u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -6609,6 +6762,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -6658,6 +6812,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -6706,6 +6863,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.updated_at.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(9u32, v, buf);
                 }
             }
         }
@@ -6760,6 +6920,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updatedAt", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -6924,6 +7087,13 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().updated_at
+            }
+            /// Output: grows with every change of the template. An update that names it fails if the template has changed.
+            ///
+            /// Field 9: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<ReportTemplateView<'static>>>
@@ -9075,6 +9245,11 @@ pub mod __buffa {
             pub update_mask: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'a>,
             >,
+            /// `revision` of the report as the caller read it. If the report has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateStatusReportRequestView<'a> {
             type Owned = super::super::UpdateStatusReportRequest;
@@ -9162,6 +9337,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -9206,6 +9388,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -9232,6 +9415,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -9257,6 +9443,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.update_mask.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(3u32, v, buf);
                 }
             }
         }
@@ -9293,6 +9482,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updateMask", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -9415,6 +9607,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'_>,
             > {
                 &self.0.reborrow().update_mask
+            }
+            /// `revision` of the report as the caller read it. If the report has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<
@@ -13632,6 +13832,11 @@ pub mod __buffa {
             pub update_mask: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'a>,
             >,
+            /// `revision` of the template as the caller read it. If the template has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            pub revision: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for UpdateReportTemplateRequestView<'a> {
             type Owned = super::super::UpdateReportTemplateRequest;
@@ -13719,6 +13924,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.revision = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -13763,6 +13975,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    revision: self.revision.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -13789,6 +14002,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if let Some(ref v) = self.revision {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -13814,6 +14030,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.update_mask.write_to(__cache, buf);
+                }
+                if let Some(ref v) = self.revision {
+                    ::buffa::types::put_string_field(3u32, v, buf);
                 }
             }
         }
@@ -13848,6 +14067,9 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("updateMask", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.revision {
+                    __map.serialize_entry("revision", __v)?;
                 }
                 __map.end()
             }
@@ -13970,6 +14192,14 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::FieldMaskView<'_>,
             > {
                 &self.0.reborrow().update_mask
+            }
+            /// `revision` of the template as the caller read it. If the template has changed since, the update fails with
+            /// REVISION_MISMATCH. Absent: no check.
+            ///
+            /// Field 3: `revision`
+            #[must_use]
+            pub fn revision(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().revision
             }
         }
         impl ::core::convert::From<
@@ -15615,8 +15845,8 @@ pub trait StatusReportService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<GetStatusReportResponse> + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists reports by ID with their latest update, one page at a time. An empty request returns the first
-    /// page.
+    /// Lists reports, newest first, with their latest update, one page at a time. An empty request returns the
+    /// first page.
     ///
     /// Errors: `not_found` for a page outside the workspace; `invalid_argument` for an invalid `limit`,
     /// `offset`, `state`, `page_id` or `page_token`.
@@ -15641,7 +15871,8 @@ pub trait StatusReportService: Send + Sync + 'static {
     > + Send;
     /// Updates a report. A change of its components also changes its latest update.
     ///
-    /// Errors: `not_found`, including an ID of another workspace; otherwise as CreateStatusReport.
+    /// Errors: `not_found`, including an ID of another workspace; `aborted`, with the reason
+    /// REVISION_MISMATCH for an outdated `revision`; otherwise as CreateStatusReport.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///
@@ -15775,7 +16006,7 @@ pub trait StatusReportService: Send + Sync + 'static {
             > + Send + use<'a, Self>,
         >,
     > + Send;
-    /// Lists templates by ID, one page at a time. An empty request returns the first page.
+    /// Lists templates, newest first, one page at a time. An empty request returns the first page.
     ///
     /// Errors: `invalid_argument` for a `limit` or `offset` out of range, and for a `page_token` that this
     /// method did not issue.
@@ -15800,7 +16031,8 @@ pub trait StatusReportService: Send + Sync + 'static {
     > + Send;
     /// Updates a template. Existing reports do not change.
     ///
-    /// Errors: `not_found`, including an ID of another workspace; otherwise as CreateReportTemplate.
+    /// Errors: `not_found`, including an ID of another workspace; `aborted`, with the reason
+    /// REVISION_MISMATCH for an outdated `revision`; otherwise as CreateReportTemplate.
     ///
     /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
     ///

@@ -97,6 +97,7 @@ impl Shown<'_> {
             resolved_regions: words(settings.resolved_regions(self.default_regions)),
             created_at: instant(self.monitor.created_at),
             updated_at: instant(self.monitor.updated_at),
+            revision: Some(revision(self.monitor.updated_at)),
         }
     }
 
@@ -119,6 +120,7 @@ impl Shown<'_> {
             resolved_regions: words(settings.resolved_regions(self.default_regions)),
             created_at: instant(self.monitor.created_at),
             updated_at: instant(self.monitor.updated_at),
+            revision: Some(revision(self.monitor.updated_at)),
         }
     }
 
@@ -142,8 +144,14 @@ impl Shown<'_> {
             resolved_regions: words(settings.resolved_regions(self.default_regions)),
             created_at: instant(self.monitor.created_at),
             updated_at: instant(self.monitor.updated_at),
+            revision: Some(revision(self.monitor.updated_at)),
         }
     }
+}
+
+/// Returns the revision of an object that was last changed at this time, which no two of its changes share.
+pub fn revision(updated_at: Timestamp) -> String {
+    updated_at.as_millis().to_string()
 }
 
 /// An instant on the wire.

@@ -7,7 +7,7 @@ use rules::notification::{
 };
 
 use super::wire;
-use crate::monitor::{Secrets, instant, shown_endpoint, shown_url};
+use crate::monitor::{Secrets, instant, revision, shown_endpoint, shown_url};
 
 /// The channel as its answer shows it.
 pub fn shown(channel: &Channel, secrets: Secrets) -> wire::Notification {
@@ -20,6 +20,7 @@ pub fn shown(channel: &Channel, secrets: Secrets) -> wire::Notification {
         monitor_ids: settings.monitor_ids.iter().map(ToString::to_string).collect(),
         created_at: instant(channel.created_at),
         updated_at: instant(channel.updated_at),
+        revision: Some(revision(channel.updated_at)),
         events: wishes.events.iter().map(ToString::to_string).collect(),
         remind_every: wishes.remind_every.map(|every| every.to_string()),
         quiet_hours: wishes.quiet_hours.as_ref().map(quiet_hours).into(),

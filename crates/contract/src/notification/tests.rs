@@ -168,7 +168,8 @@ fn an_answer_in_json_has_every_argument_and_output() {
         "held": "all"
       },
       "createdAt": "1970-01-01T00:00:01.500Z",
-      "updatedAt": "1969-12-31T23:59:59.999Z"
+      "updatedAt": "1969-12-31T23:59:59.999Z",
+      "revision": "-1"
     }
     "#);
 }

@@ -63,6 +63,11 @@ pub fn conflict(message: impl Into<String>) -> Error {
     error(Code::Aborted, Reason::Conflict, message)
 }
 
+/// The object has changed since the revision that the request names: 409. The same request fails again.
+pub fn stale(message: impl Into<String>) -> Error {
+    error(Code::Aborted, Reason::RevisionMismatch, message)
+}
+
 /// What the request names does not stand as it would have to: 400. The same request may succeed when
 /// it does.
 pub fn failed_precondition(message: impl Into<String>) -> Error {
@@ -345,6 +350,7 @@ mod tests {
             already_exists("taken"),
             taken(&odd),
             conflict("changed"),
+            stale("changed"),
             failed_precondition("no dead letter"),
             invalid(&odd),
             invalid_because(Reason::MonitorTypeMismatch, &odd),

@@ -100,7 +100,7 @@ fn what_was_not_written_is_absent() {
     page.settings =
         PageDraft { title: text("t"), slug: text("s"), ..PageDraft::default() }.parse().unwrap();
     let shown = serde_json::to_string(&shown_page(&page, Secrets::Shown)).unwrap();
-    insta::assert_snapshot!(shown, @r#"{"id":"page_0000000000007","title":"t","slug":"s","authEmailDomains":[],"published":false,"theme":"dark","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","allowIndexing":false}"#);
+    insta::assert_snapshot!(shown, @r#"{"id":"page_0000000000007","title":"t","slug":"s","authEmailDomains":[],"published":false,"theme":"dark","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","allowIndexing":false,"revision":"1500"}"#);
     let mut component = component();
     let bare = ComponentDraft {
         page_id: Some(component.settings.page_id.to_string()),
@@ -110,7 +110,7 @@ fn what_was_not_written_is_absent() {
     };
     component.settings = bare.parse().unwrap();
     let shown = serde_json::to_string(&shown_component(&component)).unwrap();
-    insta::assert_snapshot!(shown, @r#"{"id":"cmp_0000000000007","pageId":"page_0000000000007","type":"static","name":"Mail","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}"#);
+    insta::assert_snapshot!(shown, @r#"{"id":"cmp_0000000000007","pageId":"page_0000000000007","type":"static","name":"Mail","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);
 }
 
 #[test]

@@ -50,8 +50,8 @@ impl DataSource for MonitorsData {
             elements(&page[field]).iter().map(named).collect::<Vec<_>>()
         };
         let mut monitors: Vec<_> = FIELDS.into_iter().flat_map(of_kind).collect();
-        // The service lists by id, and sorts by kind only to name them.
-        monitors.sort_by(|one, other| one.0.cmp(&other.0));
+        // The service lists newest first, that is by descending id. It separates the kinds only to name them.
+        monitors.sort_by(|one, other| other.0.cmp(&one.0));
         let object = |(id, name, kind): (String, String, MonitorKind)| {
             Object::new().with("id", id).with("name", name).with("type", kind.as_str())
         };

@@ -72,7 +72,7 @@ async fn monitor_of_each_kind_is_read() {
     assert_eq!(read("dns")["type"], "dns");
     let all = state.value("data.service_monitors.all", "monitors").as_array().unwrap();
     let ids: Vec<_> = all.iter().map(|monitor| monitor["id"].as_str().unwrap()).collect();
-    assert!(ids.is_sorted(), "{ids:?}");
+    assert!(ids.is_sorted_by(|one, other| one > other), "{ids:?}");
     assert_eq!(all.len(), 3);
     assert_eq!(state.value("data.service_monitors.all", "limit"), 50);
     assert_eq!(state.value("data.service_monitors.all", "offset"), 0);

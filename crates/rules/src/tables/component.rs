@@ -1,5 +1,6 @@
 //! `service_status_page_component` (§2.6) and `service_status_page_component_group` (§2.7).
 
+use super::revision;
 use crate::field::{Field, Resource, Rule, Shape};
 use crate::{ComponentId, ComponentType, GroupId, MonitorId, PageId};
 
@@ -44,7 +45,7 @@ pub static STATUS_PAGE_COMPONENT: Resource = Resource {
         Field::output("created_at", Shape::Instant, "When the component was created."),
         Field::output("updated_at", Shape::Instant, "When the component was last changed."),
     ],
-    beyond: &[],
+    beyond: &[revision::OUTPUT],
     blocks: &[],
     rules: &[
         Rule::RequiredWhen { field: "monitor_id", when: "type", is: "monitor" },
@@ -68,7 +69,7 @@ pub static STATUS_PAGE_COMPONENT_GROUP: Resource = Resource {
         Field::output("created_at", Shape::Instant, "When the group was created."),
         Field::output("updated_at", Shape::Instant, "When the group was last changed."),
     ],
-    beyond: &[],
+    beyond: &[revision::OUTPUT],
     blocks: &[],
     rules: &[],
     import: Some("<page_id>/<group_id>"),

@@ -84,7 +84,7 @@ pub static MONITORS_DATA: Resource = Resource {
                 Field::output("name", monitor::NAME.shape, "Name of the monitor."),
                 TYPE,
             ]),
-            "The monitors, ordered by identifier.",
+            "The monitors, newest first.",
         ),
     ],
     beyond: &[],

@@ -1,5 +1,6 @@
 //! Planned maintenance (issue 6): our addition, so not in the lists of resources.
 
+use super::revision;
 use crate::field::{Field, Resource, Shape, Value};
 use crate::{ComponentId, MaintenanceId, MonitorId};
 
@@ -57,11 +58,14 @@ pub static MAINTENANCE: Resource = Resource {
         Field::output("created_at", Shape::Instant, "When the maintenance was created."),
         Field::output("updated_at", Shape::Instant, "When the maintenance was last changed."),
     ],
-    beyond: &[Field::output(
-        "status",
-        Shape::OneOf(&["scheduled", "active", "over"]),
-        "Whether a window is upcoming, active, or none is left.",
-    )],
+    beyond: &[
+        Field::output(
+            "status",
+            Shape::OneOf(&["scheduled", "active", "over"]),
+            "Whether a window is upcoming, active, or none is left.",
+        ),
+        revision::OUTPUT,
+    ],
     blocks: &[],
     rules: &[],
     import: None,

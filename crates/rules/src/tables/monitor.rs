@@ -1,5 +1,6 @@
 //! Fields shared by all kinds of monitors (§2.1–2.3).
 
+use super::revision;
 use crate::field::{Field, Presence, Shape, Value};
 use crate::{MonitorId, MonitorStatus, Periodicity, Region};
 
@@ -101,6 +102,7 @@ pub(super) const BEYOND: &[Field] = &[
     ),
     Field::output("created_at", Shape::Instant, "When the monitor was created."),
     Field::output("updated_at", Shape::Instant, "When the monitor was last changed."),
+    revision::OUTPUT,
 ];
 
 /// Creates the field `target` of a text assertion, which may be empty (design §4).

@@ -2,6 +2,7 @@
 
 use super::http_monitor::{HEADER_NAME_CHARS_MAX, HEADER_VALUE_CHARS_MAX};
 use super::monitor::TARGET_CHARS_MAX;
+use super::revision;
 use crate::field::{Block, Field, Resource, Rule, Shape};
 use crate::{ChannelId, MonitorId, OpsgenieRegion, ProviderType};
 
@@ -35,7 +36,7 @@ pub static NOTIFICATION: Resource = Resource {
         Field::output("created_at", Shape::Instant, "When the channel was created."),
         Field::output("updated_at", Shape::Instant, "When the channel was last changed."),
     ],
-    beyond: &[],
+    beyond: &[revision::OUTPUT],
     blocks: &[
         block("discord", "A Discord channel, through a webhook.", &[WEBHOOK_URL]),
         block(

@@ -1,6 +1,7 @@
 //! Status reports, their updates and templates (issue 7): our additions, so not in the lists of
 //! resources.
 
+use super::revision;
 use crate::field::{Block, Field, Resource, Shape};
 use crate::report::{Impact, ReportStatus};
 use crate::{ComponentId, PageId, ReportId, TemplateId, UpdateId};
@@ -45,7 +46,7 @@ pub static STATUS_REPORT: Resource = Resource {
         Field::output("created_at", Shape::Instant, "When the report was created."),
         Field::output("updated_at", Shape::Instant, "When the report was last changed."),
     ],
-    beyond: &[],
+    beyond: &[revision::OUTPUT],
     blocks: &[COMPONENTS],
     rules: &[],
     import: None,
@@ -87,7 +88,7 @@ pub static REPORT_TEMPLATE: Resource = Resource {
         Field::output("created_at", Shape::Instant, "When the template was created."),
         Field::output("updated_at", Shape::Instant, "When the template was last changed."),
     ],
-    beyond: &[],
+    beyond: &[revision::OUTPUT],
     blocks: &[COMPONENTS],
     rules: &[],
     import: None,

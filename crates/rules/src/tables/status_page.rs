@@ -1,6 +1,7 @@
 //! `service_status_page` (§2.5).
 
 use super::monitor::TARGET_CHARS_MAX;
+use super::revision;
 use crate::field::{Field, Resource, Rule, Shape};
 use crate::{AccessType, PageId, Theme};
 
@@ -71,11 +72,14 @@ pub static STATUS_PAGE: Resource = Resource {
         Field::output("created_at", Shape::Instant, "When the page was created."),
         Field::output("updated_at", Shape::Instant, "When the page was last changed."),
     ],
-    beyond: &[Field::output(
-        "allow_indexing",
-        Shape::Bool,
-        "Whether search engines may list the page if it is public.",
-    )],
+    beyond: &[
+        Field::output(
+            "allow_indexing",
+            Shape::Bool,
+            "Whether search engines may list the page if it is public.",
+        ),
+        revision::OUTPUT,
+    ],
     blocks: &[],
     rules: &[
         Rule::RequiredWhen { field: "password", when: "access_type", is: "password" },

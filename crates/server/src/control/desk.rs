@@ -1,6 +1,7 @@
 //! The operations themselves, on a store. What is asked is held against the tables of `rules`;
 //! every change writes its audit row in the store.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,7 +67,7 @@ impl Desk {
         };
         self.refuse_unknown_plan(&workspace.plan)?;
         self.store.workspaces().create(workspace.clone(), change).await.map_err(refused)?;
-        self.store.workspaces().cap_retention().await.map_err(refused)?;
+        self.weigh(&workspace);
         Ok(workspace.into())
     }
 
@@ -89,8 +90,9 @@ impl Desk {
         let workspace = self.workspace(slug).await?;
         self.refuse_unknown_plan(&plan)?;
         self.edit(workspace.id, WorkspaceEdit::Plan(plan)).await?;
-        self.store.workspaces().cap_retention().await.map_err(refused)?;
-        self.workspace(slug).await.map(WorkspaceRow::from)
+        let workspace = self.workspace(slug).await?;
+        self.weigh(&workspace);
+        Ok(workspace.into())
     }
 
     /// Deletes a workspace and everything in it. Keys go first, so that nobody adds to it meanwhile.
@@ -118,7 +120,7 @@ impl Desk {
         for channel in store.channels().list(id, Page::all()).await.map_err(refused)?.rows {
             store.channels().delete(id, channel.id, change).await.map_err(refused)?;
         }
-        for row in store.monitors().list(id, Page::all()).await.map_err(refused)?.monitors {
+        for row in store.monitors().list(id, Page::all()).await.map_err(refused)?.rows {
             let monitor = row.monitor.id;
             store.monitors().delete(id, monitor, change).await.map_err(refused)?;
             if let Some(pipeline) = &self.pipeline {
@@ -134,6 +136,13 @@ impl Desk {
         let workspace = self.workspace(slug).await?;
         let entries = self.store.audit().newest(workspace.id, limit).await.map_err(refused)?;
         Ok(entries.into_iter().map(AuditRow::from).collect())
+    }
+
+    /// Gives the checks of a workspace the weight of its plan.
+    fn weigh(&self, workspace: &Workspace) {
+        if let Some(pipeline) = &self.pipeline {
+            pipeline.weigh(workspace.id, &workspace.plan);
+        }
     }
 
     async fn workspace(&self, slug: &str) -> Result<Workspace, ControlError> {
@@ -176,7 +185,7 @@ impl Desk {
         }
         let workspace = self.workspace(&keep.workspace).await?;
         let most = self.store.plans().of(&workspace.plan).retention_days;
-        if let Some(most) = most.filter(|most| keep.days.is_none_or(|days| days > *most)) {
+        if let Some(most) = most.filter(|most| keep.days.is_some_and(|days| days > *most)) {
             let plan = &workspace.plan;
             let why = format!("the plan `{plan}` keeps results for {most} days at most");
             return Err(ControlError::Refused(why));
@@ -209,7 +218,7 @@ impl Desk {
         self.issue(workspace, name, None, None).await
     }
 
-    /// The keys of the workspace with this slug, or of all.
+    /// Returns the keys of the workspace with this slug, or of all, newest first.
     pub async fn list_keys(&self, slug: Option<&str>) -> Result<Vec<KeyRow>, ControlError> {
         let workspaces = match slug {
             Some(slug) => vec![self.store.workspaces().by_slug(slug).await.map_err(refused)?],
@@ -220,6 +229,7 @@ impl Desk {
             let keys = self.store.keys().list(workspace.id).await.map_err(refused)?;
             rows.extend(keys.into_iter().map(|key| row(key, &workspace.slug)));
         }
+        rows.sort_unstable_by_key(|row: &KeyRow| Reverse(row.id));
         Ok(rows)
     }
 

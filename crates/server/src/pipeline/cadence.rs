@@ -52,7 +52,7 @@ pub(super) struct Cadence {
     schedule: Schedule,
     opinions: Budget,
     plans: ById<MonitorId, (Arc<Plan>, Validity)>,
-    /// Monitors on the timetable by workspace: so many share the places.
+    /// Monitors on the timetable by workspace. These workspaces share the places.
     workspaces: HashMap<WorkspaceId, usize>,
     places: Arc<Places>,
     jobs: Jobs,
@@ -100,8 +100,11 @@ impl Cadence {
         if let Some((_, validity)) = before {
             return validity.end();
         }
-        *self.workspaces.entry(workspace).or_default() += 1;
-        self.places.share_among(self.workspaces.len());
+        let monitors = self.workspaces.entry(workspace).or_default();
+        *monitors += 1;
+        if *monitors == 1 {
+            self.places.join(workspace);
+        }
     }
 
     /// Takes a monitor off the timetable.
@@ -113,9 +116,9 @@ impl Cadence {
             *monitors -= 1;
             if *monitors == 0 {
                 self.workspaces.remove(&plan.workspace);
+                self.places.leave(plan.workspace);
             }
         }
-        self.places.share_among(self.workspaces.len());
     }
 
     /// Runs until nobody can give orders any more.

@@ -21,9 +21,19 @@ impl Places {
         Self { turns: Mutex::new(Turns::new(in_flight_max)), metrics }
     }
 
-    /// So many workspaces have monitors.
-    pub(super) fn share_among(&self, workspaces: usize) {
-        self.with(|turns| turns.share_among(workspaces));
+    /// Adds a workspace, which has monitors from now on, to those that share the places.
+    pub(super) fn join(&self, workspace: WorkspaceId) {
+        self.with(|turns| turns.join(workspace));
+    }
+
+    /// Removes a workspace, which has no monitors any more.
+    pub(super) fn leave(&self, workspace: WorkspaceId) {
+        self.with(|turns| turns.leave(workspace));
+    }
+
+    /// Sets the weight of a workspace among those that share the places.
+    pub(super) fn weigh(&self, workspace: WorkspaceId, weight: u32) {
+        self.with(|turns| turns.weigh(workspace, weight));
     }
 
     /// Gives the errand back if it may run now; otherwise it waits for its turn.

@@ -39,6 +39,7 @@ pub(super) async fn take_up(
     judge: &mut Judge,
     cadence: &mut Cadence,
 ) -> Result<(), PipelineError> {
+    pipeline.weigh_all().await?;
     let before = Before::read(&pipeline.store).await?;
     before.worked_until.into_iter().for_each(|slot| judge.begin_after(slot));
     let mut stored = pipeline.store.monitors().all_for_boot();

@@ -4,9 +4,9 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use contract::monitor::Secrets;
+use contract::monitor::{Secrets, revision};
 use contract::rpc::{self, Error, Message, RequestContext};
-use rules::{Violation, Violations, limits};
+use rules::{Timestamp, Violation, Violations, limits};
 use sha2::{Digest as _, Sha256};
 use store::{Actor, Change, Idempotency, StoreError};
 
@@ -93,6 +93,34 @@ pub(super) fn refused(resource: &'static str) -> impl Fn(StoreError) -> Error {
             return rpc::invalid(&under(violation));
         }
         refusal(error)
+    }
+}
+
+/// How a caller wants an object changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edit<'a> {
+    /// Names of the fields that change; `None` replaces all arguments.
+    pub(super) mask: Option<&'a [String]>,
+    /// Revision that the stored object must have.
+    pub(super) revision: Option<&'a str>,
+}
+
+impl Edit<'_> {
+    /// Rejects the edit of an object that was last changed at this time, if the caller expects another revision.
+    /// The store compares the time again in the transaction that writes.
+    pub(super) fn require_revision(
+        &self,
+        noun: &str,
+        id: impl Display,
+        updated_at: Timestamp,
+    ) -> Result<(), Error> {
+        let current = revision(updated_at);
+        match self.revision {
+            Some(expected) if expected != current => Err(rpc::stale(format!(
+                "{noun} `{id}` has changed: its revision is `{current}`; fetch it again"
+            ))),
+            Some(_) | None => Ok(()),
+        }
     }
 }
 

@@ -39,12 +39,8 @@ impl IncidentService for Incidents {
         let incidents = self.0.store.incidents();
         let found = incidents.list(caller.workspace, filter, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
-        let (incidents, next_page_token) = page.cut(
-            (&found.rows, found.left_out),
-            |incident| incident.id,
-            shown,
-            rpc::encoded_bytes,
-        );
+        let (incidents, next_page_token) =
+            page.cut(&found, |incident| incident.id, shown, rpc::encoded_bytes);
         Response::ok(ListIncidentsResponse {
             incidents,
             total_size: total(found.total),

@@ -1,5 +1,5 @@
-//! Pages of a list: what may be asked (§2.8, §8.1), and the token of the next page, which is the
-//! last id of this one, so that nothing is missed or repeated when resources come and go.
+//! Pages of a list, newest first: validates requests (§2.8, §8.1) and makes the token of the next page. The
+//! token names the last row of this page, so that nothing is missed or repeated when resources come and go.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rules::{Violation, Violations, limits};
-use store::Page;
+use store::{Listed, Page};
 
 /// What a caller asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,7 +59,7 @@ impl Asked<'_> {
     }
 }
 
-impl<Id: Copy + Display> Part<Id> {
+impl<Id: Copy + Display + FromStr + Ord> Part<Id> {
     /// What to ask the store for: one more than is shown says whether there is a next page.
     pub(super) const fn with_one_more(self) -> Page<Id> {
         Page { limit: self.0.limit + 1, ..self.0 }
@@ -68,17 +68,20 @@ impl<Id: Copy + Display> Part<Id> {
     /// Returns the messages of this page and the token of the next one, which is empty on the last page.
     /// Large messages end a page early: gRPC clients accept 4 MiB by default.
     ///
-    /// `left_out` rows of the page could not be read: where others follow, the token leads past them.
+    /// Unreadable rows count as rows of the page: if more may follow, the token leads past them, even if no
+    /// row of the page is readable.
     pub(super) fn cut<T, M>(
         self,
-        (rows, left_out): (&[T], usize),
+        found: &Listed<T>,
         id: impl Fn(&T) -> Id,
         show: impl Fn(&T) -> M,
         size: impl Fn(&M) -> usize,
     ) -> (Vec<M>, String) {
-        let mut messages = Vec::with_capacity(rows.len().min(self.0.limit as usize));
+        let Listed { rows, left_out, total: _ } = found;
+        let limit = self.0.limit as usize;
+        let mut messages = Vec::with_capacity(rows.len().min(limit));
         let mut bytes = 0;
-        for row in rows.iter().take(self.0.limit as usize) {
+        for row in rows.iter().take(limit) {
             let message = show(row);
             bytes += size(&message);
             if bytes > limits::LIST_BYTES_MAX && !messages.is_empty() {
@@ -86,10 +89,16 @@ impl<Id: Copy + Display> Part<Id> {
             }
             messages.push(message);
         }
-        let is_full = rows.len() + left_out > self.0.limit as usize;
-        let next = messages.len() < rows.len() || is_full;
-        let last = messages.len().checked_sub(1).and_then(|last| rows.get(last)).filter(|_| next);
-        (messages, last.map(|last| write(id(last))).unwrap_or_default())
+        let shown = messages.len().checked_sub(1).and_then(|last| rows.get(last)).map(&id);
+        let last = if messages.len() < rows.len() {
+            shown
+        } else if rows.len() + left_out.len() > limit {
+            // The last row that was read, readable or not: ids descend, so it has the smallest.
+            left_out.iter().filter_map(|key| key.parse().ok()).chain(shown).min()
+        } else {
+            None
+        };
+        (messages, last.map(write).unwrap_or_default())
     }
 }
 
@@ -147,17 +156,40 @@ mod tests {
         // issue 16, point 15
         let page = Asked::default().parse::<MonitorId>().unwrap();
         let cut = |sizes: &[usize]| {
-            let rows: Vec<(u64, usize)> = (1..).zip(sizes.iter().copied()).collect();
-            page.cut((&rows, 0), |row| MonitorId::from_bits(row.0), |row| row.1, |size| *size)
+            let rows =
+                (0..).map(|row| 90 - row).zip(sizes.iter().copied()).collect::<Vec<(u64, usize)>>();
+            let found = Listed { rows, left_out: Vec::new(), total: 0 };
+            page.cut(&found, |row| MonitorId::from_bits(row.0), |row| row.1, |size| *size)
         };
         let mib = 1024 * 1024;
         let (first, token) = cut(&[mib, 2 * mib, 1]);
-        assert_eq!((first.len(), token), (2, write(MonitorId::from_bits(2))));
+        assert_eq!((first.len(), token), (2, write(MonitorId::from_bits(89))));
         let (alone, token) = cut(&[9 * mib, 1]);
-        assert_eq!((alone.len(), token), (1, write(MonitorId::from_bits(1))));
+        assert_eq!((alone.len(), token), (1, write(MonitorId::from_bits(90))));
         assert_eq!(cut(&[mib, mib]), (vec![mib, mib], String::new()));
         let (whole, token) = cut(&[1; 51]);
-        assert_eq!((whole.len(), token), (50, write(MonitorId::from_bits(50))));
+        assert_eq!((whole.len(), token), (50, write(MonitorId::from_bits(41))));
+    }
+
+    #[test]
+    fn token_leads_past_unreadable_rows() {
+        // issue 16, point 7
+        let asked = Asked { limit: Some(2), ..Asked::default() };
+        let page = asked.parse::<MonitorId>().unwrap();
+        let token = |rows: &[u64], left_out: &[&str]| {
+            let rows = rows.iter().copied().map(MonitorId::from_bits).collect();
+            let left_out = left_out.iter().copied().map(str::to_owned).collect();
+            page.cut(&Listed { rows, left_out, total: 0 }, |id| *id, |id| id.bits(), |_| 1)
+        };
+        let [seven, eight, nine] = [7, 8, 9].map(|bits| MonitorId::from_bits(bits).to_string());
+        let unreadable = [&*nine, &*eight, &*seven];
+        assert_eq!(token(&[], &unreadable), (vec![], write(&seven)));
+        assert_eq!(token(&[9], &unreadable[1..]), (vec![9], write(&seven)));
+        assert_eq!(token(&[8, 7], &unreadable[..1]), (vec![8, 7], write(&seven)));
+        assert_eq!(token(&[9, 8, 7], &[]), (vec![9, 8], write(&eight)));
+        assert_eq!(token(&[], &unreadable[..2]), (vec![], String::new()), "the last page");
+        // A key that is no id cannot be named by a token; the next one can.
+        assert_eq!(token(&[], &[&nine, &eight, "?"]), (vec![], write(&eight)));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use rules::maintenance::MaintenanceDraft;
 use rules::{MaintenanceId, MonitorId, Violation, Violations};
 use store::{MaintenanceFilter, NewMaintenance, PlannedMaintenance, StoreError};
 
-use super::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use super::call::{Edit, caller, change, edited, given, id, idempotency, named, refused, wrong};
 use super::list::{Asked, total};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
@@ -69,8 +69,9 @@ impl MaintenanceService for Maintenances {
         let mut given = given(RESOURCE, request.maintenance.into_option())?;
         let id: MaintenanceId = named(RESOURCE, NOUN, given.id.take())?;
         let wanted = MaintenanceDraft::from(given);
-        let mask = mask(request.update_mask.as_option());
-        let attempt = || self.try_update(caller, id, (wanted.clone(), mask));
+        let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+        let edit = Edit { mask, revision };
+        let attempt = || self.try_update(caller, id, (wanted.clone(), edit));
         let planned = edited(NOUN, id, attempt).await?;
         Response::ok(UpdateMaintenanceResponse { maintenance: answer(&planned).into() })
     }
@@ -140,12 +141,8 @@ impl Maintenances {
         let maintenances = self.0.store.maintenances();
         let found = maintenances.list(workspace, filter, part.with_one_more(), now).await;
         let found = found.map_err(refusal)?;
-        let (maintenances, next_page_token) = part.cut(
-            (&found.rows, found.left_out),
-            |row| row.maintenance.id,
-            answer,
-            rpc::encoded_bytes,
-        );
+        let (maintenances, next_page_token) =
+            part.cut(&found, |row| row.maintenance.id, answer, rpc::encoded_bytes);
         Ok(ListMaintenancesResponse {
             maintenances,
             total_size: total(found.total),
@@ -158,11 +155,12 @@ impl Maintenances {
         &self,
         caller: Caller,
         id: MaintenanceId,
-        (wanted, mask): (MaintenanceDraft, Option<&[String]>),
+        (wanted, edit): (MaintenanceDraft, Edit<'_>),
     ) -> Result<Option<PlannedMaintenance>, Error> {
         let planned = self.find(caller, id).await?;
         let seen = &planned.maintenance;
-        let draft = match mask {
+        edit.require_revision(NOUN, id, seen.updated_at)?;
+        let draft = match edit.mask {
             None => wanted,
             Some(mask) => {
                 let mut draft = MaintenanceDraft::from(&seen.settings);

@@ -1,7 +1,6 @@
 //! `monitor.v1.MonitorService`: reads what a caller sent, asks `rules` whether it is right, stores
 //! it, and tells the pipeline. Updates stand in `update`, pages of the list in `list`.
 
-use contract::monitor::wire::FieldMask;
 use contract::monitor::wire::{
     CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
     CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
@@ -24,7 +23,7 @@ use store::{Created, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
 use super::answer::{shown_region, shown_result};
-use super::call::{caller, change, given, id, idempotency, named, secrets, wrong};
+use super::call::{Edit, caller, change, given, id, idempotency, named, secrets, wrong};
 use super::{history, list, update, warning};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
@@ -81,7 +80,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
         let request = request.to_owned_message();
         let given = request.monitor.into_option();
-        let stored = self.update(&context, given, request.update_mask.as_option()).await?;
+        let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+        let stored = self.update(&context, given, Edit { mask, revision }).await?;
         let monitor = self.shown(&stored, caller(&context)).http().into();
         let warnings = warning::of(&self.0, &stored.monitor);
         Response::ok(UpdateHttpMonitorResponse { monitor, warnings })
@@ -94,7 +94,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
         let request = request.to_owned_message();
         let given = request.monitor.into_option();
-        let stored = self.update(&context, given, request.update_mask.as_option()).await?;
+        let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+        let stored = self.update(&context, given, Edit { mask, revision }).await?;
         let monitor = self.shown(&stored, caller(&context)).tcp().into();
         let warnings = warning::of(&self.0, &stored.monitor);
         Response::ok(UpdateTcpMonitorResponse { monitor, warnings })
@@ -107,7 +108,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
         let request = request.to_owned_message();
         let given = request.monitor.into_option();
-        let stored = self.update(&context, given, request.update_mask.as_option()).await?;
+        let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+        let stored = self.update(&context, given, Edit { mask, revision }).await?;
         let monitor = self.shown(&stored, caller(&context)).dns().into();
         let warnings = warning::of(&self.0, &stored.monitor);
         Response::ok(UpdateDnsMonitorResponse { monitor, warnings })
@@ -137,12 +139,8 @@ impl MonitorService for Monitors {
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
         let show = |stored: &_| self.shown(stored, caller).kind();
-        let (monitors, next_page_token) = page.cut(
-            (&found.monitors, found.left_out),
-            |stored| stored.monitor.id,
-            show,
-            encoded_bytes,
-        );
+        let (monitors, next_page_token) =
+            page.cut(&found, |stored| stored.monitor.id, show, encoded_bytes);
         let mut answer = ListMonitorsResponse {
             total_size: list::total(found.total),
             next_page_token,
@@ -289,11 +287,11 @@ impl Monitors {
         &self,
         context: &RequestContext,
         sent: Option<Sent>,
-        asked: Option<&FieldMask>,
+        edit: Edit<'_>,
     ) -> Result<MonitorWithStatus, Error> {
         let sent = given(RESOURCE, sent)?;
         let id = named(RESOURCE, RESOURCE, sent.id().map(ToOwned::to_owned))?;
-        let wanted = update::Wanted::new(id, sent.into(), mask(asked));
+        let wanted = update::Wanted::new(id, sent.into(), edit);
         update::update(&self.0, caller(context), wanted).await
     }
 

@@ -23,7 +23,9 @@ use rules::notification::{Channel, ChannelDraft, Provider};
 use rules::{ChannelId, ProviderType, Violation};
 use store::{NewChannel, StoreError};
 
-use super::call::{caller, change, edited, given, id, idempotency, named, refused, secrets, wrong};
+use super::call::{
+    Edit, caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
+};
 use super::list::{Asked, total};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
@@ -86,7 +88,7 @@ impl NotificationService for Notifications {
         let found = found.map_err(refusal)?;
         let show = |channel: &_| shown(channel, secrets(caller));
         let (notifications, next_page_token) =
-            page.cut((&found.rows, found.left_out), |channel| channel.id, show, rpc::encoded_bytes);
+            page.cut(&found, |channel| channel.id, show, rpc::encoded_bytes);
         Response::ok(ListNotificationsResponse {
             notifications,
             total_size: total(found.total),
@@ -103,8 +105,9 @@ impl NotificationService for Notifications {
         let request = request.to_owned_message();
         let mut given = given(RESOURCE, request.notification.into_option())?;
         let id: ChannelId = named(RESOURCE, NOUN, given.id.take())?;
-        let (draft, mask) = (ChannelDraft::from(given), mask(request.update_mask.as_option()));
-        let attempt = || self.try_update(caller, id, draft.clone(), mask);
+        let draft = ChannelDraft::from(given);
+        let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+        let attempt = || self.try_update(caller, id, (draft.clone(), Edit { mask, revision }));
         let channel = edited(NOUN, id, attempt).await?;
         Response::ok(UpdateNotificationResponse {
             notification: shown(&channel, secrets(caller)).into(),
@@ -182,12 +185,12 @@ impl Notifications {
         &self,
         caller: Caller,
         id: ChannelId,
-        wanted: ChannelDraft,
-        mask: Option<&[String]>,
+        (wanted, edit): (ChannelDraft, Edit<'_>),
     ) -> Result<Option<Channel>, Error> {
         let seen = self.find(caller, id).await?;
+        edit.require_revision(NOUN, id, seen.updated_at)?;
         let mut draft = ChannelDraft::from(&seen.settings);
-        match mask {
+        match edit.mask {
             None => draft.take_arguments(wanted),
             Some(mask) => {
                 draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;

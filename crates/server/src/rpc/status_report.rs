@@ -25,7 +25,7 @@ use rules::report::{
 use rules::{PageId, ReportId, TemplateId, Violation, Violations};
 use store::{NewReport, ReportFilter, StoreError};
 
-use super::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use super::call::{Edit, caller, change, edited, given, id, idempotency, named, refused, wrong};
 use super::list::{Asked, total};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
@@ -78,8 +78,9 @@ impl StatusReportService for StatusReports {
         let mut given = given(RESOURCE, request.status_report.into_option())?;
         let id: ReportId = named(RESOURCE, NOUN, given.id.take())?;
         let wanted = ReportDraft::from(given);
-        let mask = mask(request.update_mask.as_option());
-        let attempt = || try_update(&self.0, caller, id, (wanted.clone(), mask));
+        let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+        let edit = Edit { mask, revision };
+        let attempt = || try_update(&self.0, caller, id, (wanted.clone(), edit));
         let report = edited(NOUN, id, attempt).await?;
         Response::ok(UpdateStatusReportResponse { status_report: shown(&report).into() })
     }
@@ -252,7 +253,7 @@ async fn list(
     let found = reports.list(caller.workspace, filter, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
     let (status_reports, next_page_token) =
-        part.cut((&found.rows, found.left_out), |report| report.id, shown, rpc::encoded_bytes);
+        part.cut(&found, |report| report.id, shown, rpc::encoded_bytes);
     Ok(ListStatusReportsResponse {
         status_reports,
         total_size: total(found.total),
@@ -285,11 +286,12 @@ async fn try_update(
     app: &App,
     caller: Caller,
     id: ReportId,
-    (wanted, mask): (ReportDraft, Option<&[String]>),
+    (wanted, edit): (ReportDraft, Edit<'_>),
 ) -> Result<Option<Report>, Error> {
     let seen = find(app, caller, id).await?;
+    edit.require_revision(NOUN, id, seen.updated_at)?;
     let settings = seen.settings();
-    let draft = match mask {
+    let draft = match edit.mask {
         None => wanted,
         Some(mask) => {
             let mut draft = ReportDraft::from(&settings);

@@ -8,7 +8,7 @@ use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
 use rules::{MonitorId, MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
-use super::call::{change, edited, wrong};
+use super::call::{Edit, change, edited, wrong};
 use super::monitor::{RESOURCE, find, refuse_unplannable, settle, whole};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
@@ -19,12 +19,19 @@ pub(super) struct Wanted {
     id: MonitorId,
     draft: MonitorDraft,
     mask: Option<Vec<String>>,
+    revision: Option<String>,
 }
 
 impl Wanted {
-    /// What was sent of this monitor; `mask` as `contract::monitor::mask` reads it.
-    pub(super) fn new(id: MonitorId, draft: MonitorDraft, mask: Option<&[String]>) -> Self {
-        Self { id, draft, mask: mask.map(<[String]>::to_vec) }
+    /// Returns the change of this monitor to what was sent.
+    pub(super) fn new(id: MonitorId, draft: MonitorDraft, edit: Edit<'_>) -> Self {
+        let (mask, revision) =
+            (edit.mask.map(<[String]>::to_vec), edit.revision.map(str::to_owned));
+        Self { id, draft, mask, revision }
+    }
+
+    fn edit(&self) -> Edit<'_> {
+        Edit { mask: self.mask.as_deref(), revision: self.revision.as_deref() }
     }
 }
 
@@ -50,6 +57,7 @@ async fn try_update(
     wanted: &Wanted,
 ) -> Result<Option<MonitorWithStatus>, Error> {
     let seen = find(app, caller, &wanted.id.to_string()).await?;
+    wanted.edit().require_revision(RESOURCE, wanted.id, seen.monitor.updated_at)?;
     let is = seen.monitor.settings.check.kind();
     if kind(&wanted.draft.check) != is {
         return Err(wrong_kind(is));

@@ -2,11 +2,13 @@
 
 mod history;
 mod incident;
+mod kinds;
 mod list;
 mod maintenance;
 mod monitor;
 mod notification;
 mod region;
+mod revision;
 mod running;
 mod status_page;
 mod status_report;

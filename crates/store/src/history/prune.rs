@@ -9,7 +9,7 @@ use super::grain::Edge;
 use super::{Grain, HistoryStore};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
-use crate::{Change, StoreError};
+use crate::{Change, StoreError, plans};
 
 /// Maximum number of buckets whose blocks one step deletes, over all workspaces. Each is a
 /// statement, and other writers wait for all of them.
@@ -77,10 +77,11 @@ impl HistoryStore<'_> {
         kept_for: Duration,
         now: Timestamp,
     ) -> Result<PrunedHistory, StoreError> {
+        let days = plans::kept_days(self.store.held());
         self.store
             .write(move |session| {
                 session.touches_nothing();
-                Box::pin(prune(&mut session.db, kept_for, now))
+                Box::pin(async move { prune(&mut session.db, (kept_for, &days), now).await })
             })
             .await
     }
@@ -88,13 +89,13 @@ impl HistoryStore<'_> {
 
 async fn prune(
     db: &mut Connection,
-    kept_for: Duration,
+    (kept_for, days): (Duration, &str),
     now: Timestamp,
 ) -> Result<PrunedHistory, StoreError> {
     let mut pruned = PrunedHistory::default();
     if let Some(oldest) = Grain::TenMinutes.edge(db, Edge::First).await? {
         let mut left = STEP_STRETCHES;
-        for keeping in keepings(db, kept_for).await? {
+        for keeping in keepings(db, kept_for, days).await? {
             let until = Grain::TenMinutes.number((now - keeping.kept_for).as_millis());
             let from = keeping.kept_from.unwrap_or(oldest).max(oldest);
             let end = until.min(from + left);
@@ -116,11 +117,15 @@ async fn prune(
     Ok(pruned)
 }
 
-async fn keepings(db: &mut Connection, kept_for: Duration) -> Result<Vec<Keeping>, StoreError> {
+/// Returns the workspaces. `days` is the SQL expression for their retention, `kept_for` counts where it is NULL.
+async fn keepings(
+    db: &mut Connection,
+    kept_for: Duration,
+    days: &str,
+) -> Result<Vec<Keeping>, StoreError> {
     const DAY: Duration = Duration::from_hours(24);
-    let rows = query("SELECT id, results_kept_days, blocks_kept_from FROM workspaces ORDER BY id")
-        .fetch_all(db)
-        .await?;
+    let all = format!("SELECT w.id, {days}, w.blocks_kept_from FROM workspaces w ORDER BY w.id");
+    let rows = query(AssertSqlSafe(all)).fetch_all(db).await?;
     rows.iter()
         .map(|row| {
             let days: Option<i64> = row.try_get(1)?;

@@ -80,7 +80,7 @@ impl Outbox<'_> {
             page.limit, page.offset
         );
         let rows = all(&mut db, which(workspace, filter, COLUMNS, &rest)).await?;
-        Ok(Listed { rows, left_out: 0, total: counted(total) })
+        Ok(Listed { rows, left_out: Vec::new(), total: counted(total) })
     }
 
     /// Returns a delivery to a subscriber of the workspace.

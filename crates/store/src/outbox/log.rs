@@ -45,7 +45,7 @@ impl Outbox<'_> {
         );
         let part = which.of(COLUMNS, &part);
         let rows = all(&mut db, self.store.vault(), part).await?;
-        Ok(Listed { rows, left_out: 0, total: counted(total) })
+        Ok(Listed { rows, left_out: Vec::new(), total: counted(total) })
     }
 
     /// Returns a delivery of the workspace.

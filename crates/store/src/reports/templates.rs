@@ -56,7 +56,7 @@ impl ReportTemplates<'_> {
         one(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
-    /// Returns a page of the workspace's templates, and their total number.
+    /// Returns a part of the workspace's templates, newest first, and how many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,
@@ -66,11 +66,11 @@ impl ReportTemplates<'_> {
         let total = query("SELECT COUNT(*) FROM report_templates WHERE workspace_id = $1");
         let total: Option<i64> = total.bind(workspace.to_string()).scalar(&mut db).await?;
         let part = query(select!(
-            "SELECT id FROM report_templates WHERE workspace_id = $1 AND id > $2 \
-             ORDER BY id LIMIT $3 OFFSET $4"
+            "SELECT id FROM report_templates WHERE workspace_id = $1 AND id < $2 \
+             ORDER BY id DESC LIMIT $3 OFFSET $4"
         ))
         .bind(workspace.to_string())
-        .bind(page.after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(page.before())
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
@@ -187,7 +187,6 @@ async fn one(
     found.ok_or_else(|| StoreError::not_found("template", id))
 }
 
-/// Returns the templates in the order of identifiers.
 async fn all(db: &mut Connection, which: Query) -> Result<Vec<ReportTemplate>, StoreError> {
     let rows = which.fetch_all(db).await?;
     assemble(&rows.iter().collect::<Vec<_>>())
@@ -211,7 +210,6 @@ fn assemble(rows: &[&Row]) -> Result<Vec<ReportTemplate>, StoreError> {
         said.sort_unstable();
         template.settings.components = said;
     }
-    templates.sort_unstable_by_key(|template: &ReportTemplate| template.id);
     Ok(templates)
 }
 

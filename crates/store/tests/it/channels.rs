@@ -257,13 +257,14 @@ async fn another_workspace_sees_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn list_pages_cover_all_channels_in_order() {
+async fn pages_cover_all_channels_newest_first() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
         let mut all = Vec::new();
         for number in 1..=7 {
             all.push(create(home, number, &monitors[..(number % 3) as usize]).await);
         }
+        all.reverse();
         let mut seen = Vec::new();
         let mut after = None;
         loop {

@@ -235,7 +235,7 @@ async fn deleted_page_deletes_its_components_and_groups() {
 }
 
 #[tokio::test]
-async fn lists_filter_by_page_in_id_order() {
+async fn lists_of_one_page_or_all_are_newest_first() {
     for_each_engine(async |home| {
         let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
         for (number, of) in [(3, page), (1, page), (2, other), (4, page)] {
@@ -243,13 +243,13 @@ async fn lists_filter_by_page_in_id_order() {
             a_group(home, number, of).await;
         }
         let cases = [
-            (None, COMPONENTS, vec![1, 2, 3, 4], 4),
-            (Some(page), COMPONENTS, vec![1, 3, 4], 3),
+            (None, COMPONENTS, vec![4, 3, 2, 1], 4),
+            (Some(page), COMPONENTS, vec![4, 3, 1], 3),
             (Some(page), Page { limit: 1, offset: 1, ..COMPONENTS }, vec![3], 3),
             (
                 Some(page),
-                Page { after: Some(ComponentId::from_bits(1)), ..COMPONENTS },
-                vec![3, 4],
+                Page { after: Some(ComponentId::from_bits(4)), ..COMPONENTS },
+                vec![3, 1],
                 3,
             ),
         ];

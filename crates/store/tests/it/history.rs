@@ -7,8 +7,9 @@ use domain::check::{CheckResult, Outcome, Phases, Trigger};
 use domain::judge::{IncidentChange, Share, Transition, Why};
 use futures_util::future::join_all;
 use rules::MonitorStatus::{Active, Degraded, Unknown};
+use rules::plan::Plans;
 use rules::{MonitorId, Region};
-use store::{Batch, Gathered, LogFilter};
+use store::{Batch, Gathered, LogFilter, WorkspaceEdit};
 
 use crate::harness::{Engine, Home, a_result, at, for_each_engine, instant, open};
 
@@ -277,6 +278,25 @@ async fn workspace_retention_overrides_the_setting() {
         // Rollups stay.
         assert_eq!(counts(home, monitor).await["fly-ams"], (54, 6));
         assert_eq!(history.prune(setting, instant(500 * day)).await.unwrap().sums, 2);
+    })
+    .await;
+}
+
+// decision 0049: "a workspace keeps results for the plan's time at most"
+#[tokio::test]
+async fn plan_shortens_what_a_workspace_keeps() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
+        gather_all(home).await;
+        home.store.hold_to(Plans::parse("small retention_days=1").unwrap(), 3);
+        let (setting, now) = (Duration::from_hours(24 * 3), instant(2 * 24 * 60 * MINUTE));
+        for (plan, is_pruned) in [("free", false), ("small", true)] {
+            let edit = WorkspaceEdit::Plan(plan.to_owned());
+            home.store.workspaces().edit(home.workspace, edit, at(0)).await.unwrap();
+            let pruned = home.store.history().prune(setting, now).await.unwrap();
+            assert_eq!(pruned.blocks > 0, is_pruned, "{plan}: {pruned:?}");
+        }
     })
     .await;
 }

@@ -47,7 +47,7 @@ async fn key_is_found_by_hash_with_its_workspace() {
             .into_iter()
             .map(|key| key.name)
             .collect();
-        assert_eq!(names, ["key 1", "key 2", "key 3"]);
+        assert_eq!(names, ["key 3", "key 2", "key 1"]);
     })
     .await;
 }

@@ -228,13 +228,13 @@ async fn lists_filter_by_status_and_monitor() {
             (ids, listed.total)
         };
         let ours = home.workspace;
-        assert_eq!(list(ours, None, None, ALL).await, (vec![1, 2, 3, 4], 4));
+        assert_eq!(list(ours, None, None, ALL).await, (vec![4, 3, 2, 1], 4));
         assert_eq!(list(ours, Some(Course::Over), None, ALL).await, (vec![1], 1));
         assert_eq!(list(ours, Some(Course::Active), None, ALL).await, (vec![3], 1));
-        assert_eq!(list(ours, Some(Course::Scheduled), None, ALL).await, (vec![2, 4], 2));
+        assert_eq!(list(ours, Some(Course::Scheduled), None, ALL).await, (vec![4, 2], 2));
         assert_eq!(list(ours, Some(Course::Scheduled), Some(other), ALL).await, (vec![4], 1));
-        let second = Page { limit: 2, offset: 1, after: Some(maintenance_id(1)) };
-        assert_eq!(list(ours, None, None, second).await, (vec![3, 4], 4));
+        let second = Page { limit: 2, offset: 1, after: Some(maintenance_id(4)) };
+        assert_eq!(list(ours, None, None, second).await, (vec![2, 1], 4));
         assert_eq!(list(workspace_id(2), None, None, ALL).await, (vec![], 0));
         let theirs =
             home.store.maintenances().get(workspace_id(2), maintenance_id(1), instant(0)).await;

@@ -1,4 +1,4 @@
-//! Monitors: stored values read back equal, lists have a stable order, concurrent edits conflict.
+//! Monitors: stored values read back equal, lists are newest first, concurrent edits conflict.
 //! Idempotency keys prevent repeated creates, and a deletion removes secrets.
 
 use rules::monitor::{Check, DnsCheck, Monitor, MonitorSettings};
@@ -74,21 +74,21 @@ async fn other_workspace_cannot_access_monitors() {
 }
 
 #[tokio::test]
-async fn list_is_in_id_order_with_total() {
+async fn list_is_newest_first_and_counts_all() {
     for_each_engine(async |home| {
         for number in [3, 1, 5, 2, 4] {
             home.monitor(number).await;
         }
         let cases = [
-            (FIRST_PAGE, vec![1, 2, 3, 4, 5]),
-            (Page { limit: 2, ..FIRST_PAGE }, vec![1, 2]),
-            (Page { limit: 2, offset: 3, ..FIRST_PAGE }, vec![4, 5]),
-            (Page { after: Some(monitor_id(3)), ..FIRST_PAGE }, vec![4, 5]),
+            (FIRST_PAGE, vec![5, 4, 3, 2, 1]),
+            (Page { limit: 2, ..FIRST_PAGE }, vec![5, 4]),
+            (Page { limit: 2, offset: 3, ..FIRST_PAGE }, vec![2, 1]),
+            (Page { after: Some(monitor_id(3)), ..FIRST_PAGE }, vec![2, 1]),
             (Page { limit: 9, offset: 9, ..FIRST_PAGE }, vec![]),
         ];
         for (page, expected) in cases {
             let part = home.store.monitors().list(home.workspace, page).await.unwrap();
-            let ids: Vec<u64> = part.monitors.iter().map(|row| row.monitor.id.bits()).collect();
+            let ids: Vec<u64> = part.rows.iter().map(|row| row.monitor.id.bits()).collect();
             assert_eq!((ids, part.total), (expected, 5), "{page:?}");
         }
     })
@@ -203,7 +203,7 @@ async fn deleted_monitor_disappears_from_every_list() {
             Err(StoreError::NotFound { .. })
         ));
         let part = monitors.list(home.workspace, FIRST_PAGE).await.unwrap();
-        assert_eq!((part.monitors.len(), part.total), (1, 1));
+        assert_eq!((part.rows.len(), part.total), (1, 1));
         let booted = monitors.all_for_boot().next_batch().await.unwrap().unwrap();
         assert_eq!(booted.iter().map(|row| row.monitor.id).collect::<Vec<_>>(), [kept.id]);
         let again = monitors.delete(home.workspace, deleted.id, at(6)).await;

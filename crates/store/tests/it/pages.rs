@@ -226,15 +226,15 @@ async fn other_workspace_cannot_access_pages() {
 }
 
 #[tokio::test]
-async fn list_of_pages_is_in_id_order() {
+async fn list_of_pages_is_newest_first() {
     for_each_engine(async |home| {
         for number in [3, 1, 2] {
             a_page(home, number).await;
         }
         let cases = [
-            (FIRST_PART, vec![1, 2, 3]),
+            (FIRST_PART, vec![3, 2, 1]),
             (Page { limit: 1, offset: 1, ..FIRST_PART }, vec![2]),
-            (Page { after: Some(page_id(2)), ..FIRST_PART }, vec![3]),
+            (Page { after: Some(page_id(2)), ..FIRST_PART }, vec![1]),
         ];
         for (part, expected) in cases {
             let found = home.store.pages().list(home.workspace, part).await.unwrap();

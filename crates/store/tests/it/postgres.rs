@@ -55,7 +55,7 @@ async fn restored_connection_keeps_committed_data() {
         .into_iter()
         .map(|workspace| workspace.slug)
         .collect();
-    assert_eq!(slugs, ["team-1", "team-2", "team-3", "team-4", "team-5"]);
+    assert_eq!(slugs, ["team-5", "team-4", "team-3", "team-2", "team-1"]);
     assert_eq!(
         home.store.monitors().get(home.workspace, monitor).await.unwrap().monitor.id,
         monitor

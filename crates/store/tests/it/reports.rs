@@ -266,9 +266,9 @@ async fn lists_have_latest_updates_and_pages_recent_reports() {
             found.rows.iter().map(|report| report.id.bits()).collect::<Vec<_>>()
         };
         let ours = home.workspace;
-        assert_eq!(listed(ours, None, None).await, [1, 2, 3]);
-        assert_eq!(listed(ours, Some(page.id), None).await, [1, 3]);
-        assert_eq!(listed(ours, None, Some(ReportState::Open)).await, [2, 3]);
+        assert_eq!(listed(ours, None, None).await, [3, 2, 1]);
+        assert_eq!(listed(ours, Some(page.id), None).await, [3, 1]);
+        assert_eq!(listed(ours, None, Some(ReportState::Open)).await, [3, 2]);
         assert_eq!(listed(ours, Some(page.id), Some(ReportState::Resolved)).await, [1]);
         assert_eq!(listed(workspace_id(2), None, None).await, [0; 0]);
         let later = instant(7) + std::time::Duration::from_hours(24 * 90);

@@ -5,8 +5,9 @@ use std::time::Duration;
 use domain::check::Outcome;
 use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
 use rules::MonitorStatus::{Active, Error};
+use rules::plan::Plans;
 use rules::{IncidentId, MonitorId, Region, Scope, limits};
-use store::{ApiKey, Batch, KeepFor, KeyHash, PrunedRecords};
+use store::{ApiKey, Batch, KeepFor, KeyHash, PrunedRecords, WorkspaceEdit};
 
 use crate::harness::{Home, a_result, at, for_each_engine, instant, key_id, with_evidence};
 
@@ -84,6 +85,43 @@ async fn evidence_expires_with_shorter_workspace_retention() {
             assert_eq!(pruned().await, goes, "{days:?}");
         }
         assert_eq!(home.count("evidence").await, 1);
+    })
+    .await;
+}
+
+// decision 0049: "a workspace keeps results for the plan's time at most"
+#[tokio::test]
+async fn plan_caps_retention_while_it_lasts() {
+    for_each_engine(async |home| {
+        const DAY: i64 = 86_400_000;
+        let store = &home.store;
+        store.hold_to(Plans::parse("small retention_days=7, large retention_days=90").unwrap(), 30);
+        let monitor = home.monitor(1).await.id;
+        // Days that the operator set, plan, and the days after which evidence goes.
+        let cases = [
+            (None, "large", 120),
+            (None, "small", 7),
+            (Some(3), "small", 3),
+            (Some(3), "free", 3),
+            (Some(10), "small", 7),
+            // What the operator set holds again without the cap.
+            (Some(10), "free", 10),
+            (Some(100), "large", 90),
+            (None, "free", 120),
+        ];
+        for ((kept, plan, goes), now) in cases.into_iter().zip((400..).step_by(100)) {
+            home.execute("DELETE FROM evidence").await;
+            let results = [now - goes + 1, now - goes - 1]
+                .map(|day| a_result(monitor, Region::FlyAms, day * DAY))
+                .map(|result| with_evidence(result, Outcome::Failure, "broken"));
+            home.commit(Batch { results: results.into(), ..Batch::default() }).await.unwrap();
+            store.history().keep_results(home.workspace, kept, at(1)).await.unwrap();
+            let edit = WorkspaceEdit::Plan(plan.to_owned());
+            store.workspaces().edit(home.workspace, edit, at(1)).await.unwrap();
+            let keep = KeepFor { evidence: Duration::from_hours(24 * 120), ..KeepFor::default() };
+            store.retention().step(keep, instant(now * DAY)).await.unwrap();
+            assert_eq!(home.count("evidence").await, 1, "{kept:?} on {plan}");
+        }
     })
     .await;
 }

@@ -132,12 +132,12 @@ async fn subscribers_read_back_equal_and_lists_filter() {
         home.store.subscribers().add(asked, at(0)).await.unwrap();
 
         let all = SubscriberFilter::default();
-        assert_eq!(ids(home, all).await, [1, 2, 3]);
-        assert_eq!(ids(home, SubscriberFilter { page: Some(second), ..all }).await, [2, 3]);
+        assert_eq!(ids(home, all).await, [3, 2, 1]);
+        assert_eq!(ids(home, SubscriberFilter { page: Some(second), ..all }).await, [3, 2]);
         let webhooks = SubscriberFilter { kind: Some(SubscriberKind::Webhook), ..all };
         assert_eq!(ids(home, webhooks).await, [2]);
         for (state, found) in
-            [(SubscriberState::Pending, vec![3]), (SubscriberState::Active, vec![1, 2])]
+            [(SubscriberState::Pending, vec![3]), (SubscriberState::Active, vec![2, 1])]
         {
             assert_eq!(ids(home, SubscriberFilter { state: Some(state), ..all }).await, found);
         }

@@ -19,7 +19,7 @@ async fn failed_change_does_not_affect_its_group() {
         );
         assert!(matches!(refused, Err(StoreError::AlreadyExists { .. })));
         stored.unwrap();
-        assert_eq!(workspaces.list().await.unwrap(), [a_workspace(1), a_workspace(3)]);
+        assert_eq!(workspaces.list().await.unwrap(), [a_workspace(3), a_workspace(1)]);
     })
     .await;
 }

@@ -38,7 +38,7 @@ pub(super) async fn list(
             app.store.outbox().letters(caller.workspace, filter, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
         let (deliveries, next_page_token) = page.cut(
-            (&found.rows, found.left_out),
+            &found,
             |letter| letter.id,
             |letter| shown_letter(letter.clone()),
             rpc::encoded_bytes,
@@ -59,7 +59,7 @@ pub(super) async fn list(
     let found = app.store.outbox().list(caller.workspace, filter, page.with_one_more()).await;
     let found = found.map_err(refusal)?;
     let (deliveries, next_page_token) = page.cut(
-        (&found.rows, found.left_out),
+        &found,
         |delivery| delivery.id,
         |delivery| shown(delivery.clone()),
         rpc::encoded_bytes,

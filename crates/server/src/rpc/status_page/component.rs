@@ -16,7 +16,9 @@ use super::asked;
 use super::page::NOUN as PAGE;
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use crate::rpc::call::{
+    Edit, caller, change, edited, given, id, idempotency, named, refused, wrong,
+};
 use crate::rpc::list::total;
 
 /// The field of a request that holds a component.
@@ -67,7 +69,7 @@ pub(super) async fn list(
     let found = app.store.components().list(caller.workspace, of, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
     let (components, next_page_token) =
-        part.cut((&found.rows, found.left_out), |row| row.id, shown_component, rpc::encoded_bytes);
+        part.cut(&found, |row| row.id, shown_component, rpc::encoded_bytes);
     Ok(ListComponentsResponse { components, total_size: total(found.total), next_page_token })
 }
 
@@ -79,8 +81,10 @@ pub(super) async fn update(
     let caller = caller(context);
     let mut given = given(RESOURCE, request.component.into_option())?;
     let id: ComponentId = named(RESOURCE, NOUN, given.id.take())?;
-    let (draft, mask) = (ComponentDraft::from(given), mask(request.update_mask.as_option()));
-    let component = edited(NOUN, id, || try_update(app, caller, id, (draft.clone(), mask))).await?;
+    let draft = ComponentDraft::from(given);
+    let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+    let attempt = || try_update(app, caller, id, (draft.clone(), Edit { mask, revision }));
+    let component = edited(NOUN, id, attempt).await?;
     Ok(UpdateComponentResponse { component: shown_component(&component).into() })
 }
 
@@ -104,10 +108,11 @@ async fn try_update(
     app: &App,
     caller: Caller,
     id: ComponentId,
-    (wanted, mask): (ComponentDraft, Option<&[String]>),
+    (wanted, edit): (ComponentDraft, Edit<'_>),
 ) -> Result<Option<Component>, Error> {
     let seen = find(app, caller, id).await?;
-    let draft = match mask {
+    edit.require_revision(NOUN, id, seen.updated_at)?;
+    let draft = match edit.mask {
         None => wanted.with_fixed(&seen.settings),
         Some(mask) => {
             let mut draft = ComponentDraft::from(&seen.settings);

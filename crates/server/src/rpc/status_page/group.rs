@@ -17,7 +17,9 @@ use super::asked;
 use super::page::NOUN as PAGE;
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use crate::rpc::call::{
+    Edit, caller, change, edited, given, id, idempotency, named, refused, wrong,
+};
 use crate::rpc::list::total;
 
 /// The field of a request that holds a group.
@@ -68,7 +70,7 @@ pub(super) async fn list(
     let found = app.store.groups().list(caller.workspace, of, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
     let (component_groups, next_page_token) =
-        part.cut((&found.rows, found.left_out), |row| row.id, shown_group, rpc::encoded_bytes);
+        part.cut(&found, |row| row.id, shown_group, rpc::encoded_bytes);
     Ok(ListComponentGroupsResponse {
         component_groups,
         total_size: total(found.total),
@@ -84,8 +86,10 @@ pub(super) async fn update(
     let caller = caller(context);
     let mut given = given(RESOURCE, request.component_group.into_option())?;
     let id: GroupId = named(RESOURCE, NOUN, given.id.take())?;
-    let (draft, mask) = (GroupDraft::from(given), mask(request.update_mask.as_option()));
-    let group = edited(NOUN, id, || try_update(app, caller, id, (draft.clone(), mask))).await?;
+    let draft = GroupDraft::from(given);
+    let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+    let attempt = || try_update(app, caller, id, (draft.clone(), Edit { mask, revision }));
+    let group = edited(NOUN, id, attempt).await?;
     Ok(UpdateComponentGroupResponse { component_group: shown_group(&group).into() })
 }
 
@@ -109,10 +113,11 @@ async fn try_update(
     app: &App,
     caller: Caller,
     id: GroupId,
-    (wanted, mask): (GroupDraft, Option<&[String]>),
+    (wanted, edit): (GroupDraft, Edit<'_>),
 ) -> Result<Option<ComponentGroup>, Error> {
     let seen = find(app, caller, id).await?;
-    let draft = match mask {
+    edit.require_revision(NOUN, id, seen.updated_at)?;
+    let draft = match edit.mask {
         None => wanted.with_fixed(&seen.settings),
         Some(mask) => {
             let mut draft = GroupDraft::from(&seen.settings);

@@ -20,7 +20,7 @@ use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::domains::{Claim, DomainStatus};
 use crate::rpc::call::{
-    caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
+    Edit, caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
 };
 use crate::rpc::list::total;
 
@@ -78,7 +78,7 @@ pub(super) async fn list(
     let found = found.map_err(refusal)?;
     let show = |page: &_| shown_page(page, secrets(caller));
     let (status_pages, next_page_token) =
-        part.cut((&found.rows, found.left_out), |page| page.id, show, rpc::encoded_bytes);
+        part.cut(&found, |page| page.id, show, rpc::encoded_bytes);
     Ok(ListStatusPagesResponse { status_pages, total_size: total(found.total), next_page_token })
 }
 
@@ -90,8 +90,10 @@ pub(super) async fn update(
     let caller = caller(context);
     let mut given = given(RESOURCE, request.status_page.into_option())?;
     let id: PageId = named(RESOURCE, NOUN, given.id.take())?;
-    let (draft, mask) = (PageDraft::from(given), mask(request.update_mask.as_option()));
-    let page = edited(NOUN, id, || try_update(app, caller, id, (draft.clone(), mask))).await?;
+    let draft = PageDraft::from(given);
+    let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+    let attempt = || try_update(app, caller, id, (draft.clone(), Edit { mask, revision }));
+    let page = edited(NOUN, id, attempt).await?;
     let warnings = warnings(app, &page);
     let status_page = shown_page(&page, secrets(caller)).into();
     Ok(UpdateStatusPageResponse { status_page, warnings })
@@ -208,10 +210,11 @@ async fn try_update(
     app: &App,
     caller: Caller,
     id: PageId,
-    (wanted, mask): (PageDraft, Option<&[String]>),
+    (wanted, edit): (PageDraft, Edit<'_>),
 ) -> Result<Option<StatusPage>, Error> {
     let seen = find(app, caller, id).await?;
-    let draft = match mask {
+    edit.require_revision(NOUN, id, seen.updated_at)?;
+    let draft = match edit.mask {
         None => wanted,
         Some(mask) => {
             let mut draft = PageDraft::from(&seen.settings);

@@ -41,7 +41,7 @@ pub(super) async fn list(
     let found = found.map_err(refusal)?;
     let show = |row: &_| shown(row, secrets(caller));
     let (subscribers, next_page_token) =
-        part.cut((&found.rows, found.left_out), |row| row.subscriber.id, show, rpc::encoded_bytes);
+        part.cut(&found, |row| row.subscriber.id, show, rpc::encoded_bytes);
     Ok(ListSubscribersResponse { subscribers, total_size: total(found.total), next_page_token })
 }
 

@@ -14,7 +14,9 @@ use store::{NewTemplate, StoreError};
 
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use crate::rpc::call::{
+    Edit, caller, change, edited, given, id, idempotency, named, refused, wrong,
+};
 use crate::rpc::list::{Asked, total};
 
 /// The field of requests that holds a template.
@@ -49,12 +51,8 @@ pub(super) async fn list(
     let templates = app.store.report_templates();
     let found = templates.list(caller(context).workspace, part.with_one_more()).await;
     let found = found.map_err(refusal)?;
-    let (templates, next_page_token) = part.cut(
-        (&found.rows, found.left_out),
-        |template| template.id,
-        shown_template,
-        rpc::encoded_bytes,
-    );
+    let (templates, next_page_token) =
+        part.cut(&found, |template| template.id, shown_template, rpc::encoded_bytes);
     Ok(ListReportTemplatesResponse { templates, total_size: total(found.total), next_page_token })
 }
 
@@ -67,8 +65,8 @@ pub(super) async fn update(
     let mut given = given(RESOURCE, request.template.into_option())?;
     let id: TemplateId = named(RESOURCE, NOUN, given.id.take())?;
     let wanted = TemplateDraft::from(given);
-    let mask = mask(request.update_mask.as_option());
-    let attempt = || try_update(app, caller, id, (wanted.clone(), mask));
+    let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+    let attempt = || try_update(app, caller, id, (wanted.clone(), Edit { mask, revision }));
     let template = edited(NOUN, id, attempt).await?;
     Ok(UpdateReportTemplateResponse { template: shown_template(&template).into() })
 }
@@ -89,10 +87,11 @@ async fn try_update(
     app: &App,
     caller: Caller,
     id: TemplateId,
-    (wanted, mask): (TemplateDraft, Option<&[String]>),
+    (wanted, edit): (TemplateDraft, Edit<'_>),
 ) -> Result<Option<ReportTemplate>, Error> {
     let seen = app.store.report_templates().get(caller.workspace, id).await.map_err(refusal)?;
-    let draft = match mask {
+    edit.require_revision(NOUN, id, seen.updated_at)?;
+    let draft = match edit.mask {
         None => wanted,
         Some(mask) => {
             let mut draft = TemplateDraft::from(&seen.settings);

@@ -1,9 +1,10 @@
 //! Workspaces share the places for checks: one whose targets hang delays nobody else's checks.
 
 use domain::check::Outcome;
-use rules::Region;
+use rules::plan::Plans;
+use rules::{Region, Scope};
 use serde_json::json;
-use testkit::server::{START, TestServer};
+use testkit::server::{Caller, START, TestServer};
 use testkit::target::{Answer, HttpTarget};
 use tokio::net::TcpListener;
 
@@ -15,6 +16,54 @@ const PLACES: usize = 16;
 const GREEDY: usize = 14;
 /// Periods that are looked at.
 const PERIODS: usize = 10;
+
+/// Creates monitors of a target that accepts connections and says nothing.
+async fn hang(caller: &Caller, silent: &TcpListener) {
+    let regions: Vec<&str> = Region::ALL.iter().map(|region| region.as_str()).collect();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    for number in 0..GREEDY {
+        let monitor = json!({
+            "name": format!("hangs {number}"), "url": url, "periodicity": "30s",
+            "regions": regions, "retry": 0, "active": true, "timeout": 120_000,
+        });
+        let reply = caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await;
+        assert_eq!(reply.status, 200, "{reply}");
+    }
+}
+
+// docs/decisions/0046-fair-scheduling.md: "the fewest running checks for its weight"
+#[tokio::test]
+async fn places_are_shared_by_weights_of_plans() {
+    let [ours, theirs] =
+        [TcpListener::bind("127.0.0.1:0").await, TcpListener::bind("127.0.0.1:0").await];
+    let (ours, theirs) = (ours.unwrap(), theirs.unwrap());
+    let server = TestServer::start_with(|settings| {
+        settings.max_checks_in_flight = Some(PLACES);
+        settings.plans = Plans::parse("big weight=3").unwrap();
+    })
+    .await;
+    hang(&server.stranger(), &theirs).await;
+    let (mut of_them, mut of_us) = (Vec::new(), Vec::new());
+    for _ in 0..PLACES - PLACES / 8 {
+        of_them.push(theirs.accept().await.unwrap());
+    }
+    server.running().desk().set_plan("acme", "big".to_owned()).await.unwrap();
+    hang(&server.caller(Scope::Write), &ours).await;
+    while of_us.len() + of_them.len() < PLACES {
+        of_us.push(ours.accept().await.unwrap());
+    }
+    // Each of their checks that ends leaves its place to us, until we have three of four.
+    while of_us.len() < PLACES * 3 / 4 {
+        drop(of_them.pop());
+        of_us.push(ours.accept().await.unwrap());
+    }
+    // Then each keeps its own.
+    drop(of_them.pop());
+    of_them.push(theirs.accept().await.unwrap());
+    drop(of_us.pop());
+    of_us.push(ours.accept().await.unwrap());
+    assert_eq!((of_us.len(), of_them.len()), (12, 4));
+}
 
 #[tokio::test]
 async fn a_greedy_workspace_makes_no_slot_of_a_modest_one_late() {
@@ -30,17 +79,7 @@ async fn a_greedy_workspace_makes_no_slot_of_a_modest_one_late() {
     let first = watched.stored.at_least(1, modest).await;
     assert_eq!(first[0].identity.slot, START);
 
-    let greedy = watched.server.stranger();
-    let regions: Vec<&str> = Region::ALL.iter().map(|region| region.as_str()).collect();
-    let url = format!("http://{}/", silent.local_addr().unwrap());
-    for number in 0..GREEDY {
-        let monitor = json!({
-            "name": format!("hangs {number}"), "url": url, "periodicity": "30s",
-            "regions": regions, "retry": 0, "active": true, "timeout": 120_000,
-        });
-        let reply = greedy.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await;
-        assert_eq!(reply.status, 200, "{reply}");
-    }
+    hang(&watched.server.stranger(), &silent).await;
     let mut held = Vec::new();
     for _ in 0..PLACES - PLACES / 8 {
         held.push(silent.accept().await.unwrap());

@@ -1,18 +1,25 @@
 //! Pages of the list of monitors.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use contract::rpc::methods;
 use insta::assert_snapshot;
 use rules::Scope;
 use serde_json::{Value, json};
 use testkit::server::{Caller, MAINTENANCES, STATUS_PAGES, STATUS_REPORTS, TestServer};
 
+use super::kinds::{self, Kind};
 use crate::protocols::a_monitor;
 
 const LISTS: [&str; 3] = ["httpMonitors", "tcpMonitors", "dnsMonitors"];
 
-/// The ids of an answer's three lists, each list in its order.
+/// Returns the ids of an answer's three lists, newest first.
 fn ids(list: &Value) -> Vec<String> {
     let lists = LISTS.iter().flat_map(|name| list[name].as_array().unwrap());
-    lists.map(|monitor| monitor["id"].as_str().unwrap().to_owned()).collect()
+    let mut ids: Vec<_> = lists.map(|monitor| monitor["id"].as_str().unwrap().to_owned()).collect();
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    ids
 }
 
 async fn create(caller: &Caller, count: usize) -> Vec<String> {
@@ -26,7 +33,7 @@ async fn create(caller: &Caller, count: usize) -> Vec<String> {
         let reply = caller.rpc(method, json!({ "monitor": a_monitor(kind) })).await.json();
         created.push(reply["monitor"]["id"].as_str().unwrap().to_owned());
     }
-    created.sort();
+    created.sort_unstable_by(|one, other| other.cmp(one));
     created
 }
 
@@ -39,7 +46,7 @@ async fn an_empty_workspace_answers_its_empty_lists() {
 }
 
 #[tokio::test]
-async fn pages_by_token_and_by_offset_cover_all_kinds_once_in_the_order_of_ids() {
+async fn pages_cover_all_kinds_once_newest_first() {
     // design: §4
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -50,8 +57,7 @@ async fn pages_by_token_and_by_offset_cover_all_kinds_once_in_the_order_of_ids()
         let request = json!({ "limit": 3, "pageToken": token });
         let page = caller.rpc("ListMonitors", request).await.json();
         assert_eq!(page["totalSize"], 11);
-        let mut page_ids = ids(&page);
-        page_ids.sort();
+        let page_ids = ids(&page);
         assert_eq!(page_ids, created[by_token.len()..][..page_ids.len()]);
         by_token.extend(page_ids);
         token = page["nextPageToken"].as_str().unwrap().to_owned();
@@ -63,11 +69,52 @@ async fn pages_by_token_and_by_offset_cover_all_kinds_once_in_the_order_of_ids()
     let mut by_offset = Vec::new();
     for offset in [0, 4, 8, 12] {
         let request = json!({ "limit": 4, "offset": offset });
-        let mut page = ids(&caller.rpc("ListMonitors", request).await.json());
-        page.sort();
-        by_offset.extend(page);
+        by_offset.extend(ids(&caller.rpc("ListMonitors", request).await.json()));
     }
     assert_eq!(by_offset, created);
+}
+
+// issue 16, point 27: "List newest first everywhere"
+#[tokio::test]
+async fn every_list_is_newest_first() {
+    // Their own tests hold these: a timeline of checks, and what no caller creates.
+    const OTHERS: [&str; 6] = [
+        "ListResponseLogs",
+        "ListDeliveries",
+        "ListSigningSecrets",
+        "ListIncidents",
+        "ListSubscribers",
+        "ListRegions",
+    ];
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let mut walked = BTreeSet::from(OTHERS);
+    for kind in kinds::all(&caller).await {
+        let (method, field) = kind.list;
+        let before = of_field(&caller, &kind, json!({})).await;
+        let mut expected: Vec<String> = Vec::new();
+        for number in 0..3 {
+            let id = kind.create(&caller, number).await["id"].as_str().unwrap().to_owned();
+            expected.push(id);
+            server.advance(Duration::from_secs(1));
+        }
+        expected.reverse();
+        expected.extend(before);
+        assert_eq!(of_field(&caller, &kind, json!({})).await, expected, "{method}, {field}");
+        walked.insert(method);
+    }
+    let lists = methods().iter().map(|it| it.name.as_str()).filter(|it| it.starts_with("List"));
+    assert_eq!(walked, lists.collect());
+}
+
+/// Returns the ids of the resources of a kind, as its list has them.
+async fn of_field(caller: &Caller, kind: &Kind, request: Value) -> Vec<String> {
+    let (method, field) = kind.list;
+    let reply = caller.call(kind.service, method, request).await;
+    assert_eq!(reply.status, 200, "{method}: {reply}");
+    let list = reply.json();
+    let ids = list[field].as_array().unwrap().iter();
+    ids.map(|it| it["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ async fn letters(home: &Home, subscriber: u64) -> i64 {
 async fn reasons(home: &Home) -> Vec<Option<NotTold>> {
     let (store, all) = (home.store.subscribers(), SubscriberFilter::default());
     let listed = store.list(home.workspace, all, ALL).await;
-    listed.unwrap().rows.iter().map(|row: &Receiving| row.not_told).collect()
+    listed.unwrap().rows.iter().rev().map(|row: &Receiving| row.not_told).collect()
 }
 
 /// Signs up at the page in its current state, and confirms.

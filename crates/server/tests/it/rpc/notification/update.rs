@@ -42,9 +42,11 @@ async fn a_mask_changes_what_it_names_and_nothing_else() {
     let after = update(&caller, &change, Some("name")).await.json()["notification"].clone();
     let mut due = before.clone();
     due["name"] = json!("Renamed");
-    due["updatedAt"] = after["updatedAt"].clone();
+    for output in ["updatedAt", "revision"] {
+        due[output] = after[output].clone();
+        assert!(after[output].as_str() > before[output].as_str(), "{after}");
+    }
     assert_eq!(after, due);
-    assert!(after["updatedAt"].as_str() > before["updatedAt"].as_str(), "{after}");
     assert_eq!(get(&caller, &before["id"]).await.json()["notification"], due);
 }
 
@@ -83,7 +85,9 @@ async fn without_a_mask_all_arguments_are_replaced() {
     change["id"] = before["id"].clone();
     let after = update(&caller, &change, None).await.json()["notification"].clone();
     change["createdAt"] = before["createdAt"].clone();
-    change["updatedAt"] = after["updatedAt"].clone();
+    for output in ["updatedAt", "revision"] {
+        change[output] = after[output].clone();
+    }
     assert_eq!(after, change);
     assert_eq!(get(&caller, &before["id"]).await.json()["notification"], change);
 }
@@ -102,7 +106,9 @@ async fn the_kind_changes_together_with_its_block() {
         due.as_object_mut().unwrap().remove(&last);
         due["providerType"] = json!(kind.as_str());
         due[&block] = change[&block].clone();
-        due["updatedAt"] = reply.json()["notification"]["updatedAt"].clone();
+        for output in ["updatedAt", "revision"] {
+            due[output] = reply.json()["notification"][output].clone();
+        }
         assert_eq!(reply.json()["notification"], due, "{kind}");
         last = block;
     }

@@ -35,7 +35,7 @@ async fn what_was_written_is_what_is_read() {
     let bare = a_component(&caller, &page, json!({})).await;
     let mut fields: Vec<_> = bare.as_object().unwrap().keys().map(String::as_str).collect();
     fields.sort_unstable();
-    assert_eq!(fields.join(" "), "createdAt id name pageId type updatedAt");
+    assert_eq!(fields.join(" "), "createdAt id name pageId revision type updatedAt");
 }
 
 #[tokio::test]
@@ -165,6 +165,7 @@ async fn a_component_of_a_deleted_monitor_is_still_renamed_repointed_and_deleted
     let mut due = before.clone();
     due.as_object_mut().unwrap().remove("monitorId");
     due["updatedAt"] = json!("2026-11-21T00:00:01Z");
+    due["revision"] = json!("1795219201000");
     let left = done(&caller, "GetComponent", "component", json!({ "id": id })).await;
     assert_eq!(left, due);
     let update = async |change: Value, mask: &str| {
@@ -229,7 +230,8 @@ async fn a_list_is_of_one_page_or_of_all() {
             break;
         }
     }
-    assert_eq!(found, ids, "in the order of ids, each once");
+    ids.reverse();
+    assert_eq!(found, ids, "newest first, each once");
     for (request, status) in [
         (json!({ "pageId": "page_x" }), 404),
         (json!({ "limit": 0 }), 400),

@@ -31,7 +31,7 @@ async fn a_created_page_is_published_in_the_systems_theme() {
     let (_server, caller) = start().await;
     let request = json!({ "statusPage": { "title": "Acme", "slug": "acme" } });
     let reply = call(&caller, "CreateStatusPage", request).await;
-    assert_snapshot!(reply, @r#"200 {"statusPage":{"id":"page_1jkm030012kv4","title":"Acme","slug":"acme","authEmailDomains":[],"published":true,"theme":"system","createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z","allowIndexing":true},"warnings":[]}"#);
+    assert_snapshot!(reply, @r#"200 {"statusPage":{"id":"page_1jkm030012kv4","title":"Acme","slug":"acme","authEmailDomains":[],"published":true,"theme":"system","createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z","allowIndexing":true,"revision":"1795219200000"},"warnings":[]}"#);
 }
 
 #[tokio::test]
@@ -118,6 +118,7 @@ async fn a_mask_changes_what_it_names_and_clears_what_is_left_out() {
     due["authEmailDomains"] = json!([]);
     due.as_object_mut().unwrap().remove("description");
     due["updatedAt"] = json!("2026-11-21T00:00:01Z");
+    due["revision"] = json!("1795219201000");
     assert_eq!(after, due);
     let refusals = [
         json!({ "statusPage": { "id": before["id"] }, "updateMask": "password" }),
@@ -160,8 +161,10 @@ async fn without_a_mask_the_arguments_are_replaced_and_the_rest_is_left_alone() 
     assert_eq!((&after["published"], &after["theme"]), (&json!(false), &json!("dark")));
     let mut fields: Vec<_> = after.as_object().unwrap().keys().map(String::as_str).collect();
     fields.sort_unstable();
-    let due = "allowIndexing authEmailDomains createdAt id published slug theme title updatedAt";
-    assert_eq!(fields.join(" "), due);
+    assert_eq!(
+        fields.join(" "),
+        "allowIndexing authEmailDomains createdAt id published revision slug theme title updatedAt"
+    );
     let again = done(&caller, "UpdateStatusPage", "statusPage", request).await;
     assert_eq!(again, after, "what changes nothing is no change");
     let actions: Vec<_> = audited(&server).await.into_iter().map(|it| it.0).collect();

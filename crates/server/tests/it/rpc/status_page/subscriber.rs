@@ -38,13 +38,13 @@ async fn subscribers_are_added_listed_and_ended() {
     assert_eq!(hook["topics"], json!(["reports", "maintenance"]));
     assert_eq!(hook["webhookUrl"], "https://hooks.example/secret");
 
-    assert_eq!(listed(&caller, json!({})).await, ["email", "webhook"]);
+    assert_eq!(listed(&caller, json!({})).await, ["webhook", "email"]);
     assert_eq!(listed(&caller, json!({ "state": "active" })).await, ["webhook"]);
     assert_eq!(listed(&caller, json!({ "kind": "email", "pageId": page["id"] })).await, ["email"]);
     let part = call(&caller, "ListSubscribers", json!({ "limit": 1 })).await.json();
     let rest = json!({ "limit": 1, "pageToken": part["nextPageToken"] });
     let rest = call(&caller, "ListSubscribers", rest).await.json();
-    assert_eq!(rest["subscribers"][0]["id"], hook["id"]);
+    assert_eq!(rest["subscribers"][0]["id"], asked["id"]);
     let wrong = call(&caller, "ListSubscribers", json!({ "state": "gone" })).await;
     assert_snapshot!(wrong.json()["message"].as_str().unwrap(), @"`state` must be one of pending, active (given: `gone`)");
 
