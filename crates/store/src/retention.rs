@@ -3,12 +3,14 @@
 
 mod records;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use rules::{Timestamp, limits};
+use rules::{MonitorId, Timestamp, limits};
 
 use crate::db::{Connection, query};
 use crate::history::Grain;
+use crate::row::id;
 use crate::{Store, StoreError};
 
 pub use records::PrunedRecords;
@@ -72,12 +74,34 @@ impl Pruned {
 impl Retention<'_> {
     /// Deletes expired data of one step.
     pub async fn step(&self, keep: KeepFor, now: Timestamp) -> Result<Pruned, StoreError> {
-        self.store
+        let pruned = self
+            .store
             .write(move |session| {
                 session.touches_nothing();
                 Box::pin(step(&mut session.db, keep, now))
             })
-            .await
+            .await?;
+        let erased = self.erase_successes(keep, now).await?;
+        Ok(Pruned { evidence: pruned.evidence + erased, ..pruned })
+    }
+
+    /// Erases details of successes that are too old, or whose monitor is deleted.
+    async fn erase_successes(&self, keep: KeepFor, now: Timestamp) -> Result<u64, StoreError> {
+        let rows = query(
+            "SELECT m.id, w.results_kept_days FROM monitors m \
+             JOIN workspaces w ON w.id = m.workspace_id WHERE m.deleted_at IS NULL",
+        )
+        .fetch_all(&mut self.store.read().await?)
+        .await?;
+        let mut oldest = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            let days: Option<i64> = row.try_get(1)?;
+            let days = days.and_then(|days| u64::try_from(days).ok());
+            let own = days.map_or(keep.evidence, |days| Duration::from_hours(24 * days));
+            oldest.insert(id(row, 0, MonitorId::parse)?, now - own.min(keep.evidence));
+        }
+        let is_wanted = |monitor, slot| oldest.get(&monitor).is_some_and(|oldest| slot >= *oldest);
+        Ok(self.store.successes().retain(is_wanted))
     }
 }
 
