@@ -332,11 +332,7 @@ async fn every_read_answers_over_every_protocol() {
             assert_eq!(wire.code(&reply), expected, "{} over {wire:?}: {reply}", method.path);
             // A page without items is an empty message, and a refusal over gRPC has none.
             let is_empty = reply.body.is_empty();
-            assert!(
-                !is_empty || of_one_monitor(method),
-                "{} over {wire:?}",
-                method.path
-            );
+            assert!(!is_empty || of_one_monitor(method), "{} over {wire:?}", method.path);
         }
     }
 }
