@@ -152,7 +152,7 @@ async fn show(id: String, manner: &Manner) -> Result<()> {
     let rows: Vec<_> = timeline.iter().map(line).collect();
     output::say(&format!("\n{}", output::table(&rows)));
     if !evidence.is_empty() {
-        let rows: Vec<_> = evidence.iter().map(seen).collect();
+        let rows: Vec<_> = of_places(&evidence).into_iter().map(seen).collect();
         output::say(&format!("\n{}", output::table(&rows)));
     }
     Ok(())
@@ -197,18 +197,32 @@ fn line(entry: &TimelineEntry) -> [String; 3] {
     });
     let by = entry.by.as_option().map(|by| format!("by {}", who(by)));
     let text = |given: &String| Some(given.clone()).filter(|text| !text.is_empty());
-    let rest = [by, text(&entry.text), text(&entry.region), text(&entry.closed_how), told];
+    let region = text(&entry.place).or_else(|| text(&entry.region));
+    let rest = [by, text(&entry.text), region, text(&entry.closed_how), told];
     let rest: Vec<String> = rest.into_iter().flatten().collect();
     let at = entry.at.as_option().map(moment).unwrap_or_default();
     [at, entry.kind.clone(), rest.join(": ")]
 }
 
-/// Returns a region's evidence as a row of a table: region, number of attempts, and the reasons of
+/// Returns the evidence of each place: of regions that one probe serves, the first.
+fn of_places(evidence: &[RegionEvidence]) -> Vec<&RegionEvidence> {
+    let mut places: Vec<&RegionEvidence> = Vec::new();
+    for seen in evidence {
+        let is_shown = |it: &&RegionEvidence| !seen.place.is_empty() && it.place == seen.place;
+        if !places.iter().any(is_shown) {
+            places.push(seen);
+        }
+    }
+    places
+}
+
+/// Returns a place's evidence as a row of a table: place, number of attempts, and the reasons of
 /// the last one.
 fn seen(evidence: &RegionEvidence) -> [String; 3] {
+    let place = if evidence.place.is_empty() { &evidence.region } else { &evidence.place };
     let last = evidence.attempts.last();
     let why = last.map(|attempt| attempt.reasons.join("; ")).unwrap_or_default();
-    [evidence.region.clone(), format!("attempts {}", evidence.attempts.len()), why]
+    [place.clone(), format!("attempts {}", evidence.attempts.len()), why]
 }
 
 fn who(person: &Person) -> &str {

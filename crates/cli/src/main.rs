@@ -11,6 +11,7 @@ mod flags;
 mod incidents;
 mod maintenance;
 mod memory;
+mod missed;
 mod notifications;
 mod output;
 mod pages;
@@ -127,6 +128,11 @@ enum Command {
         #[command(subcommand)]
         action: incidents::Action,
     },
+    /// List the slots of a monitor that nobody ran, newest first
+    Missed {
+        #[command(flatten)]
+        asked: missed::MissedArgs,
+    },
     /// List, plan, end and delete maintenance
     Maintenance {
         #[command(subcommand)]
@@ -180,6 +186,7 @@ fn main() -> ExitCode {
         | Command::Doctor { .. }
         | Command::Migrate { .. }
         | Command::Incidents { .. }
+        | Command::Missed { .. }
         | Command::Maintenance { .. }
         | Command::Notifications { .. }
         | Command::Reports { .. }
@@ -225,6 +232,10 @@ fn run(command: Command) -> Result<ExitCode> {
         }
         Command::Incidents { action } => {
             runtime(Some(1))?.block_on(incidents::run(action))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Missed { asked } => {
+            runtime(Some(1))?.block_on(missed::run(asked))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Reports { action } => {

@@ -58,6 +58,7 @@
 )]
 mod generated;
 
+pub mod audit;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 pub mod health;

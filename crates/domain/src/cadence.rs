@@ -3,11 +3,13 @@
 //! a check belongs to `check`. The server's pipeline reads the clock and waits for the next slot.
 
 mod budget;
+mod missed;
 mod schedule;
 mod slot;
 mod turns;
 
 pub use budget::Budget;
+pub use missed::{Missed, MissedReason};
 pub use schedule::{Asked, Call, Due, First, Handle, Schedule};
-pub use slot::{Downtime, Missed, Regions, Slots, missed_while_down, on_grid};
+pub use slot::{Downtime, Regions, Slots, missed_while_down, on_grid};
 pub use turns::Turns;

@@ -9,7 +9,7 @@ mod evidence;
 pub mod fuzz;
 pub mod http;
 mod plan;
-mod redact;
+pub(crate) mod redact;
 mod result;
 mod retry;
 mod seen;

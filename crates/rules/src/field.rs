@@ -82,7 +82,6 @@ pub enum Value {
 
 /// Type and limits of a field's values. Text limits count Unicode scalar values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "`min` and `max` are the bounds, both allowed")]
 pub enum Shape {
     /// Any text of this many characters.
     Text {
@@ -181,7 +180,6 @@ pub enum ValueType {
 
 /// A rule between fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the variants' sentences name their fields")]
 pub enum Rule {
     /// `field` is required if `when` has the value `is`.
     RequiredWhen { field: &'static str, when: &'static str, is: &'static str },

@@ -2,6 +2,7 @@
 //! calls was decided by the gate; what the wire looks like belongs to `contract`.
 
 mod answer;
+mod audit;
 mod call;
 mod counted;
 mod headers;
@@ -23,6 +24,7 @@ mod whole;
 
 use std::sync::Arc;
 
+use contract::audit::wire::AuditServiceExt as _;
 use contract::incident::wire::IncidentServiceExt as _;
 use contract::maintenance::wire::MaintenanceServiceExt as _;
 use contract::monitor::wire::MonitorServiceExt as _;
@@ -33,6 +35,7 @@ use contract::status_page::wire::StatusPageServiceExt as _;
 use contract::status_report::wire::StatusReportServiceExt as _;
 use tokio_util::sync::CancellationToken;
 
+use self::audit::AuditLog;
 use self::counted::Counted;
 pub(crate) use self::headers::readable;
 use self::incident::Incidents;
@@ -50,6 +53,7 @@ use crate::app::App;
 /// the server need not wait for them.
 pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Monitors(app.clone())).register(rpc::Routes::new());
+    let routes = Arc::new(AuditLog(app.clone())).register(routes);
     let routes = Arc::new(Incidents(app.clone())).register(routes);
     let routes = Arc::new(Maintenances(app.clone())).register(routes);
     let routes = Arc::new(Notifications(app.clone())).register(routes);

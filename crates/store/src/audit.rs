@@ -1,13 +1,16 @@
 //! Audit log: one row for each change of a resource, in the transaction of the change, with its
 //! actor and time. Rows never hold secrets.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use domain::check::ProbeId;
 use rules::{KeyId, Timestamp, WorkspaceId};
+use sqlx::AssertSqlSafe;
 
-use crate::db::{Connection, Row, query};
-use crate::{Store, StoreError};
+use crate::db::{Connection, Query, Row, query};
+use crate::row::Listed;
+use crate::{Page, Store, StoreError};
 
 /// Actor and time of a change. Every function that changes a resource takes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +53,27 @@ pub struct AuditEntry {
     pub resource_id: String,
     /// Description of the change. Empty if the action is sufficient.
     pub detail: String,
+    /// Name of the key that made it.
+    pub key_name: Option<String>,
+}
+
+/// Which changes are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Changes of this resource.
+    pub resource_id: Option<String>,
+    /// Changes by this actor.
+    pub actor: Option<Actor>,
+    /// Changes at this time or later.
+    pub from: Option<Timestamp>,
+    /// Changes before this time.
+    pub to: Option<Timestamp>,
+}
+
+impl AuditFilter {
+    fn actor(&self) -> Option<String> {
+        self.actor.map(|actor| actor.to_string())
+    }
 }
 
 /// Audit entry about a probe, for a workspace whose monitors it checks.
@@ -100,14 +124,45 @@ impl Audit<'_> {
         workspace: WorkspaceId,
         limit: u32,
     ) -> Result<Vec<AuditEntry>, StoreError> {
-        let rows = query(
-            "SELECT number, at, actor, action, resource_id, detail FROM audit \
-             WHERE workspace_id = $1 ORDER BY number DESC LIMIT $2",
-        )
-        .bind(workspace.to_string())
-        .bind(i64::from(limit))
-        .fetch_all(&mut self.store.read().await?)
-        .await?;
+        let page = Page { limit, offset: 0, after: None };
+        Ok(self.list(workspace, &AuditFilter::default(), page).await?.rows)
+    }
+
+    /// Lists changes of the workspace, newest first. The total is not counted.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        filter: &AuditFilter,
+        page: Page<i64>,
+    ) -> Result<Listed<AuditEntry>, StoreError> {
+        let mut statement =
+            "SELECT a.number, a.at, a.actor, a.action, a.resource_id, a.detail, k.name \
+             FROM audit a LEFT JOIN keys k ON k.id = a.actor AND k.workspace_id = a.workspace_id \
+             WHERE a.workspace_id = $1 AND a.number < $2 AND a.at >= $3 AND a.at < $4"
+                .to_owned();
+        let texts = [("resource_id", filter.resource_id.clone()), ("actor", filter.actor())];
+        let texts = texts.into_iter().filter_map(|(column, text)| Some((column, text?)));
+        let mut values = Vec::new();
+        for (column, text) in texts {
+            values.push(text);
+            write!(statement, " AND a.{column} = ${}", 4 + values.len())
+                .expect("a String takes everything");
+        }
+        let place = 5 + values.len();
+        write!(statement, " ORDER BY a.number DESC LIMIT ${place} OFFSET ${}", place + 1)
+            .expect("a String takes everything");
+        let asked = query(AssertSqlSafe(statement))
+            .bind(workspace.to_string())
+            .bind(page.after.unwrap_or(i64::MAX))
+            .bind(filter.from.map_or(i64::MIN, Timestamp::as_millis))
+            .bind(filter.to.map_or(i64::MAX, Timestamp::as_millis));
+        let rows = values
+            .into_iter()
+            .fold(asked, Query::bind)
+            .bind(i64::from(page.limit))
+            .bind(i64::from(page.offset))
+            .fetch_all(&mut self.store.read().await?)
+            .await?;
         let read = |row: &Row| {
             Ok(AuditEntry {
                 number: row.try_get(0)?,
@@ -116,9 +171,10 @@ impl Audit<'_> {
                 action: row.try_get(3)?,
                 resource_id: row.try_get(4)?,
                 detail: row.try_get(5)?,
+                key_name: row.try_get(6)?,
             })
         };
-        self.store.quarantine().sift_all("audit", &rows, read)
+        Listed::of((self.store.quarantine(), "audit"), &rows, None, read)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Integer codes of enumeration values, for the tables that grow with every check. Databases hold
 //! them, so a code is never reassigned.
 
+use domain::cadence::MissedReason;
 use domain::check::{Outcome, Trigger};
 use rules::Region;
 
@@ -77,6 +78,30 @@ pub(crate) fn outcome(code: i64) -> Result<Outcome, StoreError> {
     find(ALL, code, of_outcome, "an outcome")
 }
 
+/// The code of a reason for missed slots. 0 is the default of the column.
+pub(crate) const fn of_missed_reason(reason: MissedReason) -> i64 {
+    match reason {
+        MissedReason::Unknown => 0,
+        MissedReason::Down => 1,
+        MissedReason::Overloaded => 2,
+        MissedReason::Changed => 3,
+        MissedReason::Fault => 4,
+    }
+}
+
+/// The reason that `code` stands for.
+pub(crate) fn missed_reason(code: i64) -> Result<MissedReason, StoreError> {
+    find(MissedReason::ALL, code, of_missed_reason, "a reason for missed slots")
+}
+
+/// Returns codes as the bits of a number, for statements that filter by several; all bits if there are none.
+pub(crate) fn bits(codes: impl IntoIterator<Item = i64>) -> i64 {
+    match codes.into_iter().fold(0, |bits, code| bits | 1 << code) {
+        0 => i64::MAX,
+        bits => bits,
+    }
+}
+
 fn find<T: Copy>(all: &[T], code: i64, code_of: fn(T) -> i64, what: &str) -> Result<T, StoreError> {
     all.iter()
         .copied()
@@ -97,6 +122,8 @@ mod tests {
         assert_eq!(triggers, [0, 1, 2]);
         let outcomes = [Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
         assert_eq!(outcomes.map(of_outcome), [0, 1, 2, 3]);
+        let reasons = MissedReason::ALL.iter().map(|reason| of_missed_reason(*reason));
+        assert_eq!(reasons.collect::<Vec<_>>(), [1, 2, 3, 4, 0]);
     }
 
     #[test]
@@ -110,6 +137,14 @@ mod tests {
         for known in 0..4 {
             assert_eq!(of_outcome(outcome(known).unwrap()), known);
         }
-        assert!(region(28).is_err() && trigger(3).is_err() && outcome(-1).is_err());
+        for known in 0..5 {
+            assert_eq!(of_missed_reason(missed_reason(known).unwrap()), known);
+        }
+        assert!(
+            missed_reason(5).is_err()
+                && region(28).is_err()
+                && trigger(3).is_err()
+                && outcome(-1).is_err()
+        );
     }
 }

@@ -2,10 +2,11 @@
 //! incidents. The reply comes after the commit. Changes that decide anything are on disk by then
 //! (`writer::disk`). The pipeline updates its memory after that (design §2).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use domain::cadence::Missed;
-use domain::check::{CheckResult, Outcome};
+use domain::check::{CheckResult, Identity, Outcome};
 use domain::judge::{History, IncidentChange, Transition};
 use domain::notify::Grounds;
 use rules::{MonitorId, MonitorStatus, Timestamp};
@@ -51,12 +52,12 @@ pub struct Committed {
 }
 
 impl Batch {
-    /// Returns whether the batch has only results, without evidence.
-    fn is_plain(&self) -> bool {
+    /// Returns whether the batch has only results, none of them with details for the database.
+    fn is_plain(&self, successes: &HashSet<Identity>) -> bool {
         let Self { results, missed, histories, votes, transitions, grounds: _, at: _ } = self;
         let memory = histories.is_empty() && votes.is_empty();
         let others = missed.is_empty() && transitions.is_empty();
-        memory && others && results.iter().all(|result| result.evidence.is_none())
+        memory && others && !results.iter().any(|result| evidence::is_kept(result, successes))
     }
 
     /// Returns when the batch must be on disk. Successful results and votes can wait for the next
@@ -76,38 +77,58 @@ impl Store {
     /// Stores a batch and returns after the commit. Waiting batches are committed together. The
     /// batch is shared, so that the caller can retry it.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
-        let shared = Arc::clone(&batch);
-        let (committed, placed) = self
-            .write_at_once(batch.durable(), move |session| {
-                Box::pin(async move { apply(session, &shared).await })
-            })
-            .await?;
-        self.tail().note(&placed);
-        Ok(committed)
+        let shared = Shared::new(self, &batch);
+        let stored = self.write_at_once(batch.durable(), move |session| {
+            Box::pin(async move { apply(session, shared).await })
+        });
+        Ok(self.committed(&batch, &stored.await?))
     }
 
     /// Like [`Self::commit`], for a caller whose thread has no other work. If the database is
     /// embedded and nothing else writes, the calling thread stores the batch and waits for the
     /// disk.
     pub async fn commit_here(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
-        let shared = Arc::clone(&batch);
-        let (committed, placed) = self
-            .write_here(batch.durable(), move |session| {
-                Box::pin(async move { apply(session, &shared).await })
-            })
-            .await?;
-        self.tail().note(&placed);
-        Ok(committed)
+        let shared = Shared::new(self, &batch);
+        let stored = self.write_here(batch.durable(), move |session| {
+            Box::pin(async move { apply(session, shared).await })
+        });
+        Ok(self.committed(&batch, &stored.await?))
+    }
+
+    /// Notes in memory, and in the file of successes, what was committed.
+    fn committed(&self, batch: &Batch, applied: &Applied) -> Committed {
+        self.tail().note(&applied.placed);
+        self.successes().keep(self.vault(), &batch.results, &applied.successes);
+        applied.committed
     }
 }
 
-/// Applies a batch. Returns its outcome and the row keys of its results.
-async fn apply(
-    session: &mut Session,
-    batch: &Batch,
-) -> Result<(Committed, Vec<Placed>), StoreError> {
+/// A batch for the writer.
+struct Shared {
+    batch: Arc<Batch>,
+    /// The successes whose details the database keeps.
+    successes: HashSet<Identity>,
+}
+
+/// What the writer did with a batch.
+struct Applied {
+    committed: Committed,
+    /// Where its results are.
+    placed: Vec<Placed>,
+    successes: HashSet<Identity>,
+}
+
+impl Shared {
+    fn new(store: &Store, batch: &Arc<Batch>) -> Self {
+        Self { batch: Arc::clone(batch), successes: store.successes().due(&batch.results) }
+    }
+}
+
+/// Stores a batch.
+async fn apply(session: &mut Session, shared: Shared) -> Result<Applied, StoreError> {
+    let Shared { batch, successes } = shared;
     session.touches_nothing();
-    if !batch.is_plain() {
+    if !batch.is_plain(&successes) {
         session.begin().await?;
     }
     let (mut rows, ownerless) = numbered(session, &batch.results).await?;
@@ -120,7 +141,7 @@ async fn apply(
     let placed = results::insert(&mut session.db, &mut session.ends, &bodies).await?;
     let stored = rows.len() as u64;
     let committed = Committed { stored, duplicates: all as u64 - stored, ownerless };
-    evidence::insert(session, &rows).await?;
+    evidence::insert(session, &rows, &successes).await?;
     for missed in &batch.missed {
         if let Some(number) = session.numbers.monitor(&mut session.db, missed.monitor).await? {
             missed::insert(&mut session.db, number, missed).await?;
@@ -154,7 +175,7 @@ async fn apply(
             judge_states::put(&mut session.db, number, history).await?;
         }
     }
-    Ok((committed, placed))
+    Ok(Applied { committed, placed, successes })
 }
 
 /// Returns the results with the row IDs of their monitors and probes, and the number of results

@@ -1,22 +1,29 @@
 //! Evidence of checks, for people who investigate: of each result that is not a success, and of the
 //! latest success of each region. It is encrypted, because responses may contain private data.
-//! `insert` writes it.
+//! `insert` writes it to the database, `latest` keeps successes in a file.
 
+mod extents;
 mod insert;
+mod latest;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use domain::check::{Evidence, Identity, Outcome};
 use rules::{MonitorId, Timestamp, WorkspaceId};
+use sqlx::AssertSqlSafe;
 
-use crate::db::{Row, query};
+use crate::db::{Connection, Query, Row, query};
 use crate::row::narrow;
 use crate::vault::{Place, Vault};
 use crate::{Store, StoreError, codes};
 
-pub(crate) use insert::insert;
+pub(crate) use insert::{insert, is_kept};
+pub(crate) use latest::LatestSuccesses;
 
 const COLUMN: &str = "evidence.sealed";
+/// Slots that one statement looks for.
+const SLOTS_AT_ONCE: usize = 32;
 
 /// Handle of the evidence.
 #[derive(Clone, Copy, Debug)]
@@ -61,19 +68,49 @@ impl EvidenceStore<'_> {
     }
 }
 
+/// Returns the checks of a monitor in these slots whose details are in the database.
+pub(crate) async fn of_slots(
+    db: &mut Connection,
+    monitor: (MonitorId, i64),
+    slots: &[i64],
+) -> Result<HashSet<Identity>, StoreError> {
+    let mut found = HashSet::new();
+    for chunk in slots.chunks(SLOTS_AT_ONCE) {
+        let last = chunk.last().copied().unwrap_or_default();
+        let list: Vec<String> = (2..2 + SLOTS_AT_ONCE).map(|place| format!("${place}")).collect();
+        let statement = format!(
+            "SELECT slot, region, trigger, revision FROM evidence \
+             WHERE monitor = $1 AND slot IN ({})",
+            list.join(",")
+        );
+        // A list that is too short is filled with what it has.
+        let slots = (0..SLOTS_AT_ONCE).map(|place| *chunk.get(place).unwrap_or(&last));
+        let query = slots.fold(query(AssertSqlSafe(statement)).bind(monitor.1), Query::bind);
+        for row in query.fetch_all(&mut *db).await? {
+            found.insert(identity(monitor.0, &row)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Reads slot, region, trigger and revision.
+pub(crate) fn identity(monitor: MonitorId, row: &Row) -> Result<Identity, StoreError> {
+    Ok(Identity {
+        monitor,
+        revision: narrow(row, 3)?,
+        region: codes::region(row.try_get(1)?)?,
+        slot: Timestamp::from_millis(row.try_get(0)?),
+        trigger: codes::trigger(row.try_get(2)?)?,
+    })
+}
+
 /// Reads slot, region, trigger, revision, outcome, row ID of the monitor, and the sealed evidence.
 pub(crate) fn read(
     vault: &Vault,
     monitor: MonitorId,
     row: &Row,
 ) -> Result<EvidenceEntry, StoreError> {
-    let identity = Identity {
-        monitor,
-        revision: narrow(row, 3)?,
-        region: codes::region(row.try_get(1)?)?,
-        slot: Timestamp::from_millis(row.try_get(0)?),
-        trigger: codes::trigger(row.try_get(2)?)?,
-    };
+    let identity = identity(monitor, row)?;
     let place = row_of(row.try_get(5)?, &identity);
     let evidence = vault.open(Place { column: COLUMN, row: &place }, row.try_get(6)?)?;
     Ok(EvidenceEntry {

@@ -54,7 +54,7 @@ mod workspaces;
 mod writer;
 
 pub use accesses::Access;
-pub use audit::{Actor, Audit, AuditEntry, Change, ProbeNote, ProbeTurn};
+pub use audit::{Actor, Audit, AuditEntry, AuditFilter, Change, ProbeNote, ProbeTurn};
 pub use certificates::{Certificates, DomainCertificate, IssuedCertificate};
 pub use channels::{Channels, NewChannel};
 pub use commit::{Batch, Committed};
@@ -75,7 +75,7 @@ pub use judge_states::{JudgeStates, StatusChange};
 pub use keys::{ApiKey, KeyHash, Keys, Revoked};
 pub use logs::{LogFilter, LogPage, LogPlace, Logs};
 pub use maintenances::{MaintenanceFilter, Maintenances, NewMaintenance, PlannedMaintenance};
-pub use missed::Missed;
+pub use missed::{Missed, MissedFilter, MissedPage, MissedPlace};
 pub use monitors::{BootMonitor, BootMonitors, MonitorWithStatus, Monitors, NewMonitor, Page};
 pub use outbox::{
     Addressee, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Due, Follows, Left,

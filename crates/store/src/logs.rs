@@ -1,16 +1,18 @@
 //! Response logs: the single results of one monitor, newest first. Results of the last minutes are
 //! in `recent_results`, older ones in the blocks of the history. Callers do not see the difference.
 
-use std::collections::BTreeMap;
+mod detailed;
+
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use domain::check::{CheckResult, Outcome, Trigger};
+use domain::check::{CheckResult, Identity, Outcome, Trigger};
 use rules::{MonitorId, Region, Timestamp, WorkspaceId};
 
 use crate::db::Connection;
 use crate::history::{self, Grain, Kept, Key};
 use crate::quarantine::Quarantine;
-use crate::{Store, StoreError, codes};
+use crate::{Store, StoreError, codes, evidence};
 
 /// Number of blocks that the first query of a listing reads. Each further query reads twice as
 /// many.
@@ -42,6 +44,8 @@ pub struct LogFilter {
     pub from: Option<Timestamp>,
     /// Last slot, exclusive.
     pub to: Option<Timestamp>,
+    /// Only those whose details are kept.
+    pub with_details: bool,
 }
 
 /// Key of a result within its monitor, and cursor of a listing, which goes backwards.
@@ -59,6 +63,8 @@ pub struct LogPlace {
 pub struct LogPage {
     /// Results, newest first, without evidence.
     pub logs: Vec<CheckResult>,
+    /// Checks whose details are stored; those of this page are among them.
+    pub details: HashSet<Identity>,
     /// Cursor of the next page, which begins after it. `None` on the last page.
     pub next: Option<LogPlace>,
 }
@@ -81,11 +87,22 @@ impl Logs<'_> {
         for row in history::recent(self.store, &mut db, monitor, number).await? {
             found.add(&wanted, row);
         }
-        let settled = found.look_back(self.store.quarantine(), &mut db, &wanted, number).await?;
-        let (rows, next) = found.page(&wanted, settled)?;
+        let (rows, next) = if filter.with_details {
+            let detailed = detailed::Detailed { store: self.store, monitor, number };
+            detailed.page(&mut db, &wanted, found).await?
+        } else {
+            let settled =
+                found.look_back(self.store.quarantine(), &mut db, &wanted, number).await?;
+            found.page(&wanted, settled)?
+        };
         let probes = history::probes(&mut db).await?;
-        let logs = rows.iter().map(|row| row.result(monitor, &probes)).collect::<Result<_, _>>()?;
-        Ok(LogPage { logs, next })
+        let logs: Vec<CheckResult> =
+            rows.iter().map(|row| row.result(monitor, &probes)).collect::<Result<_, _>>()?;
+        let mut slots: Vec<i64> = rows.iter().map(|row| row.slot).collect();
+        slots.dedup();
+        let mut details = evidence::of_slots(&mut db, (monitor, number), &slots).await?;
+        details.extend(self.store.successes().of_monitor(monitor));
+        Ok(LogPage { logs, details, next })
     }
 
     /// Returns one result with its evidence, if that was stored.
@@ -112,7 +129,10 @@ impl Logs<'_> {
         let evidence = self.store.evidence();
         let kept = evidence.between(workspace, monitor, of_slot, EVIDENCE_OF_A_SLOT).await?;
         let own = kept.into_iter().find(|entry| entry.identity == result.identity);
-        result.evidence = own.map(|entry| Arc::clone(&entry.evidence));
+        result.evidence = own.map(|entry| Arc::clone(&entry.evidence)).or_else(|| {
+            let success = self.store.successes().find(self.store.vault(), &result.identity);
+            success.map(Arc::new)
+        });
         Ok(result)
     }
 }
@@ -162,12 +182,18 @@ impl Wanted {
     }
 
     fn has(&self, row: &Kept) -> bool {
+        self.has_key(row.key(), row.outcome)
+    }
+
+    /// Whether a result with this key and outcome is asked for.
+    fn has_key(&self, key: Key, outcome: u8) -> bool {
+        let (slot, region, trigger, _) = key;
         let any = |wanted: &[u8], code| wanted.is_empty() || wanted.contains(&code);
-        row.slot >= self.from
-            && self.before.is_none_or(|before| row.key() < before)
-            && any(&self.outcomes, row.outcome)
-            && any(&self.regions, row.region)
-            && any(&self.triggers, row.trigger)
+        slot >= self.from
+            && self.before.is_none_or(|before| key < before)
+            && any(&self.outcomes, outcome)
+            && any(&self.regions, region)
+            && any(&self.triggers, trigger)
     }
 }
 

@@ -112,6 +112,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0028_this_server.sql"),
         postgres: include_str!("../migrations/postgres/0028_this_server.sql"),
     },
+    Migration {
+        version: 29,
+        sqlite: include_str!("../migrations/sqlite/0029_missed_and_audit.sql"),
+        postgres: include_str!("../migrations/postgres/0029_missed_and_audit.sql"),
+    },
 ];
 
 impl Migration {

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use crate::accesses::Accesses;
 use crate::db::{self, Connection, query};
 use crate::engine::Engine;
+use crate::evidence::LatestSuccesses;
 use crate::generations::Generations;
 use crate::history::Tail;
 use crate::marker::Marker;
@@ -103,6 +104,7 @@ impl Store {
             readers,
             vault,
             tail,
+            successes: LatestSuccesses::of(&settings.folder),
             generations,
             outbox,
             page_changes,

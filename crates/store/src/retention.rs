@@ -3,13 +3,15 @@
 
 mod records;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use rules::{Timestamp, limits};
+use rules::{MonitorId, Timestamp, limits};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, query};
 use crate::history::Grain;
+use crate::row::id;
 use crate::{Store, StoreError, plans};
 
 pub use records::PrunedRecords;
@@ -74,12 +76,35 @@ impl Retention<'_> {
     /// Deletes expired data of one step.
     pub async fn step(&self, keep: KeepFor, now: Timestamp) -> Result<Pruned, StoreError> {
         let days = plans::kept_days(self.store.held());
-        self.store
+        let pruned = self
+            .store
             .write(move |session| {
                 session.touches_nothing();
                 Box::pin(async move { step(&mut session.db, (keep, &days), now).await })
             })
-            .await
+            .await?;
+        let erased = self.erase_successes(keep, now).await?;
+        Ok(Pruned { evidence: pruned.evidence + erased, ..pruned })
+    }
+
+    /// Erases details of successes that are too old, or whose monitor is deleted.
+    async fn erase_successes(&self, keep: KeepFor, now: Timestamp) -> Result<u64, StoreError> {
+        let days = plans::kept_days(self.store.held());
+        let rows = query(AssertSqlSafe(format!(
+            "SELECT m.id, {days} FROM monitors m \
+             JOIN workspaces w ON w.id = m.workspace_id WHERE m.deleted_at IS NULL"
+        )))
+        .fetch_all(&mut self.store.read().await?)
+        .await?;
+        let mut oldest = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            let days: Option<i64> = row.try_get(1)?;
+            let days = days.and_then(|days| u64::try_from(days).ok());
+            let own = days.map_or(keep.evidence, |days| Duration::from_hours(24 * days));
+            oldest.insert(id(row, 0, MonitorId::parse)?, now - own.min(keep.evidence));
+        }
+        let is_wanted = |monitor, slot| oldest.get(&monitor).is_some_and(|oldest| slot >= *oldest);
+        Ok(self.store.successes().retain(is_wanted))
     }
 }
 

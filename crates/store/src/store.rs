@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use crate::accesses::{Access, Accesses};
 use crate::db::{self, Connection, query};
 use crate::engine::{Database, READER_WAIT, Readers};
+use crate::evidence::LatestSuccesses;
 use crate::generations::{Generation, Generations};
 use crate::history::{HistoryStore, Tail};
 use crate::marker::Marker;
@@ -51,6 +52,7 @@ pub(crate) struct Inner {
     pub(crate) readers: Readers,
     pub(crate) vault: Arc<Vault>,
     pub(crate) tail: Tail,
+    pub(crate) successes: LatestSuccesses,
     pub(crate) generations: Arc<Generations>,
     pub(crate) outbox: Arc<Listener>,
     pub(crate) page_changes: watch::Sender<u64>,
@@ -327,6 +329,11 @@ impl Store {
     /// Returns the index of the newest results.
     pub(crate) fn tail(&self) -> &Tail {
         &self.inner.tail
+    }
+
+    /// Details of the latest successes.
+    pub(crate) fn successes(&self) -> &LatestSuccesses {
+        &self.inner.successes
     }
 
     /// Returns the listener that wakes the delivery workers.

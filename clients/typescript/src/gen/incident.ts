@@ -109,6 +109,8 @@ export interface TimelineEntry {
   closedHow: IncidentEnd | "";
   /** `told`: the notification. */
   told?: Told;
+  /** `joined`: the place that checks of the region come from, as in RegionEvidence. */
+  place: string;
 }
 
 /** A notification about an incident. */
@@ -135,6 +137,11 @@ export interface RegionEvidence {
   trigger: Trigger;
   /** Every attempt of the check, in order. */
   attempts: AttemptLog[];
+  /**
+   * The place that checks of the region come from: `this server`, or the name of a probe that serves several
+   * regions. Regions with the same place are one. Empty if the region has a probe of its own.
+   */
+  place: string;
 }
 
 /** A filter for incidents, and a page of the result. */

@@ -4,6 +4,10 @@
 export const MESSAGES = `
 @google.protobuf
 Timestamp seconds:int64 nanos:int32
+@audit.v1
+ListAuditEntriesRequest limit?:int32 page_token? resource_id? actor? from:google.protobuf.Timestamp to:google.protobuf.Timestamp
+ListAuditEntriesResponse entries*:AuditEntry next_page_token
+AuditEntry at:google.protobuf.Timestamp actor actor_name action resource_id detail
 @google.protobuf
 FieldMask paths*
 @monitor.v1
@@ -38,17 +42,20 @@ DeleteMonitorResponse
 TriggerMonitorRequest id
 TriggerMonitorResponse results*:CheckResult
 Phases dns_us?:int32 connect_us?:int32 tls_us?:int32 first_byte_us?:int32 transfer_us?:int32
-CheckResult region served_by outcome latency_ms:int32 reasons* phases:Phases status_code?:int32 finished_at:google.protobuf.Timestamp attempts:int32
+CheckResult region served_by outcome latency_ms:int32 reasons* phases:Phases status_code?:int32 finished_at:google.protobuf.Timestamp attempts:int32 place
 GetMonitorStatusRequest id
 GetMonitorStatusResponse id status since:google.protobuf.Timestamp regions*:RegionStatus incident_id maintenance_until:google.protobuf.Timestamp
-RegionStatus region status checked_at:google.protobuf.Timestamp latency_ms?:int32 served_by
+RegionStatus region status checked_at:google.protobuf.Timestamp latency_ms?:int32 served_by place
 GetMonitorSummaryRequest id window? regions*
 GetMonitorSummaryResponse id window from:google.protobuf.Timestamp to:google.protobuf.Timestamp total:Summary regions*:RegionSummary uptime_millionths?:int32
-Summary checks:int32 success:int32 degraded:int32 failure:int32 skipped:int32 p50_us?:int32 p75_us?:int32 p90_us?:int32 p95_us?:int32 p99_us?:int32 mean_us?:int32 last_checked_at:google.protobuf.Timestamp
+Summary checks:int32 success:int32 degraded:int32 failure:int32 skipped:int32 p50_us?:int32 p75_us?:int32 p90_us?:int32 p95_us?:int32 p99_us?:int32 mean_us?:int32 last_checked_at:google.protobuf.Timestamp missed:int32
 RegionSummary region summary:Summary
-ListResponseLogsRequest id limit?:int32 page_token? outcomes* regions* triggers* from:google.protobuf.Timestamp to:google.protobuf.Timestamp
+ListResponseLogsRequest id limit?:int32 page_token? outcomes* regions* triggers* from:google.protobuf.Timestamp to:google.protobuf.Timestamp with_details?:bool
 ListResponseLogsResponse logs*:ResponseLog next_page_token
-ResponseLog id slot:google.protobuf.Timestamp region served_by trigger outcome latency_us:int32 status_code?:int32 attempts:int32 phases:Phases finished_at:google.protobuf.Timestamp
+ResponseLog id slot:google.protobuf.Timestamp region served_by trigger outcome latency_us:int32 status_code?:int32 attempts:int32 phases:Phases finished_at:google.protobuf.Timestamp has_details:bool place
+ListMissedSlotsRequest id limit?:int32 page_token? regions* reasons* from:google.protobuf.Timestamp to:google.protobuf.Timestamp
+ListMissedSlotsResponse missed*:MissedSlots next_page_token
+MissedSlots region first_slot:google.protobuf.Timestamp last_slot:google.protobuf.Timestamp slots:int32 reason place
 GetResponseLogRequest monitor_id id
 GetResponseLogResponse log:ResponseLog attempts*:AttemptLog
 AttemptLog started_at:google.protobuf.Timestamp latency_us:int32 failure failure_detail reasons* assertions*:AssertionLog hops*:HopLog body? body_truncated:bool answers*:DnsAnswerLog body_cut:bool
@@ -61,9 +68,9 @@ DnsRecordLog value ttl:int32
 @incident.v1
 Incident id monitor_id monitor_name state opened_at:google.protobuf.Timestamp acknowledged_at:google.protobuf.Timestamp acknowledged_by:Person closed_at:google.protobuf.Timestamp closed_how
 Person key_id name
-TimelineEntry at:google.protobuf.Timestamp kind by:Person text region closed_how told:Told
+TimelineEntry at:google.protobuf.Timestamp kind by:Person text region closed_how told:Told place
 Told delivery_id notification_id provider_type event state
-RegionEvidence region slot:google.protobuf.Timestamp trigger attempts*:monitor.v1.AttemptLog
+RegionEvidence region slot:google.protobuf.Timestamp trigger attempts*:monitor.v1.AttemptLog place
 ListIncidentsRequest limit?:int32 page_token? monitor_id? state? from:google.protobuf.Timestamp to:google.protobuf.Timestamp offset?:int32
 ListIncidentsResponse incidents*:Incident total_size:int32 next_page_token
 GetIncidentRequest id

@@ -39,6 +39,13 @@ const ReportTemplate: Shape = { id: 1, name: 1, title: 1, status: 1, text: 1, co
 /** Every service: the name of its package in a client, its full name, its methods. */
 export const SERVICES: readonly (readonly [name: string, path: string, methods: Methods])[] = [
   [
+    "audit",
+    "audit.v1.AuditService",
+    {
+      ListAuditEntries: [5, { limit: 1, pageToken: 1, resourceId: 1, actor: 1, from: 1, to: 1 }],
+    },
+  ],
+  [
     "monitor",
     "monitor.v1.MonitorService",
     {
@@ -54,7 +61,8 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       TriggerMonitor: [8, { id: 1 }],
       GetMonitorStatus: [1, { id: 1 }],
       GetMonitorSummary: [1, { id: 1, window: 1, regions: 1 }],
-      ListResponseLogs: [5, { id: 1, limit: 1, pageToken: 1, outcomes: 1, regions: 1, triggers: 1, from: 1, to: 1 }],
+      ListResponseLogs: [5, { id: 1, limit: 1, pageToken: 1, outcomes: 1, regions: 1, triggers: 1, from: 1, to: 1, withDetails: 1 }],
+      ListMissedSlots: [5, { id: 1, limit: 1, pageToken: 1, regions: 1, reasons: 1, from: 1, to: 1 }],
       GetResponseLog: [1, { monitorId: 1, id: 1 }],
     },
   ],

@@ -3,7 +3,7 @@
 import type { CallOptions } from "../options.js";
 import type { Pages } from "../pages.js";
 import type { FieldMask, Part, Timestamp, Whole } from "../shapes.js";
-import type { HttpMethod, LogOutcome, MonitorStatus, NumberComparator, Outcome, Periodicity, RecordComparator, RecordType, Region, SummaryWindow, TextComparator, Trigger } from "./words.js";
+import type { HttpMethod, LogOutcome, MissedReason, MonitorStatus, NumberComparator, Outcome, Periodicity, RecordComparator, RecordType, Region, SummaryWindow, TextComparator, Trigger } from "./words.js";
 
 /**
  * Creates, updates, reads and runs the HTTP, TCP and DNS monitors of the caller's workspace.
@@ -92,7 +92,8 @@ export interface MonitorService {
   /**
    * Lists the checks of a monitor, newest first, one page at a time. An empty filter matches all of them.
    * Each call reads a bounded part of the history, so a page with fewer than `limit` checks, or none, can
-   * have a next page. The last page is the one without a `nextPageToken`.
+   * have a next page. The last page is the one without a `nextPageToken`. `listMissedSlots` lists the slots
+   * in which no check ran.
    *
    * Errors: `not_found`; `invalid_argument` for a filter out of range and for a `pageToken` that this method
    * did not issue.
@@ -100,8 +101,20 @@ export interface MonitorService {
   listResponseLogs(request: ListResponseLogsRequest, options?: CallOptions): Pages<ListResponseLogsResponse>;
 
   /**
+   * Lists the slots of a monitor in which no check ran, newest first, one page at a time. An empty filter
+   * matches all of them. Consecutive slots of a region that were missed for one reason are one entry. A slot
+   * whose previous check still ran is `skipped`, and `listResponseLogs` lists it.
+   *
+   * Errors: `not_found`; `invalid_argument` for a filter out of range and for a `pageToken` that
+   * this method did not return.
+   */
+  listMissedSlots(request: ListMissedSlotsRequest, options?: CallOptions): Pages<ListMissedSlotsResponse>;
+
+  /**
    * Returns a check with all stored details: attempts, redirects, assertions, and headers without
-   * credentials. Details of a success are stored until the region's next success.
+   * credentials. Details of a check that is not a success are stored for 14 days, those of a success until the
+   * region's next success. A server that runs more than 1000 checks a second stores details of one success of
+   * a region in ten minutes.
    *
    * Errors: `not_found`, including a check that is past its retention.
    */
@@ -740,6 +753,11 @@ export interface CheckResult {
   finishedAt: Timestamp;
   /** Number of attempts, 1 to 11. */
   attempts: number;
+  /**
+   * The place that checks of the region come from: `this server`, or the name of a probe that serves several
+   * regions. Regions with the same place are one. Empty if the region has a probe of its own.
+   */
+  place: string;
 }
 
 /** The monitor whose status to read. */
@@ -779,6 +797,11 @@ export interface RegionStatus {
   latencyMs?: number;
   /** The probe that serves the region. Empty if it is unserved. */
   servedBy: string;
+  /**
+   * The place that checks of the region come from: `this server`, or the name of a probe that serves several
+   * regions. Regions with the same place are one. Empty if the region has a probe of its own.
+   */
+  place: string;
 }
 
 /** The monitor to summarise, and the window. */
@@ -803,7 +826,7 @@ export interface GetMonitorSummaryResponse {
   to: Timestamp;
   /** Summary over all requested regions. Uptime is that of the monitor, independent of the requested regions. */
   total: Summary;
-  /** Summaries by region, ordered by name. Regions without a check in the window are omitted. */
+  /** Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted. */
   regions: RegionSummary[];
   /**
    * Share of the known time in which the monitor was not in `error`, in millionths, rounded down. Absent if
@@ -841,6 +864,8 @@ export interface Summary {
   meanUs?: number;
   /** End of the last check. Absent without one. */
   lastCheckedAt?: Timestamp;
+  /** Slots that nobody ran; see `listMissedSlots`. */
+  missed: number;
 }
 
 /** A summary of the scheduled checks from one region. */
@@ -869,6 +894,8 @@ export interface ListResponseLogsRequest {
   from?: Timestamp | undefined;
   /** Only slots before this time. */
   to?: Timestamp | undefined;
+  /** Only those whose details are kept. */
+  withDetails?: boolean | undefined;
 }
 
 /** A page of checks. */
@@ -903,6 +930,62 @@ export interface ResponseLog {
   phases: Phases;
   /** End of the last attempt. */
   finishedAt: Timestamp;
+  /** Whether `getResponseLog` has its attempts: headers, body, assertions. */
+  hasDetails: boolean;
+  /**
+   * The place that checks of the region come from: `this server`, or the name of a probe that serves several
+   * regions. Regions with the same place are one. Empty if the region has a probe of its own.
+   */
+  place: string;
+}
+
+/** Which missed slots to list. */
+export interface ListMissedSlotsRequest {
+  /** Identifier of the monitor, `mon_…`. Required. */
+  id: string;
+  /** Entries per page: 1 to 100. Default 50. */
+  limit?: number | undefined;
+  /** `nextPageToken` of the page before, together with the same filter. */
+  pageToken?: string | undefined;
+  /** Only those of these regions. */
+  regions?: readonly Region[] | undefined;
+  /** Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`, `fault`, `unknown`. */
+  reasons?: readonly MissedReason[] | undefined;
+  /** Only those with a slot at this time or later. */
+  from?: Timestamp | undefined;
+  /** Only those with a slot before this time. */
+  to?: Timestamp | undefined;
+}
+
+/** A page of missed slots. */
+export interface ListMissedSlotsResponse {
+  /** Newest first. */
+  missed: MissedSlots[];
+  /** Token of the next page; empty on the last. */
+  nextPageToken: string;
+}
+
+/** Consecutive slots of a region that nobody ran. */
+export interface MissedSlots {
+  /** The region, for example `fly-ams`. */
+  region: Region;
+  /** The first of them. */
+  firstSlot?: Timestamp;
+  /** The last of them; the first again if it is only one. */
+  lastSlot?: Timestamp;
+  /** Number of slots, the first and the last included. */
+  slots: number;
+  /**
+   * Why: `down` (the server was not running), `overloaded` (the next slot was due before the check could start),
+   * `changed` (the monitor was edited, paused or deleted before), `fault` (an error of the server), `unknown`
+   * (stored by a version that did not record it).
+   */
+  reason: MissedReason;
+  /**
+   * The place that checks of the region come from: `this server`, or the name of a probe that serves several
+   * regions. Regions with the same place are one. Empty if the region has a probe of its own.
+   */
+  place: string;
 }
 
 /** The check to read. */

@@ -198,6 +198,12 @@ export const TRIGGERS = ["scheduled", "opinion", "manual"] as const;
 /** Triggers of a check. */
 export type Trigger = (typeof TRIGGERS)[number];
 
+/** Why a slot was missed. */
+export const MISSED_REASONS = ["down", "overloaded", "changed", "fault", "unknown"] as const;
+
+/** Why a slot was missed. */
+export type MissedReason = (typeof MISSED_REASONS)[number];
+
 /** Events of a delivery. */
 export const DELIVERY_EVENTS = ["error", "degraded", "still_degraded", "recovered", "test"] as const;
 

@@ -572,6 +572,14 @@ pub struct TimelineEntry {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub told: ::buffa::MessageField<Told, ::buffa::Inline<Told>>,
+    /// `joined`: the place that checks of the region come from, as in RegionEvidence.
+    ///
+    /// Field 8: `place`
+    #[serde(
+        rename = "place",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub place: ::buffa::alloc::string::String,
 }
 impl ::core::fmt::Debug for TimelineEntry {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -583,6 +591,7 @@ impl ::core::fmt::Debug for TimelineEntry {
             .field("region", &self.region)
             .field("closed_how", &self.closed_how)
             .field("told", &self.told)
+            .field("place", &self.place)
             .finish()
     }
 }
@@ -649,6 +658,9 @@ impl ::buffa::Message for TimelineEntry {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if !self.place.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -693,6 +705,9 @@ impl ::buffa::Message for TimelineEntry {
                 buf,
             );
             self.told.write_to(__cache, buf);
+        }
+        if !self.place.is_empty() {
+            ::buffa::types::put_string_field(8u32, &self.place, buf);
         }
     }
     fn merge_field(
@@ -767,6 +782,13 @@ impl ::buffa::Message for TimelineEntry {
                     ctx,
                 )?;
             }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.place, buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -781,6 +803,7 @@ impl ::buffa::Message for TimelineEntry {
         self.region.clear();
         self.closed_how.clear();
         self.told = ::buffa::MessageField::none();
+        self.place.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for TimelineEntry {
@@ -1053,6 +1076,15 @@ pub struct RegionEvidence {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub attempts: ::buffa::alloc::vec::Vec<super::super::monitor::v1::AttemptLog>,
+    /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+    /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+    ///
+    /// Field 5: `place`
+    #[serde(
+        rename = "place",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub place: ::buffa::alloc::string::String,
 }
 impl ::core::fmt::Debug for RegionEvidence {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -1061,6 +1093,7 @@ impl ::core::fmt::Debug for RegionEvidence {
             .field("slot", &self.slot)
             .field("trigger", &self.trigger)
             .field("attempts", &self.attempts)
+            .field("place", &self.place)
             .finish()
     }
 }
@@ -1113,6 +1146,9 @@ impl ::buffa::Message for RegionEvidence {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if !self.place.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -1143,6 +1179,9 @@ impl ::buffa::Message for RegionEvidence {
                 buf,
             );
             v.write_to(__cache, buf);
+        }
+        if !self.place.is_empty() {
+            ::buffa::types::put_string_field(5u32, &self.place, buf);
         }
     }
     fn merge_field(
@@ -1193,6 +1232,13 @@ impl ::buffa::Message for RegionEvidence {
                 ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
                 self.attempts.push(elem);
             }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.place, buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -1204,6 +1250,7 @@ impl ::buffa::Message for RegionEvidence {
         self.slot = ::buffa::MessageField::none();
         self.trigger.clear();
         self.attempts.clear();
+        self.place.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for RegionEvidence {
@@ -3757,6 +3804,10 @@ pub mod __buffa {
             pub told: ::buffa::MessageFieldView<
                 super::super::__buffa::view::ToldView<'a>,
             >,
+            /// `joined`: the place that checks of the region come from, as in RegionEvidence.
+            ///
+            /// Field 8: `place`
+            pub place: &'a str,
         }
         impl<'a> ::buffa::MessageView<'a> for TimelineEntryView<'a> {
             type Owned = super::super::TimelineEntry;
@@ -3897,6 +3948,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    8u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.place = ::buffa::types::borrow_str(&mut cur)?;
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -3954,6 +4012,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    place: self.place.to_string(),
                     ..::core::default::Default::default()
                 })
             }
@@ -4005,6 +4064,10 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if !self.place.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -4050,6 +4113,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.told.write_to(__cache, buf);
+                }
+                if !self.place.is_empty() {
+                    ::buffa::types::put_string_field(8u32, &self.place, buf);
                 }
             }
         }
@@ -4097,6 +4163,9 @@ pub mod __buffa {
                     if let ::core::option::Option::Some(__v) = self.told.as_option() {
                         __map.serialize_entry("told", __v)?;
                     }
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.place) {
+                    __map.serialize_entry("place", self.place)?;
                 }
                 __map.end()
             }
@@ -4252,6 +4321,13 @@ pub mod __buffa {
                 &self,
             ) -> &::buffa::MessageFieldView<super::super::__buffa::view::ToldView<'_>> {
                 &self.0.reborrow().told
+            }
+            /// `joined`: the place that checks of the region come from, as in RegionEvidence.
+            ///
+            /// Field 8: `place`
+            #[must_use]
+            pub fn place(&self) -> &'_ str {
+                self.0.reborrow().place
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<TimelineEntryView<'static>>>
@@ -4683,6 +4759,11 @@ pub mod __buffa {
                     'a,
                 >,
             >,
+            /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+            /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+            ///
+            /// Field 5: `place`
+            pub place: &'a str,
         }
         impl<'a> ::buffa::MessageView<'a> for RegionEvidenceView<'a> {
             type Owned = super::super::RegionEvidence;
@@ -4759,6 +4840,13 @@ pub mod __buffa {
                         )?;
                         view.trigger = ::buffa::types::borrow_str(&mut cur)?;
                     }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.place = ::buffa::types::borrow_str(&mut cur)?;
+                    }
                     4u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -4821,6 +4909,7 @@ pub mod __buffa {
                         .iter()
                         .map(|v| v.to_owned_from_source(__buffa_src))
                         .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    place: self.place.to_string(),
                     ..::core::default::Default::default()
                 })
             }
@@ -4857,6 +4946,10 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if !self.place.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -4888,6 +4981,9 @@ pub mod __buffa {
                         buf,
                     );
                     v.write_to(__cache, buf);
+                }
+                if !self.place.is_empty() {
+                    ::buffa::types::put_string_field(5u32, &self.place, buf);
                 }
             }
         }
@@ -4922,6 +5018,9 @@ pub mod __buffa {
                 }
                 if !self.attempts.is_empty() {
                     __map.serialize_entry("attempts", &*self.attempts)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.place) {
+                    __map.serialize_entry("place", self.place)?;
                 }
                 __map.end()
             }
@@ -5056,6 +5155,14 @@ pub mod __buffa {
                 >,
             > {
                 &self.0.reborrow().attempts
+            }
+            /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+            /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+            ///
+            /// Field 5: `place`
+            #[must_use]
+            pub fn place(&self) -> &'_ str {
+                self.0.reborrow().place
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<RegionEvidenceView<'static>>>

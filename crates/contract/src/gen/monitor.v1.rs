@@ -6503,6 +6503,15 @@ pub struct CheckResult {
         with = "::buffa::json_helpers::int32"
     )]
     pub attempts: i32,
+    /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+    /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+    ///
+    /// Field 10: `place`
+    #[serde(
+        rename = "place",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub place: ::buffa::alloc::string::String,
 }
 impl ::core::fmt::Debug for CheckResult {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -6516,6 +6525,7 @@ impl ::core::fmt::Debug for CheckResult {
             .field("status_code", &self.status_code)
             .field("finished_at", &self.finished_at)
             .field("attempts", &self.attempts)
+            .field("place", &self.place)
             .finish()
     }
 }
@@ -6583,6 +6593,9 @@ impl ::buffa::Message for CheckResult {
         if self.attempts != 0i32 {
             size += 1u64 + ::buffa::types::int32_encoded_len(self.attempts) as u64;
         }
+        if !self.place.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -6628,6 +6641,9 @@ impl ::buffa::Message for CheckResult {
         }
         if self.attempts != 0i32 {
             ::buffa::types::put_int32_field(9u32, self.attempts, buf);
+        }
+        if !self.place.is_empty() {
+            ::buffa::types::put_string_field(10u32, &self.place, buf);
         }
     }
     fn merge_field(
@@ -6718,6 +6734,13 @@ impl ::buffa::Message for CheckResult {
                 )?;
                 self.attempts = ::buffa::types::decode_int32(buf)?;
             }
+            10u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.place, buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -6734,6 +6757,7 @@ impl ::buffa::Message for CheckResult {
         self.status_code = ::core::option::Option::None;
         self.finished_at = ::buffa::MessageField::none();
         self.attempts = 0i32;
+        self.place.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for CheckResult {
@@ -7197,6 +7221,15 @@ pub struct RegionStatus {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub served_by: ::buffa::alloc::string::String,
+    /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+    /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+    ///
+    /// Field 6: `place`
+    #[serde(
+        rename = "place",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub place: ::buffa::alloc::string::String,
 }
 impl ::core::fmt::Debug for RegionStatus {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -7206,6 +7239,7 @@ impl ::core::fmt::Debug for RegionStatus {
             .field("checked_at", &self.checked_at)
             .field("latency_ms", &self.latency_ms)
             .field("served_by", &self.served_by)
+            .field("place", &self.place)
             .finish()
     }
 }
@@ -7256,6 +7290,9 @@ impl ::buffa::Message for RegionStatus {
         if !self.served_by.is_empty() {
             size += 1u64 + ::buffa::types::string_encoded_len(&self.served_by) as u64;
         }
+        if !self.place.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -7284,6 +7321,9 @@ impl ::buffa::Message for RegionStatus {
         }
         if !self.served_by.is_empty() {
             ::buffa::types::put_string_field(5u32, &self.served_by, buf);
+        }
+        if !self.place.is_empty() {
+            ::buffa::types::put_string_field(6u32, &self.place, buf);
         }
     }
     fn merge_field(
@@ -7338,6 +7378,13 @@ impl ::buffa::Message for RegionStatus {
                 )?;
                 ::buffa::types::merge_string(&mut self.served_by, buf)?;
             }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.place, buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -7350,6 +7397,7 @@ impl ::buffa::Message for RegionStatus {
         self.checked_at = ::buffa::MessageField::none();
         self.latency_ms = ::core::option::Option::None;
         self.served_by.clear();
+        self.place.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for RegionStatus {
@@ -7585,7 +7633,7 @@ pub struct GetMonitorSummaryResponse {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub total: ::buffa::MessageField<Summary, ::buffa::Inline<Summary>>,
-    /// Summaries by region, ordered by name. Regions without a check in the window are omitted.
+    /// Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted.
     ///
     /// Field 6: `regions`
     #[serde(
@@ -7970,6 +8018,14 @@ pub struct Summary {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Slots that nobody ran; see ListMissedSlots.
+    ///
+    /// Field 13: `missed`
+    #[serde(
+        rename = "missed",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub missed: i32,
 }
 impl ::core::fmt::Debug for Summary {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -7986,6 +8042,7 @@ impl ::core::fmt::Debug for Summary {
             .field("p99_us", &self.p99_us)
             .field("mean_us", &self.mean_us)
             .field("last_checked_at", &self.last_checked_at)
+            .field("missed", &self.missed)
             .finish()
     }
 }
@@ -8057,6 +8114,9 @@ impl ::buffa::Message for Summary {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if self.missed != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.missed) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -8106,6 +8166,9 @@ impl ::buffa::Message for Summary {
                 buf,
             );
             self.last_checked_at.write_to(__cache, buf);
+        }
+        if self.missed != 0i32 {
+            ::buffa::types::put_int32_field(13u32, self.missed, buf);
         }
     }
     fn merge_field(
@@ -8219,6 +8282,13 @@ impl ::buffa::Message for Summary {
                     ctx,
                 )?;
             }
+            13u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.missed = ::buffa::types::decode_int32(buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -8238,6 +8308,7 @@ impl ::buffa::Message for Summary {
         self.p99_us = ::core::option::Option::None;
         self.mean_us = ::core::option::Option::None;
         self.last_checked_at = ::buffa::MessageField::none();
+        self.missed = 0i32;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for Summary {
@@ -8486,6 +8557,15 @@ pub struct ListResponseLogsRequest {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Only those whose details are kept.
+    ///
+    /// Field 9: `with_details`
+    #[serde(
+        rename = "withDetails",
+        alias = "with_details",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub with_details: ::core::option::Option<bool>,
 }
 impl ::core::fmt::Debug for ListResponseLogsRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -8498,6 +8578,7 @@ impl ::core::fmt::Debug for ListResponseLogsRequest {
             .field("triggers", &self.triggers)
             .field("from", &self.from)
             .field("to", &self.to)
+            .field("with_details", &self.with_details)
             .finish()
     }
 }
@@ -8562,6 +8643,9 @@ impl ::buffa::Message for ListResponseLogsRequest {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if self.with_details.is_some() {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -8604,6 +8688,9 @@ impl ::buffa::Message for ListResponseLogsRequest {
                 buf,
             );
             self.to.write_to(__cache, buf);
+        }
+        if let Some(v) = self.with_details {
+            ::buffa::types::put_bool_field(9u32, v, buf);
         }
     }
     fn merge_field(
@@ -8700,6 +8787,15 @@ impl ::buffa::Message for ListResponseLogsRequest {
                     ctx,
                 )?;
             }
+            9u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.with_details = ::core::option::Option::Some(
+                    ::buffa::types::decode_bool(buf)?,
+                );
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -8715,6 +8811,7 @@ impl ::buffa::Message for ListResponseLogsRequest {
         self.triggers.clear();
         self.from = ::buffa::MessageField::none();
         self.to = ::buffa::MessageField::none();
+        self.with_details = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for ListResponseLogsRequest {
@@ -8994,6 +9091,24 @@ pub struct ResponseLog {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
+    /// Whether GetResponseLog has its attempts: headers, body, assertions.
+    ///
+    /// Field 12: `has_details`
+    #[serde(
+        rename = "hasDetails",
+        alias = "has_details",
+        with = "::buffa::json_helpers::proto_bool"
+    )]
+    pub has_details: bool,
+    /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+    /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+    ///
+    /// Field 13: `place`
+    #[serde(
+        rename = "place",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub place: ::buffa::alloc::string::String,
 }
 impl ::core::fmt::Debug for ResponseLog {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -9009,6 +9124,8 @@ impl ::core::fmt::Debug for ResponseLog {
             .field("attempts", &self.attempts)
             .field("phases", &self.phases)
             .field("finished_at", &self.finished_at)
+            .field("has_details", &self.has_details)
+            .field("place", &self.place)
             .finish()
     }
 }
@@ -9087,6 +9204,12 @@ impl ::buffa::Message for ResponseLog {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if self.has_details {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        if !self.place.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -9143,6 +9266,12 @@ impl ::buffa::Message for ResponseLog {
                 buf,
             );
             self.finished_at.write_to(__cache, buf);
+        }
+        if self.has_details {
+            ::buffa::types::put_bool_field(12u32, self.has_details, buf);
+        }
+        if !self.place.is_empty() {
+            ::buffa::types::put_string_field(13u32, &self.place, buf);
         }
     }
     fn merge_field(
@@ -9247,6 +9376,20 @@ impl ::buffa::Message for ResponseLog {
                     ctx,
                 )?;
             }
+            12u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.has_details = ::buffa::types::decode_bool(buf)?;
+            }
+            13u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.place, buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -9265,6 +9408,8 @@ impl ::buffa::Message for ResponseLog {
         self.attempts = 0i32;
         self.phases = ::buffa::MessageField::none();
         self.finished_at = ::buffa::MessageField::none();
+        self.has_details = false;
+        self.place.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for ResponseLog {
@@ -9285,6 +9430,726 @@ pub const __RESPONSE_LOG_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buff
     type_url: "type.googleapis.com/monitor.v1.ResponseLog",
     to_json: ::buffa::type_registry::any_to_json::<ResponseLog>,
     from_json: ::buffa::type_registry::any_from_json::<ResponseLog>,
+    is_wkt: false,
+};
+/// Which missed slots to list.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ListMissedSlotsRequest {
+    /// Identifier of the monitor, `mon_…`. Required.
+    ///
+    /// Field 1: `id`
+    #[serde(
+        rename = "id",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub id: ::buffa::alloc::string::String,
+    /// Entries per page: 1 to 100. Default 50.
+    ///
+    /// Field 2: `limit`
+    #[serde(
+        rename = "limit",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub limit: ::core::option::Option<i32>,
+    /// `next_page_token` of the page before, together with the same filter.
+    ///
+    /// Field 3: `page_token`
+    #[serde(
+        rename = "pageToken",
+        alias = "page_token",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Only those of these regions.
+    ///
+    /// Field 4: `regions`
+    #[serde(
+        rename = "regions",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub regions: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`, `fault`, `unknown`.
+    ///
+    /// Field 5: `reasons`
+    #[serde(
+        rename = "reasons",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub reasons: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    /// Only those with a slot at this time or later.
+    ///
+    /// Field 6: `from`
+    #[serde(
+        rename = "from",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub from: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// Only those with a slot before this time.
+    ///
+    /// Field 7: `to`
+    #[serde(
+        rename = "to",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub to: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+}
+impl ::core::fmt::Debug for ListMissedSlotsRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ListMissedSlotsRequest")
+            .field("id", &self.id)
+            .field("limit", &self.limit)
+            .field("page_token", &self.page_token)
+            .field("regions", &self.regions)
+            .field("reasons", &self.reasons)
+            .field("from", &self.from)
+            .field("to", &self.to)
+            .finish()
+    }
+}
+impl ListMissedSlotsRequest {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListMissedSlotsRequest";
+}
+::buffa::impl_default_instance!(ListMissedSlotsRequest);
+impl ::buffa::MessageName for ListMissedSlotsRequest {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "ListMissedSlotsRequest";
+    const FULL_NAME: &'static str = "monitor.v1.ListMissedSlotsRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListMissedSlotsRequest";
+}
+impl ::buffa::Message for ListMissedSlotsRequest {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        if let Some(v) = self.limit {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.page_token {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.regions {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.reasons {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.from.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.from.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.to.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.to.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+        if let Some(v) = self.limit {
+            ::buffa::types::put_int32_field(2u32, v, buf);
+        }
+        if let Some(ref v) = self.page_token {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+        for v in &self.regions {
+            ::buffa::types::put_string_field(4u32, v, buf);
+        }
+        for v in &self.reasons {
+            ::buffa::types::put_string_field(5u32, v, buf);
+        }
+        if self.from.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                6u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.from.write_to(__cache, buf);
+        }
+        if self.to.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                7u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.to.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.limit = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .page_token
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.regions.push(__elem);
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.reasons.push(__elem);
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.from.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.to.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+        self.limit = ::core::option::Option::None;
+        self.page_token = ::core::option::Option::None;
+        self.regions.clear();
+        self.reasons.clear();
+        self.from = ::buffa::MessageField::none();
+        self.to = ::buffa::MessageField::none();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ListMissedSlotsRequest {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __LIST_MISSED_SLOTS_REQUEST_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.ListMissedSlotsRequest",
+    to_json: ::buffa::type_registry::any_to_json::<ListMissedSlotsRequest>,
+    from_json: ::buffa::type_registry::any_from_json::<ListMissedSlotsRequest>,
+    is_wkt: false,
+};
+/// A page of missed slots.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ListMissedSlotsResponse {
+    /// Newest first.
+    ///
+    /// Field 1: `missed`
+    #[serde(
+        rename = "missed",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub missed: ::buffa::alloc::vec::Vec<MissedSlots>,
+    /// Token of the next page; empty on the last.
+    ///
+    /// Field 2: `next_page_token`
+    #[serde(
+        rename = "nextPageToken",
+        alias = "next_page_token",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub next_page_token: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for ListMissedSlotsResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ListMissedSlotsResponse")
+            .field("missed", &self.missed)
+            .field("next_page_token", &self.next_page_token)
+            .finish()
+    }
+}
+impl ListMissedSlotsResponse {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListMissedSlotsResponse";
+}
+::buffa::impl_default_instance!(ListMissedSlotsResponse);
+impl ::buffa::MessageName for ListMissedSlotsResponse {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "ListMissedSlotsResponse";
+    const FULL_NAME: &'static str = "monitor.v1.ListMissedSlotsResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListMissedSlotsResponse";
+}
+impl ::buffa::Message for ListMissedSlotsResponse {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        for v in &self.missed {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if !self.next_page_token.is_empty() {
+            size
+                += 1u64
+                    + ::buffa::types::string_encoded_len(&self.next_page_token) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        for v in &self.missed {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+        if !self.next_page_token.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.next_page_token, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.missed.push(elem);
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.next_page_token, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.missed.clear();
+        self.next_page_token.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for ListMissedSlotsResponse {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __LIST_MISSED_SLOTS_RESPONSE_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.ListMissedSlotsResponse",
+    to_json: ::buffa::type_registry::any_to_json::<ListMissedSlotsResponse>,
+    from_json: ::buffa::type_registry::any_from_json::<ListMissedSlotsResponse>,
+    is_wkt: false,
+};
+/// Consecutive slots of a region that nobody ran.
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct MissedSlots {
+    /// The region, for example `fly-ams`.
+    ///
+    /// Field 1: `region`
+    #[serde(
+        rename = "region",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub region: ::buffa::alloc::string::String,
+    /// The first of them.
+    ///
+    /// Field 2: `first_slot`
+    #[serde(
+        rename = "firstSlot",
+        alias = "first_slot",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub first_slot: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// The last of them; the first again if it is only one.
+    ///
+    /// Field 3: `last_slot`
+    #[serde(
+        rename = "lastSlot",
+        alias = "last_slot",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub last_slot: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    /// Number of slots, the first and the last included.
+    ///
+    /// Field 4: `slots`
+    #[serde(
+        rename = "slots",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub slots: i32,
+    /// Why: `down` (the server was not running), `overloaded` (the next slot was due before the check could start),
+    /// `changed` (the monitor was edited, paused or deleted before), `fault` (an error of the server), `unknown`
+    /// (stored by a version that did not record it).
+    ///
+    /// Field 5: `reason`
+    #[serde(
+        rename = "reason",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub reason: ::buffa::alloc::string::String,
+    /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+    /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+    ///
+    /// Field 6: `place`
+    #[serde(
+        rename = "place",
+        with = "::buffa::json_helpers::proto_string"
+    )]
+    pub place: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for MissedSlots {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("MissedSlots")
+            .field("region", &self.region)
+            .field("first_slot", &self.first_slot)
+            .field("last_slot", &self.last_slot)
+            .field("slots", &self.slots)
+            .field("reason", &self.reason)
+            .field("place", &self.place)
+            .finish()
+    }
+}
+impl MissedSlots {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.MissedSlots";
+}
+::buffa::impl_default_instance!(MissedSlots);
+impl ::buffa::MessageName for MissedSlots {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "MissedSlots";
+    const FULL_NAME: &'static str = "monitor.v1.MissedSlots";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.MissedSlots";
+}
+impl ::buffa::Message for MissedSlots {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.region.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.region) as u64;
+        }
+        if self.first_slot.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.first_slot.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.last_slot.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.last_slot.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.slots != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.slots) as u64;
+        }
+        if !self.reason.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.reason) as u64;
+        }
+        if !self.place.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.region.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.region, buf);
+        }
+        if self.first_slot.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.first_slot.write_to(__cache, buf);
+        }
+        if self.last_slot.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                3u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.last_slot.write_to(__cache, buf);
+        }
+        if self.slots != 0i32 {
+            ::buffa::types::put_int32_field(4u32, self.slots, buf);
+        }
+        if !self.reason.is_empty() {
+            ::buffa::types::put_string_field(5u32, &self.reason, buf);
+        }
+        if !self.place.is_empty() {
+            ::buffa::types::put_string_field(6u32, &self.place, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.region, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.first_slot.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.last_slot.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.slots = ::buffa::types::decode_int32(buf)?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.reason, buf)?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.place, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.region.clear();
+        self.first_slot = ::buffa::MessageField::none();
+        self.last_slot = ::buffa::MessageField::none();
+        self.slots = 0i32;
+        self.reason.clear();
+        self.place.clear();
+    }
+}
+impl ::buffa::json_helpers::ProtoElemJson for MissedSlots {
+    fn serialize_proto_json<S: ::serde::Serializer>(
+        v: &Self,
+        s: S,
+    ) -> ::core::result::Result<S::Ok, S::Error> {
+        ::serde::Serialize::serialize(v, s)
+    }
+    fn deserialize_proto_json<'de, D: ::serde::Deserializer<'de>>(
+        d: D,
+    ) -> ::core::result::Result<Self, D::Error> {
+        <Self as ::serde::Deserialize>::deserialize(d)
+    }
+}
+#[doc(hidden)]
+pub const __MISSED_SLOTS_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/monitor.v1.MissedSlots",
+    to_json: ::buffa::type_registry::any_to_json::<MissedSlots>,
+    from_json: ::buffa::type_registry::any_from_json::<MissedSlots>,
     is_wkt: false,
 };
 /// The check to read.
@@ -23831,6 +24696,11 @@ pub mod __buffa {
             ///
             /// Field 9: `attempts`
             pub attempts: i32,
+            /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+            /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+            ///
+            /// Field 10: `place`
+            pub place: &'a str,
         }
         impl<'a> ::buffa::MessageView<'a> for CheckResultView<'a> {
             type Owned = super::super::CheckResult;
@@ -23960,6 +24830,13 @@ pub mod __buffa {
                         )?;
                         view.attempts = ::buffa::types::decode_int32(&mut cur)?;
                     }
+                    10u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.place = ::buffa::types::borrow_str(&mut cur)?;
+                    }
                     5u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -24022,6 +24899,7 @@ pub mod __buffa {
                         None => ::buffa::MessageField::none(),
                     },
                     attempts: self.attempts,
+                    place: self.place.to_string(),
                     ..::core::default::Default::default()
                 })
             }
@@ -24079,6 +24957,10 @@ pub mod __buffa {
                         += 1u64
                             + ::buffa::types::int32_encoded_len(self.attempts) as u64;
                 }
+                if !self.place.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -24125,6 +25007,9 @@ pub mod __buffa {
                 }
                 if self.attempts != 0i32 {
                     ::buffa::types::put_int32_field(9u32, self.attempts, buf);
+                }
+                if !self.place.is_empty() {
+                    ::buffa::types::put_string_field(10u32, &self.place, buf);
                 }
             }
         }
@@ -24191,6 +25076,9 @@ pub mod __buffa {
                             "attempts",
                             &::buffa::json_helpers::ProtoJson(&self.attempts),
                         )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.place) {
+                    __map.serialize_entry("place", self.place)?;
                 }
                 __map.end()
             }
@@ -24355,6 +25243,14 @@ pub mod __buffa {
             #[must_use]
             pub fn attempts(&self) -> i32 {
                 self.0.reborrow().attempts
+            }
+            /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+            /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+            ///
+            /// Field 10: `place`
+            #[must_use]
+            pub fn place(&self) -> &'_ str {
+                self.0.reborrow().place
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<CheckResultView<'static>>>
@@ -25220,6 +26116,11 @@ pub mod __buffa {
             ///
             /// Field 5: `served_by`
             pub served_by: &'a str,
+            /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+            /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+            ///
+            /// Field 6: `place`
+            pub place: &'a str,
         }
         impl<'a> ::buffa::MessageView<'a> for RegionStatusView<'a> {
             type Owned = super::super::RegionStatus;
@@ -25310,6 +26211,13 @@ pub mod __buffa {
                         )?;
                         view.served_by = ::buffa::types::borrow_str(&mut cur)?;
                     }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.place = ::buffa::types::borrow_str(&mut cur)?;
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -25349,6 +26257,7 @@ pub mod __buffa {
                     },
                     latency_ms: self.latency_ms,
                     served_by: self.served_by.to_string(),
+                    place: self.place.to_string(),
                     ..::core::default::Default::default()
                 })
             }
@@ -25385,6 +26294,10 @@ pub mod __buffa {
                         += 1u64
                             + ::buffa::types::string_encoded_len(&self.served_by) as u64;
                 }
+                if !self.place.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -25414,6 +26327,9 @@ pub mod __buffa {
                 }
                 if !self.served_by.is_empty() {
                     ::buffa::types::put_string_field(5u32, &self.served_by, buf);
+                }
+                if !self.place.is_empty() {
+                    ::buffa::types::put_string_field(6u32, &self.place, buf);
                 }
             }
         }
@@ -25458,6 +26374,9 @@ pub mod __buffa {
                 }
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.served_by) {
                     __map.serialize_entry("servedBy", self.served_by)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.place) {
+                    __map.serialize_entry("place", self.place)?;
                 }
                 __map.end()
             }
@@ -25591,6 +26510,14 @@ pub mod __buffa {
             #[must_use]
             pub fn served_by(&self) -> &'_ str {
                 self.0.reborrow().served_by
+            }
+            /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+            /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+            ///
+            /// Field 6: `place`
+            #[must_use]
+            pub fn place(&self) -> &'_ str {
+                self.0.reborrow().place
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<RegionStatusView<'static>>>
@@ -25980,7 +26907,7 @@ pub mod __buffa {
             pub total: ::buffa::MessageFieldView<
                 super::super::__buffa::view::SummaryView<'a>,
             >,
-            /// Summaries by region, ordered by name. Regions without a check in the window are omitted.
+            /// Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted.
             ///
             /// Field 6: `regions`
             pub regions: ::buffa::RepeatedView<
@@ -26509,7 +27436,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().total
             }
-            /// Summaries by region, ordered by name. Regions without a check in the window are omitted.
+            /// Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted.
             ///
             /// Field 6: `regions`
             #[must_use]
@@ -26620,6 +27547,10 @@ pub mod __buffa {
             pub last_checked_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Slots that nobody ran; see ListMissedSlots.
+            ///
+            /// Field 13: `missed`
+            pub missed: i32,
         }
         impl<'a> ::buffa::MessageView<'a> for SummaryView<'a> {
             type Owned = super::super::Summary;
@@ -26759,6 +27690,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    13u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.missed = ::buffa::types::decode_int32(&mut cur)?;
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -26799,6 +27737,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    missed: self.missed,
                     ..::core::default::Default::default()
                 })
             }
@@ -26855,6 +27794,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if self.missed != 0i32 {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(self.missed) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -26905,6 +27847,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.last_checked_at.write_to(__cache, buf);
+                }
+                if self.missed != 0i32 {
+                    ::buffa::types::put_int32_field(13u32, self.missed, buf);
                 }
             }
         }
@@ -27010,6 +27955,13 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("lastCheckedAt", __v)?;
                     }
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.missed) {
+                    __map
+                        .serialize_entry(
+                            "missed",
+                            &::buffa::json_helpers::ProtoJson(&self.missed),
+                        )?;
                 }
                 __map.end()
             }
@@ -27192,6 +28144,13 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().last_checked_at
+            }
+            /// Slots that nobody ran; see ListMissedSlots.
+            ///
+            /// Field 13: `missed`
+            #[must_use]
+            pub fn missed(&self) -> i32 {
+                self.0.reborrow().missed
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<SummaryView<'static>>>
@@ -27597,6 +28556,10 @@ pub mod __buffa {
             pub to: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Only those whose details are kept.
+            ///
+            /// Field 9: `with_details`
+            pub with_details: ::core::option::Option<bool>,
         }
         impl<'a> ::buffa::MessageView<'a> for ListResponseLogsRequestView<'a> {
             type Owned = super::super::ListResponseLogsRequest;
@@ -27705,6 +28668,13 @@ pub mod __buffa {
                             }
                         }
                     }
+                    9u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.with_details = Some(::buffa::types::decode_bool(&mut cur)?);
+                    }
                     4u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
@@ -27788,6 +28758,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    with_details: self.with_details,
                     ..::core::default::Default::default()
                 })
             }
@@ -27832,6 +28803,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if self.with_details.is_some() {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -27875,6 +28849,9 @@ pub mod __buffa {
                         buf,
                     );
                     self.to.write_to(__cache, buf);
+                }
+                if let Some(v) = self.with_details {
+                    ::buffa::types::put_bool_field(9u32, v, buf);
                 }
             }
         }
@@ -27927,6 +28904,9 @@ pub mod __buffa {
                     if let ::core::option::Option::Some(__v) = self.to.as_option() {
                         __map.serialize_entry("to", __v)?;
                     }
+                }
+                if let ::core::option::Option::Some(__v) = self.with_details {
+                    __map.serialize_entry("withDetails", &__v)?;
                 }
                 __map.end()
             }
@@ -28088,6 +29068,13 @@ pub mod __buffa {
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
                 &self.0.reborrow().to
+            }
+            /// Only those whose details are kept.
+            ///
+            /// Field 9: `with_details`
+            #[must_use]
+            pub fn with_details(&self) -> ::core::option::Option<bool> {
+                self.0.reborrow().with_details
             }
         }
         impl ::core::convert::From<
@@ -28513,6 +29500,15 @@ pub mod __buffa {
             pub finished_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
+            /// Whether GetResponseLog has its attempts: headers, body, assertions.
+            ///
+            /// Field 12: `has_details`
+            pub has_details: bool,
+            /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+            /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+            ///
+            /// Field 13: `place`
+            pub place: &'a str,
         }
         impl<'a> ::buffa::MessageView<'a> for ResponseLogView<'a> {
             type Owned = super::super::ResponseLog;
@@ -28681,6 +29677,20 @@ pub mod __buffa {
                             }
                         }
                     }
+                    12u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.has_details = ::buffa::types::decode_bool(&mut cur)?;
+                    }
+                    13u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.place = ::buffa::types::borrow_str(&mut cur)?;
+                    }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
                     }
@@ -28742,6 +29752,8 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
+                    has_details: self.has_details,
+                    place: self.place.to_string(),
                     ..::core::default::Default::default()
                 })
             }
@@ -28812,6 +29824,13 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
+                if self.has_details {
+                    size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+                }
+                if !self.place.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+                }
                 ::buffa::saturate_size(size)
             }
             #[allow(clippy::needless_borrow)]
@@ -28869,6 +29888,12 @@ pub mod __buffa {
                         buf,
                     );
                     self.finished_at.write_to(__cache, buf);
+                }
+                if self.has_details {
+                    ::buffa::types::put_bool_field(12u32, self.has_details, buf);
+                }
+                if !self.place.is_empty() {
+                    ::buffa::types::put_string_field(13u32, &self.place, buf);
                 }
             }
         }
@@ -28943,6 +29968,12 @@ pub mod __buffa {
                     {
                         __map.serialize_entry("finishedAt", __v)?;
                     }
+                }
+                if self.has_details {
+                    __map.serialize_entry("hasDetails", &self.has_details)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.place) {
+                    __map.serialize_entry("place", self.place)?;
                 }
                 __map.end()
             }
@@ -29126,6 +30157,21 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().finished_at
             }
+            /// Whether GetResponseLog has its attempts: headers, body, assertions.
+            ///
+            /// Field 12: `has_details`
+            #[must_use]
+            pub fn has_details(&self) -> bool {
+                self.0.reborrow().has_details
+            }
+            /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+            /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+            ///
+            /// Field 13: `place`
+            #[must_use]
+            pub fn place(&self) -> &'_ str {
+                self.0.reborrow().place
+            }
         }
         impl ::core::convert::From<::buffa::OwnedView<ResponseLogView<'static>>>
         for ResponseLogOwnedView {
@@ -29150,6 +30196,1379 @@ pub mod __buffa {
             type ViewHandle = ResponseLogOwnedView;
         }
         impl ::serde::Serialize for ResponseLogOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Which missed slots to list.
+        #[derive(Clone, Debug, Default)]
+        pub struct ListMissedSlotsRequestView<'a> {
+            /// Identifier of the monitor, `mon_…`. Required.
+            ///
+            /// Field 1: `id`
+            pub id: &'a str,
+            /// Entries per page: 1 to 100. Default 50.
+            ///
+            /// Field 2: `limit`
+            pub limit: ::core::option::Option<i32>,
+            /// `next_page_token` of the page before, together with the same filter.
+            ///
+            /// Field 3: `page_token`
+            pub page_token: ::core::option::Option<&'a str>,
+            /// Only those of these regions.
+            ///
+            /// Field 4: `regions`
+            pub regions: ::buffa::RepeatedView<'a, &'a str>,
+            /// Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`, `fault`, `unknown`.
+            ///
+            /// Field 5: `reasons`
+            pub reasons: ::buffa::RepeatedView<'a, &'a str>,
+            /// Only those with a slot at this time or later.
+            ///
+            /// Field 6: `from`
+            pub from: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// Only those with a slot before this time.
+            ///
+            /// Field 7: `to`
+            pub to: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ListMissedSlotsRequestView<'a> {
+            type Owned = super::super::ListMissedSlotsRequest;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.id = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.limit = Some(::buffa::types::decode_int32(&mut cur)?);
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.page_token = Some(::buffa::types::borrow_str(&mut cur)?);
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.from.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.from = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    7u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.to.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.to = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.regions.push(__elem);
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __elem = ::buffa::types::borrow_str(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::buffa::__private::element_footprint(&__elem),
+                        )?;
+                        view.reasons.push(__elem);
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ListMissedSlotsRequest,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ListMissedSlotsRequest,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ListMissedSlotsRequest {
+                    id: self.id.to_string(),
+                    limit: self.limit,
+                    page_token: self.page_token.map(|s| s.to_string()),
+                    regions: self.regions.iter().map(|s| s.to_string()).collect(),
+                    reasons: self.reasons.iter().map(|s| s.to_string()).collect(),
+                    from: match self.from.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    to: match self.to.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ListMissedSlotsRequestView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.id.is_empty() {
+                    size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+                }
+                if let Some(v) = self.limit {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+                }
+                if let Some(ref v) = self.page_token {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                for v in &self.regions {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                for v in &self.reasons {
+                    size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+                }
+                if self.from.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.from.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.to.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.to.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.id.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.id, buf);
+                }
+                if let Some(v) = self.limit {
+                    ::buffa::types::put_int32_field(2u32, v, buf);
+                }
+                if let Some(ref v) = self.page_token {
+                    ::buffa::types::put_string_field(3u32, v, buf);
+                }
+                for v in &self.regions {
+                    ::buffa::types::put_string_field(4u32, v, buf);
+                }
+                for v in &self.reasons {
+                    ::buffa::types::put_string_field(5u32, v, buf);
+                }
+                if self.from.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        6u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.from.write_to(__cache, buf);
+                }
+                if self.to.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        7u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.to.write_to(__cache, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ListMissedSlotsRequestView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.id) {
+                    __map.serialize_entry("id", self.id)?;
+                }
+                if let ::core::option::Option::Some(__v) = self.limit {
+                    __map
+                        .serialize_entry(
+                            "limit",
+                            &::buffa::json_helpers::ProtoJson(&__v),
+                        )?;
+                }
+                if let ::core::option::Option::Some(__v) = self.page_token {
+                    __map.serialize_entry("pageToken", __v)?;
+                }
+                if !self.regions.is_empty() {
+                    __map.serialize_entry("regions", &*self.regions)?;
+                }
+                if !self.reasons.is_empty() {
+                    __map.serialize_entry("reasons", &*self.reasons)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.from.as_option() {
+                        __map.serialize_entry("from", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.to.as_option() {
+                        __map.serialize_entry("to", __v)?;
+                    }
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ListMissedSlotsRequestView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "ListMissedSlotsRequest";
+            const FULL_NAME: &'static str = "monitor.v1.ListMissedSlotsRequest";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListMissedSlotsRequest";
+        }
+        ::buffa::impl_default_view_instance!(ListMissedSlotsRequestView);
+        ::buffa::impl_view_reborrow!(ListMissedSlotsRequestView);
+        /** Self-contained, `'static` owned view of a `ListMissedSlotsRequest` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ListMissedSlotsRequestView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ListMissedSlotsRequestView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ListMissedSlotsRequestOwnedView(
+            ::buffa::OwnedView<ListMissedSlotsRequestView<'static>>,
+        );
+        impl ListMissedSlotsRequestOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListMissedSlotsRequestOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListMissedSlotsRequestOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ListMissedSlotsRequest,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListMissedSlotsRequestOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`ListMissedSlotsRequestView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ListMissedSlotsRequestView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ListMissedSlotsRequest {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Identifier of the monitor, `mon_…`. Required.
+            ///
+            /// Field 1: `id`
+            #[must_use]
+            pub fn id(&self) -> &'_ str {
+                self.0.reborrow().id
+            }
+            /// Entries per page: 1 to 100. Default 50.
+            ///
+            /// Field 2: `limit`
+            #[must_use]
+            pub fn limit(&self) -> ::core::option::Option<i32> {
+                self.0.reborrow().limit
+            }
+            /// `next_page_token` of the page before, together with the same filter.
+            ///
+            /// Field 3: `page_token`
+            #[must_use]
+            pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().page_token
+            }
+            /// Only those of these regions.
+            ///
+            /// Field 4: `regions`
+            #[must_use]
+            pub fn regions(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().regions
+            }
+            /// Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`, `fault`, `unknown`.
+            ///
+            /// Field 5: `reasons`
+            #[must_use]
+            pub fn reasons(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
+                &self.0.reborrow().reasons
+            }
+            /// Only those with a slot at this time or later.
+            ///
+            /// Field 6: `from`
+            #[must_use]
+            pub fn from(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().from
+            }
+            /// Only those with a slot before this time.
+            ///
+            /// Field 7: `to`
+            #[must_use]
+            pub fn to(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().to
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ListMissedSlotsRequestView<'static>>,
+        > for ListMissedSlotsRequestOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ListMissedSlotsRequestView<'static>>,
+            ) -> Self {
+                ListMissedSlotsRequestOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ListMissedSlotsRequestOwnedView>
+        for ::buffa::OwnedView<ListMissedSlotsRequestView<'static>> {
+            fn from(wrapper: ListMissedSlotsRequestOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ListMissedSlotsRequestView<'static>>,
+        > for ListMissedSlotsRequestOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<ListMissedSlotsRequestView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ListMissedSlotsRequest {
+            type View<'a> = ListMissedSlotsRequestView<'a>;
+            type ViewHandle = ListMissedSlotsRequestOwnedView;
+        }
+        impl ::serde::Serialize for ListMissedSlotsRequestOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// A page of missed slots.
+        #[derive(Clone, Debug, Default)]
+        pub struct ListMissedSlotsResponseView<'a> {
+            /// Newest first.
+            ///
+            /// Field 1: `missed`
+            pub missed: ::buffa::RepeatedView<
+                'a,
+                super::super::__buffa::view::MissedSlotsView<'a>,
+            >,
+            /// Token of the next page; empty on the last.
+            ///
+            /// Field 2: `next_page_token`
+            pub next_page_token: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for ListMissedSlotsResponseView<'a> {
+            type Owned = super::super::ListMissedSlotsResponse;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.next_page_token = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        ctx.register_element_memory(
+                            ::core::mem::size_of::<
+                                super::super::__buffa::view::MissedSlotsView,
+                            >(),
+                        )?;
+                        view.missed
+                            .push(
+                                <super::super::__buffa::view::MissedSlotsView as ::buffa::MessageView>::decode_view_ctx(
+                                    sub,
+                                    __sub_ctx,
+                                )?,
+                            );
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::ListMissedSlotsResponse,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::ListMissedSlotsResponse,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::ListMissedSlotsResponse {
+                    missed: self
+                        .missed
+                        .iter()
+                        .map(|v| v.to_owned_from_source(__buffa_src))
+                        .collect::<::core::result::Result<_, ::buffa::DecodeError>>()?,
+                    next_page_token: self.next_page_token.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for ListMissedSlotsResponseView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                for v in &self.missed {
+                    let __slot = __cache.reserve();
+                    let inner_size = v.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if !self.next_page_token.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.next_page_token)
+                                as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                for v in &self.missed {
+                    ::buffa::types::put_len_delimited_header(
+                        1u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    v.write_to(__cache, buf);
+                }
+                if !self.next_page_token.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.next_page_token, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for ListMissedSlotsResponseView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !self.missed.is_empty() {
+                    __map.serialize_entry("missed", &*self.missed)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.next_page_token) {
+                    __map.serialize_entry("nextPageToken", self.next_page_token)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for ListMissedSlotsResponseView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "ListMissedSlotsResponse";
+            const FULL_NAME: &'static str = "monitor.v1.ListMissedSlotsResponse";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.ListMissedSlotsResponse";
+        }
+        ::buffa::impl_default_view_instance!(ListMissedSlotsResponseView);
+        ::buffa::impl_view_reborrow!(ListMissedSlotsResponseView);
+        /** Self-contained, `'static` owned view of a `ListMissedSlotsResponse` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`ListMissedSlotsResponseView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ListMissedSlotsResponseView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct ListMissedSlotsResponseOwnedView(
+            ::buffa::OwnedView<ListMissedSlotsResponseView<'static>>,
+        );
+        impl ListMissedSlotsResponseOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListMissedSlotsResponseOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListMissedSlotsResponseOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::ListMissedSlotsResponse,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    ListMissedSlotsResponseOwnedView(
+                        ::buffa::OwnedView::from_owned(msg)?,
+                    ),
+                )
+            }
+            /// Borrow the full [`ListMissedSlotsResponseView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &ListMissedSlotsResponseView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::ListMissedSlotsResponse {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// Newest first.
+            ///
+            /// Field 1: `missed`
+            #[must_use]
+            pub fn missed(
+                &self,
+            ) -> &::buffa::RepeatedView<
+                '_,
+                super::super::__buffa::view::MissedSlotsView<'_>,
+            > {
+                &self.0.reborrow().missed
+            }
+            /// Token of the next page; empty on the last.
+            ///
+            /// Field 2: `next_page_token`
+            #[must_use]
+            pub fn next_page_token(&self) -> &'_ str {
+                self.0.reborrow().next_page_token
+            }
+        }
+        impl ::core::convert::From<
+            ::buffa::OwnedView<ListMissedSlotsResponseView<'static>>,
+        > for ListMissedSlotsResponseOwnedView {
+            fn from(
+                inner: ::buffa::OwnedView<ListMissedSlotsResponseView<'static>>,
+            ) -> Self {
+                ListMissedSlotsResponseOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<ListMissedSlotsResponseOwnedView>
+        for ::buffa::OwnedView<ListMissedSlotsResponseView<'static>> {
+            fn from(wrapper: ListMissedSlotsResponseOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<
+            ::buffa::OwnedView<ListMissedSlotsResponseView<'static>>,
+        > for ListMissedSlotsResponseOwnedView {
+            fn as_ref(
+                &self,
+            ) -> &::buffa::OwnedView<ListMissedSlotsResponseView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::ListMissedSlotsResponse {
+            type View<'a> = ListMissedSlotsResponseView<'a>;
+            type ViewHandle = ListMissedSlotsResponseOwnedView;
+        }
+        impl ::serde::Serialize for ListMissedSlotsResponseOwnedView {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::serde::Serialize::serialize(&self.0, __s)
+            }
+        }
+        /// Consecutive slots of a region that nobody ran.
+        #[derive(Clone, Debug, Default)]
+        pub struct MissedSlotsView<'a> {
+            /// The region, for example `fly-ams`.
+            ///
+            /// Field 1: `region`
+            pub region: &'a str,
+            /// The first of them.
+            ///
+            /// Field 2: `first_slot`
+            pub first_slot: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// The last of them; the first again if it is only one.
+            ///
+            /// Field 3: `last_slot`
+            pub last_slot: ::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
+            >,
+            /// Number of slots, the first and the last included.
+            ///
+            /// Field 4: `slots`
+            pub slots: i32,
+            /// Why: `down` (the server was not running), `overloaded` (the next slot was due before the check could start),
+            /// `changed` (the monitor was edited, paused or deleted before), `fault` (an error of the server), `unknown`
+            /// (stored by a version that did not record it).
+            ///
+            /// Field 5: `reason`
+            pub reason: &'a str,
+            /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+            /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+            ///
+            /// Field 6: `place`
+            pub place: &'a str,
+        }
+        impl<'a> ::buffa::MessageView<'a> for MissedSlotsView<'a> {
+            type Owned = super::super::MissedSlots;
+            fn decode_view(
+                buf: &'a [u8],
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                let __limit = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_UNKNOWN_FIELD_LIMIT,
+                );
+                let __elem = ::core::cell::Cell::new(
+                    ::buffa::DEFAULT_ELEMENT_MEMORY_LIMIT,
+                );
+                <Self as ::buffa::MessageView>::decode_view_ctx(
+                    buf,
+                    ::buffa::DecodeContext::new(::buffa::RECURSION_LIMIT, &__limit)
+                        .with_element_memory(&__elem),
+                )
+            }
+            fn decode_view_with_ctx(
+                buf: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                <Self as ::buffa::MessageView>::decode_view_ctx(buf, ctx)
+            }
+            #[inline]
+            fn merge_view_field(
+                &mut self,
+                tag: ::buffa::encoding::Tag,
+                cur: &'a [u8],
+                _before_tag: &'a [u8],
+                ctx: ::buffa::DecodeContext<'_>,
+            ) -> ::core::result::Result<&'a [u8], ::buffa::DecodeError> {
+                let _ = ctx;
+                #[allow(unused_variables)]
+                let view = self;
+                let mut cur = cur;
+                match tag.field_number() {
+                    1u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.region = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    2u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.first_slot.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.first_slot = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    3u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        let __sub_ctx = ctx.descend()?;
+                        let sub = ::buffa::types::borrow_bytes(&mut cur)?;
+                        match view.last_slot.as_mut() {
+                            Some(existing) => {
+                                ::buffa::MessageView::merge_into_view(
+                                    existing,
+                                    sub,
+                                    __sub_ctx,
+                                )?
+                            }
+                            None => {
+                                view.last_slot = ::buffa::MessageFieldView::set(
+                                    <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
+                                        sub,
+                                        __sub_ctx,
+                                    )?,
+                                );
+                            }
+                        }
+                    }
+                    4u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::Varint,
+                        )?;
+                        view.slots = ::buffa::types::decode_int32(&mut cur)?;
+                    }
+                    5u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.reason = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    6u32 => {
+                        ::buffa::encoding::check_wire_type(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        )?;
+                        view.place = ::buffa::types::borrow_str(&mut cur)?;
+                    }
+                    _ => {
+                        ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
+                    }
+                }
+                ::core::result::Result::Ok(cur)
+            }
+            fn to_owned_message(
+                &self,
+            ) -> ::core::result::Result<
+                super::super::MissedSlots,
+                ::buffa::DecodeError,
+            > {
+                self.to_owned_from_source(None)
+            }
+            #[allow(clippy::useless_conversion, clippy::needless_update)]
+            fn to_owned_from_source(
+                &self,
+                __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
+            ) -> ::core::result::Result<
+                super::super::MissedSlots,
+                ::buffa::DecodeError,
+            > {
+                #[allow(unused_imports)]
+                use ::buffa::alloc::string::ToString as _;
+                let _ = __buffa_src;
+                ::core::result::Result::Ok(super::super::MissedSlots {
+                    region: self.region.to_string(),
+                    first_slot: match self.first_slot.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    last_slot: match self.last_slot.as_option() {
+                        Some(v) => {
+                            ::buffa::MessageField::<
+                                ::buffa_types::google::protobuf::Timestamp,
+                                ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+                            >::some(v.to_owned_from_source(__buffa_src)?)
+                        }
+                        None => ::buffa::MessageField::none(),
+                    },
+                    slots: self.slots,
+                    reason: self.reason.to_string(),
+                    place: self.place.to_string(),
+                    ..::core::default::Default::default()
+                })
+            }
+        }
+        impl<'a> ::buffa::ViewEncode<'a> for MissedSlotsView<'a> {
+            #[allow(clippy::needless_borrow, clippy::let_and_return)]
+            fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                let mut size = 0u64;
+                if !self.region.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.region) as u64;
+                }
+                if self.first_slot.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.first_slot.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.last_slot.is_set() {
+                    let __slot = __cache.reserve();
+                    let inner_size = self.last_slot.compute_size(__cache);
+                    __cache.set(__slot, inner_size);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                            + inner_size as u64;
+                }
+                if self.slots != 0i32 {
+                    size += 1u64 + ::buffa::types::int32_encoded_len(self.slots) as u64;
+                }
+                if !self.reason.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.reason) as u64;
+                }
+                if !self.place.is_empty() {
+                    size
+                        += 1u64 + ::buffa::types::string_encoded_len(&self.place) as u64;
+                }
+                ::buffa::saturate_size(size)
+            }
+            #[allow(clippy::needless_borrow)]
+            fn write_to(
+                &self,
+                __cache: &mut ::buffa::SizeCache,
+                buf: &mut impl ::buffa::EncodeSink,
+            ) {
+                #[allow(unused_imports)]
+                use ::buffa::Enumeration as _;
+                if !self.region.is_empty() {
+                    ::buffa::types::put_string_field(1u32, &self.region, buf);
+                }
+                if self.first_slot.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        2u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.first_slot.write_to(__cache, buf);
+                }
+                if self.last_slot.is_set() {
+                    ::buffa::types::put_len_delimited_header(
+                        3u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    self.last_slot.write_to(__cache, buf);
+                }
+                if self.slots != 0i32 {
+                    ::buffa::types::put_int32_field(4u32, self.slots, buf);
+                }
+                if !self.reason.is_empty() {
+                    ::buffa::types::put_string_field(5u32, &self.reason, buf);
+                }
+                if !self.place.is_empty() {
+                    ::buffa::types::put_string_field(6u32, &self.place, buf);
+                }
+            }
+        }
+        /// Serializes this view as protobuf JSON.
+        ///
+        /// Implicit-presence fields with default values are omitted, `required`
+        /// fields are always emitted, explicit-presence (`optional`) fields are
+        /// emitted only when set, bytes fields are base64-encoded, and enum
+        /// values are their proto name strings.
+        ///
+        /// This impl uses `serialize_map(None)` because the number of emitted
+        /// fields depends on default-omission rules; serializers that require
+        /// known map lengths (e.g. `bincode`) will return a runtime error.
+        /// Use the owned message type for those formats.
+        impl<'__a> ::serde::Serialize for MissedSlotsView<'__a> {
+            fn serialize<__S: ::serde::Serializer>(
+                &self,
+                __s: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut __map = __s.serialize_map(::core::option::Option::None)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.region) {
+                    __map.serialize_entry("region", self.region)?;
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self
+                        .first_slot
+                        .as_option()
+                    {
+                        __map.serialize_entry("firstSlot", __v)?;
+                    }
+                }
+                {
+                    if let ::core::option::Option::Some(__v) = self.last_slot.as_option()
+                    {
+                        __map.serialize_entry("lastSlot", __v)?;
+                    }
+                }
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.slots) {
+                    __map
+                        .serialize_entry(
+                            "slots",
+                            &::buffa::json_helpers::ProtoJson(&self.slots),
+                        )?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.reason) {
+                    __map.serialize_entry("reason", self.reason)?;
+                }
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.place) {
+                    __map.serialize_entry("place", self.place)?;
+                }
+                __map.end()
+            }
+        }
+        impl<'a> ::buffa::MessageName for MissedSlotsView<'a> {
+            const PACKAGE: &'static str = "monitor.v1";
+            const NAME: &'static str = "MissedSlots";
+            const FULL_NAME: &'static str = "monitor.v1.MissedSlots";
+            const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.MissedSlots";
+        }
+        ::buffa::impl_default_view_instance!(MissedSlotsView);
+        ::buffa::impl_view_reborrow!(MissedSlotsView);
+        /** Self-contained, `'static` owned view of a `MissedSlots` message.
+
+ Wraps [`::buffa::OwnedView`]`<`[`MissedSlotsView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`MissedSlotsView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+        #[derive(Clone, Debug)]
+        pub struct MissedSlotsOwnedView(::buffa::OwnedView<MissedSlotsView<'static>>);
+        impl MissedSlotsOwnedView {
+            /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
+            ///
+            /// The view borrows directly from the buffer's data; the buffer is
+            /// retained inside the returned handle.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer contains invalid
+            /// protobuf data.
+            pub fn decode(
+                bytes: ::buffa::bytes::Bytes,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    MissedSlotsOwnedView(::buffa::OwnedView::decode(bytes)?),
+                )
+            }
+            /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
+            /// max message size).
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError`] if the buffer is invalid or
+            /// exceeds the configured limits.
+            pub fn decode_with_options(
+                bytes: ::buffa::bytes::Bytes,
+                opts: &::buffa::DecodeOptions,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    MissedSlotsOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
+                )
+            }
+            /// Build from an owned message via an encode → decode round-trip.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`::buffa::DecodeError::MessageTooLarge`] if the
+            /// message's encoded size exceeds the 2 GiB protobuf limit, or
+            /// another [`::buffa::DecodeError`] if the re-encoded bytes are
+            /// somehow invalid (should not happen for well-formed messages).
+            pub fn from_owned(
+                msg: &super::super::MissedSlots,
+            ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
+                ::core::result::Result::Ok(
+                    MissedSlotsOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                )
+            }
+            /// Borrow the full [`MissedSlotsView`] with its lifetime tied to `&self`.
+            #[must_use]
+            pub fn view(&self) -> &MissedSlotsView<'_> {
+                self.0.reborrow()
+            }
+            /// Convert to the owned message type.
+            ///
+            /// Infallible: this type's constructors wire-decode their
+            /// buffer, and a view produced by wire decoding always
+            /// converts. Delegates to [`::buffa::OwnedView::to_owned_message`],
+            /// whose contract also governs handles converted from a raw
+            /// [`::buffa::OwnedView`].
+            #[must_use]
+            pub fn to_owned_message(&self) -> super::super::MissedSlots {
+                self.0.to_owned_message()
+            }
+            /// The underlying bytes buffer.
+            #[must_use]
+            pub fn bytes(&self) -> &::buffa::bytes::Bytes {
+                self.0.bytes()
+            }
+            /// Consume the handle, returning the underlying bytes buffer.
+            #[must_use]
+            pub fn into_bytes(self) -> ::buffa::bytes::Bytes {
+                self.0.into_bytes()
+            }
+            /// The region, for example `fly-ams`.
+            ///
+            /// Field 1: `region`
+            #[must_use]
+            pub fn region(&self) -> &'_ str {
+                self.0.reborrow().region
+            }
+            /// The first of them.
+            ///
+            /// Field 2: `first_slot`
+            #[must_use]
+            pub fn first_slot(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().first_slot
+            }
+            /// The last of them; the first again if it is only one.
+            ///
+            /// Field 3: `last_slot`
+            #[must_use]
+            pub fn last_slot(
+                &self,
+            ) -> &::buffa::MessageFieldView<
+                ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
+            > {
+                &self.0.reborrow().last_slot
+            }
+            /// Number of slots, the first and the last included.
+            ///
+            /// Field 4: `slots`
+            #[must_use]
+            pub fn slots(&self) -> i32 {
+                self.0.reborrow().slots
+            }
+            /// Why: `down` (the server was not running), `overloaded` (the next slot was due before the check could start),
+            /// `changed` (the monitor was edited, paused or deleted before), `fault` (an error of the server), `unknown`
+            /// (stored by a version that did not record it).
+            ///
+            /// Field 5: `reason`
+            #[must_use]
+            pub fn reason(&self) -> &'_ str {
+                self.0.reborrow().reason
+            }
+            /// The place that checks of the region come from: `this server`, or the name of a probe that serves several
+            /// regions. Regions with the same place are one. Empty if the region has a probe of its own.
+            ///
+            /// Field 6: `place`
+            #[must_use]
+            pub fn place(&self) -> &'_ str {
+                self.0.reborrow().place
+            }
+        }
+        impl ::core::convert::From<::buffa::OwnedView<MissedSlotsView<'static>>>
+        for MissedSlotsOwnedView {
+            fn from(inner: ::buffa::OwnedView<MissedSlotsView<'static>>) -> Self {
+                MissedSlotsOwnedView(inner)
+            }
+        }
+        impl ::core::convert::From<MissedSlotsOwnedView>
+        for ::buffa::OwnedView<MissedSlotsView<'static>> {
+            fn from(wrapper: MissedSlotsOwnedView) -> Self {
+                wrapper.0
+            }
+        }
+        impl ::core::convert::AsRef<::buffa::OwnedView<MissedSlotsView<'static>>>
+        for MissedSlotsOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<MissedSlotsView<'static>> {
+                &self.0
+            }
+        }
+        impl ::buffa::HasMessageView for super::super::MissedSlots {
+            type View<'a> = MissedSlotsView<'a>;
+            type ViewHandle = MissedSlotsOwnedView;
+        }
+        impl ::serde::Serialize for MissedSlotsOwnedView {
             fn serialize<__S: ::serde::Serializer>(
                 &self,
                 __s: __S,
@@ -33297,6 +35716,18 @@ pub use self::__buffa::view::ResponseLogView;
 #[doc(inline)]
 pub use self::__buffa::view::ResponseLogOwnedView;
 #[doc(inline)]
+pub use self::__buffa::view::ListMissedSlotsRequestView;
+#[doc(inline)]
+pub use self::__buffa::view::ListMissedSlotsRequestOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::ListMissedSlotsResponseView;
+#[doc(inline)]
+pub use self::__buffa::view::ListMissedSlotsResponseOwnedView;
+#[doc(inline)]
+pub use self::__buffa::view::MissedSlotsView;
+#[doc(inline)]
+pub use self::__buffa::view::MissedSlotsOwnedView;
+#[doc(inline)]
 pub use self::__buffa::view::GetResponseLogRequestView;
 #[doc(inline)]
 pub use self::__buffa::view::GetResponseLogRequestOwnedView;
@@ -33436,6 +35867,14 @@ pub type OwnedListResponseLogsRequestView = ::buffa::view::OwnedView<
 ///Shorthand for `OwnedView<ListResponseLogsResponseView<'static>>`.
 pub type OwnedListResponseLogsResponseView = ::buffa::view::OwnedView<
     __buffa::view::ListResponseLogsResponseView<'static>,
+>;
+///Shorthand for `OwnedView<ListMissedSlotsRequestView<'static>>`.
+pub type OwnedListMissedSlotsRequestView = ::buffa::view::OwnedView<
+    __buffa::view::ListMissedSlotsRequestView<'static>,
+>;
+///Shorthand for `OwnedView<ListMissedSlotsResponseView<'static>>`.
+pub type OwnedListMissedSlotsResponseView = ::buffa::view::OwnedView<
+    __buffa::view::ListMissedSlotsResponseView<'static>,
 >;
 ///Shorthand for `OwnedView<GetResponseLogRequestView<'static>>`.
 pub type OwnedGetResponseLogRequestView = ::buffa::view::OwnedView<
@@ -33861,6 +36300,38 @@ for ::buffa::view::OwnedView<__buffa::view::ListResponseLogsResponseView<'static
         )
     }
 }
+impl ::connectrpc::Encodable<ListMissedSlotsResponse>
+for __buffa::view::ListMissedSlotsResponseView<'_> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self, codec)
+    }
+}
+impl ::connectrpc::Encodable<ListMissedSlotsResponse>
+for ::buffa::view::OwnedView<__buffa::view::ListMissedSlotsResponseView<'static>> {
+    fn encode(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::buffa::bytes::Bytes, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body(self.reborrow(), codec)
+    }
+    /// An `OwnedView` still holds the buffer it was decoded from, so
+    /// its large fields can be handed to the response body by
+    /// reference count instead of copied. The bare view impl above
+    /// cannot do this: it has borrows but no buffer to name.
+    fn encode_segments(
+        &self,
+        codec: ::connectrpc::CodecFormat,
+    ) -> ::std::result::Result<::connectrpc::EncodedBody, ::connectrpc::ConnectError> {
+        ::connectrpc::__codegen::encode_view_body_segments(
+            self.reborrow(),
+            self.bytes(),
+            codec,
+        )
+    }
+}
 impl ::connectrpc::Encodable<GetResponseLogResponse>
 for __buffa::view::GetResponseLogResponseView<'_> {
     fn encode(
@@ -33970,6 +36441,12 @@ pub const MONITOR_SERVICE_GET_MONITOR_SUMMARY_SPEC: ::connectrpc::Spec = ::conne
 /// Static [`Spec`](::connectrpc::Spec) for the `ListResponseLogs` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
 pub const MONITOR_SERVICE_LIST_RESPONSE_LOGS_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
         "/monitor.v1.MonitorService/ListResponseLogs",
+        ::connectrpc::StreamType::Unary,
+    )
+    .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
+/// Static [`Spec`](::connectrpc::Spec) for the `ListMissedSlots` RPC, as seen by the server; the generated client passes it with [`origin`](::connectrpc::Spec::origin) `Client` (compare across sides with [`Spec::same_method`](::connectrpc::Spec::same_method)).
+pub const MONITOR_SERVICE_LIST_MISSED_SLOTS_SPEC: ::connectrpc::Spec = ::connectrpc::Spec::server(
+        "/monitor.v1.MonitorService/ListMissedSlots",
         ::connectrpc::StreamType::Unary,
     )
     .with_idempotency_level(::connectrpc::IdempotencyLevel::NoSideEffects);
@@ -34282,7 +36759,8 @@ pub trait MonitorService: Send + Sync + 'static {
     > + Send;
     /// Lists the checks of a monitor, newest first, one page at a time. An empty filter matches all of them.
     /// Each call reads a bounded part of the history, so a page with fewer than `limit` checks, or none, can
-    /// have a next page. The last page is the one without a `next_page_token`.
+    /// have a next page. The last page is the one without a `next_page_token`. ListMissedSlots lists the slots
+    /// in which no check ran.
     ///
     /// Errors: `not_found`; `invalid_argument` for a filter out of range and for a `page_token` that this method
     /// did not issue.
@@ -34303,8 +36781,33 @@ pub trait MonitorService: Send + Sync + 'static {
             impl ::connectrpc::Encodable<ListResponseLogsResponse> + Send + use<'a, Self>,
         >,
     > + Send;
+    /// Lists the slots of a monitor in which no check ran, newest first, one page at a time. An empty filter
+    /// matches all of them. Consecutive slots of a region that were missed for one reason are one entry. A slot
+    /// whose previous check still ran is `skipped`, and ListResponseLogs lists it.
+    ///
+    /// Errors: `not_found`; `invalid_argument` for a filter out of range and for a `page_token` that
+    /// this method did not return.
+    ///
+    /// `'a` lets the response body borrow from `&self` (e.g. server-resident state).
+    ///
+    /// `request` is borrowed from the request body and is valid for the
+    /// duration of the call; message fields are read directly on it
+    /// (zero-copy). The response cannot borrow from `request` — use
+    /// `.to_owned_message()` (or copy the specific fields) for anything
+    /// returned, stored, or moved into `tokio::spawn`.
+    fn list_missed_slots<'a>(
+        &'a self,
+        ctx: ::connectrpc::RequestContext,
+        request: ::connectrpc::ServiceRequest<'_, ListMissedSlotsRequest>,
+    ) -> impl ::std::future::Future<
+        Output = ::connectrpc::ServiceResult<
+            impl ::connectrpc::Encodable<ListMissedSlotsResponse> + Send + use<'a, Self>,
+        >,
+    > + Send;
     /// Returns a check with all stored details: attempts, redirects, assertions, and headers without
-    /// credentials. Details of a success are stored until the region's next success.
+    /// credentials. Details of a check that is not a success are stored for 14 days, those of a success until the
+    /// region's next success. A server that runs more than 1000 checks a second stores details of one success of
+    /// a region in ten minutes.
     ///
     /// Errors: `not_found`, including a check that is past its retention.
     ///
@@ -34683,6 +37186,31 @@ impl<S: MonitorService> MonitorServiceExt for S {
             .with_spec(MONITOR_SERVICE_LIST_RESPONSE_LOGS_SPEC)
             .route_view_idempotent(
                 MONITOR_SERVICE_SERVICE_NAME,
+                "ListMissedSlots",
+                {
+                    let svc = ::std::sync::Arc::clone(&self);
+                    ::connectrpc::view_handler_fn(move |
+                        ctx,
+                        req: ::buffa::view::OwnedView<
+                            __buffa::view::ListMissedSlotsRequestView<'static>,
+                        >,
+                        format|
+                    {
+                        let svc = ::std::sync::Arc::clone(&svc);
+                        async move {
+                            let sreq = ::connectrpc::ServiceRequest::<
+                                ListMissedSlotsRequest,
+                            >::from_parts(req.reborrow(), req.bytes());
+                            svc.list_missed_slots(ctx, sreq)
+                                .await?
+                                .encode::<ListMissedSlotsResponse>(format)
+                        }
+                    })
+                },
+            )
+            .with_spec(MONITOR_SERVICE_LIST_MISSED_SLOTS_SPEC)
+            .route_view_idempotent(
+                MONITOR_SERVICE_SERVICE_NAME,
                 "GetResponseLog",
                 {
                     let svc = ::std::sync::Arc::clone(&self);
@@ -34836,6 +37364,12 @@ impl<T: MonitorService> ::connectrpc::Dispatcher for MonitorServiceServer<T> {
                 Some(
                     ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
                         .with_spec(MONITOR_SERVICE_LIST_RESPONSE_LOGS_SPEC),
+                )
+            }
+            "ListMissedSlots" => {
+                Some(
+                    ::connectrpc::dispatcher::codegen::MethodDescriptor::unary(true)
+                        .with_spec(MONITOR_SERVICE_LIST_MISSED_SLOTS_SPEC),
                 )
             }
             "GetResponseLog" => {
@@ -35089,6 +37623,24 @@ impl<T: MonitorService> ::connectrpc::Dispatcher for MonitorServiceServer<T> {
                     svc.list_response_logs(ctx, req)
                         .await?
                         .encode::<ListResponseLogsResponse>(format)
+                })
+            }
+            "ListMissedSlots" => {
+                let svc = ::std::sync::Arc::clone(&self.inner);
+                Box::pin(async move {
+                    let body = ::connectrpc::dispatcher::codegen::request_proto_bytes::<
+                        ListMissedSlotsRequest,
+                    >(request.encoded()?, format)?;
+                    let req: __buffa::view::ListMissedSlotsRequestView<'_> = ::connectrpc::dispatcher::codegen::decode_borrowed_request_view(
+                        &body,
+                        ctx.decode_options(),
+                    )?;
+                    let req = ::connectrpc::ServiceRequest::<
+                        ListMissedSlotsRequest,
+                    >::from_parts(&req, &body);
+                    svc.list_missed_slots(ctx, req)
+                        .await?
+                        .encode::<ListMissedSlotsResponse>(format)
                 })
             }
             "GetResponseLog" => {
@@ -35748,6 +38300,43 @@ where
                 &self.transport,
                 &self.config,
                 MONITOR_SERVICE_LIST_RESPONSE_LOGS_SPEC
+                    .with_origin(::connectrpc::SpecOrigin::Client),
+                request,
+                options,
+            )
+            .await
+    }
+    /// Call the ListMissedSlots RPC. Sends a request to /monitor.v1.MonitorService/ListMissedSlots.
+    pub async fn list_missed_slots(
+        &self,
+        request: ListMissedSlotsRequest,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::ListMissedSlotsResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        self.list_missed_slots_with_options(
+                request,
+                ::connectrpc::client::CallOptions::default(),
+            )
+            .await
+    }
+    /// Call the ListMissedSlots RPC with explicit per-call options. Options override [`ClientConfig`](::connectrpc::client::ClientConfig) defaults.
+    pub async fn list_missed_slots_with_options(
+        &self,
+        request: ListMissedSlotsRequest,
+        options: ::connectrpc::client::CallOptions,
+    ) -> Result<
+        ::connectrpc::client::UnaryResponse<
+            ::buffa::view::OwnedView<__buffa::view::ListMissedSlotsResponseView<'static>>,
+        >,
+        ::connectrpc::ConnectError,
+    > {
+        ::connectrpc::client::call_unary(
+                &self.transport,
+                &self.config,
+                MONITOR_SERVICE_LIST_MISSED_SLOTS_SPEC
                     .with_origin(::connectrpc::SpecOrigin::Client),
                 request,
                 options,

@@ -16,6 +16,8 @@ pub struct SummaryNumbers {
     pub failure: u32,
     /// Slots left out.
     pub skipped: u32,
+    /// Slots that nobody ran.
+    pub missed: u32,
     /// Percentiles 50, 75, 90, 95 and 99.
     pub percentiles_us: [Option<u32>; 5],
     /// The mean.
@@ -26,7 +28,7 @@ pub struct SummaryNumbers {
 
 impl From<SummaryNumbers> for wire::Summary {
     fn from(numbers: SummaryNumbers) -> Self {
-        let SummaryNumbers { success, degraded, failure, skipped, .. } = numbers;
+        let SummaryNumbers { success, degraded, failure, skipped, missed, .. } = numbers;
         let [p50, p75, p90, p95, p99] = numbers.percentiles_us.map(|part| part.map(micros));
         Self {
             checks: micros(success.saturating_add(degraded).saturating_add(failure)),
@@ -41,6 +43,7 @@ impl From<SummaryNumbers> for wire::Summary {
             p99_us: p99,
             mean_us: numbers.mean_us.map(micros),
             last_checked_at: numbers.last_at.map(instant).unwrap_or_default(),
+            missed: micros(missed),
         }
     }
 }

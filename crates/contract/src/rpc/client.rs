@@ -9,6 +9,7 @@ use http::{HeaderValue, Uri};
 use rules::{Secret, limits};
 
 use super::{Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER, Network, Transport, Whoami, whoami};
+use crate::audit::wire::AuditServiceClient;
 use crate::incident::wire::IncidentServiceClient;
 use crate::maintenance::wire::MaintenanceServiceClient;
 use crate::monitor::wire::MonitorServiceClient;
@@ -26,6 +27,8 @@ pub const CALL_TIMEOUT: Duration = limits::TRIGGER_ANSWERED_WITHIN;
 /// [`super::Error`] that the server sent, or `unavailable` when there was no answer.
 #[derive(Clone)]
 pub struct Client {
+    /// `audit.v1.AuditService`.
+    pub audit: AuditServiceClient<HttpClient>,
     /// `incident.v1.IncidentService`.
     pub incidents: IncidentServiceClient<Transport>,
     /// `maintenance.v1.MaintenanceService`.
@@ -100,6 +103,7 @@ impl Client {
             .with_default_timeout(CALL_TIMEOUT)
             .with_default_header(KEY_HEADER, header.clone());
         Ok(Self {
+            audit: AuditServiceClient::new(transport.clone(), config.clone()),
             incidents: IncidentServiceClient::new(transport.clone(), config.clone()),
             maintenances: MaintenanceServiceClient::new(transport.clone(), config.clone()),
             monitors: MonitorServiceClient::new(transport.clone(), config.clone()),

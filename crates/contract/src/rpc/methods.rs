@@ -108,6 +108,7 @@ mod tests {
             .map(|it| format!("{} {}", if it.reads_only { "reads " } else { "writes" }, it.path))
             .collect();
         insta::assert_snapshot!(shown.join("\n"), @"
+        reads  /audit.v1.AuditService/ListAuditEntries
         writes /monitor.v1.MonitorService/CreateHttpMonitor
         writes /monitor.v1.MonitorService/CreateTcpMonitor
         writes /monitor.v1.MonitorService/CreateDnsMonitor
@@ -121,6 +122,7 @@ mod tests {
         reads  /monitor.v1.MonitorService/GetMonitorStatus
         reads  /monitor.v1.MonitorService/GetMonitorSummary
         reads  /monitor.v1.MonitorService/ListResponseLogs
+        reads  /monitor.v1.MonitorService/ListMissedSlots
         reads  /monitor.v1.MonitorService/GetResponseLog
         reads  /incident.v1.IncidentService/ListIncidents
         reads  /incident.v1.IncidentService/GetIncident

@@ -14,10 +14,11 @@ use contract::monitor::wire::{
     DeleteMonitorRequest, DeleteMonitorResponse, GetMonitorRequest, GetMonitorResponse,
     GetMonitorStatusRequest, GetMonitorStatusResponse, GetMonitorSummaryRequest,
     GetMonitorSummaryResponse, GetResponseLogRequest, GetResponseLogResponse, HttpMonitor,
-    ListMonitorsRequest, ListMonitorsResponse, ListResponseLogsRequest, ListResponseLogsResponse,
-    MonitorService, MonitorServiceExt, TriggerMonitorRequest, TriggerMonitorResponse,
-    UpdateDnsMonitorRequest, UpdateDnsMonitorResponse, UpdateHttpMonitorRequest,
-    UpdateHttpMonitorResponse, UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
+    ListMissedSlotsRequest, ListMissedSlotsResponse, ListMonitorsRequest, ListMonitorsResponse,
+    ListResponseLogsRequest, ListResponseLogsResponse, MonitorService, MonitorServiceExt,
+    TriggerMonitorRequest, TriggerMonitorResponse, UpdateDnsMonitorRequest,
+    UpdateDnsMonitorResponse, UpdateHttpMonitorRequest, UpdateHttpMonitorResponse,
+    UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
 };
 use contract::rpc::{self, RequestContext, Response, ServiceRequest, ServiceResult};
 use http_body_util::BodyExt as _;
@@ -147,6 +148,14 @@ impl MonitorService for Echo {
         _: ServiceRequest<'_, ListResponseLogsRequest>,
     ) -> ServiceResult<ListResponseLogsResponse> {
         Response::ok(ListResponseLogsResponse::default())
+    }
+
+    async fn list_missed_slots(
+        &self,
+        _: RequestContext,
+        _: ServiceRequest<'_, ListMissedSlotsRequest>,
+    ) -> ServiceResult<ListMissedSlotsResponse> {
+        Response::ok(ListMissedSlotsResponse::default())
     }
 
     async fn get_response_log(

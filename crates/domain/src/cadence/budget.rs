@@ -3,7 +3,7 @@
 
 use rules::{Timestamp, limits};
 
-/// A token bucket that limits the confirmation checks of the whole server.
+/// A token bucket that limits checks of the whole server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     per_second: u32,
@@ -23,6 +23,12 @@ impl Budget {
     /// Creates the server's budget for confirmation checks.
     pub const fn of_opinions(now: Timestamp) -> Self {
         Self::new(limits::OPINIONS_PER_SECOND, limits::OPINIONS_BURST, now)
+    }
+
+    /// Returns the server's budget for checks that keep their details if they succeed.
+    pub const fn of_details(now: Timestamp) -> Self {
+        let per_second = limits::DETAILED_CHECKS_PER_SECOND;
+        Self::new(per_second, per_second, now)
     }
 
     /// Takes one token; returns whether one was available. Adds nothing if the clock was set back.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rules::{ById, MonitorId, Region, Timestamp};
 
-use super::{Budget, Missed, Regions, Slots};
+use super::{Budget, Missed, MissedReason, Regions, Slots};
 
 /// Due slots of (monitor, region), earliest first. An entry takes 16 bytes, a monitor about 50.
 /// Removal is lazy: an edit or a removal changes the generation, and outdated entries are dropped
@@ -196,6 +196,7 @@ impl Schedule {
                 first_slot: entry.due,
                 last_slot: slots.at_or_before(now).max(entry.due),
                 count: 1 + slots.count_between(entry.due, now),
+                reason: MissedReason::Changed,
             }
         };
         own.map(missed).collect()
@@ -325,6 +326,7 @@ impl Place {
             // Counts the slots between the first and the one to run; the first counts instead of
             // the latter.
             count: slots.count_between(entry.due, slot),
+            reason: MissedReason::Overloaded,
         });
         let call = if self.running.insert(region) { Call::Run } else { Call::Skip };
         let handle = Handle { index: entry.index() as u32, generation: self.generation };

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use rules::{MonitorId, Region, Timestamp};
 
+use super::{Missed, MissedReason};
+
 /// A set of regions in 4 bytes, in the order of the specification (§8.3). The position of a region
 /// in the set is its rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,25 +27,6 @@ const GRID_MS: i64 = 100;
 pub struct Slots {
     period_ms: i64,
     phase_ms: i64,
-}
-
-/// Consecutive slots of a monitor in a region that were missed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missed {
-    pub monitor: MonitorId,
-    pub region: Region,
-    pub first_slot: Timestamp,
-    /// Equal to `first_slot` if only one slot was missed.
-    pub last_slot: Timestamp,
-    /// Number of slots including both ends; at least 1.
-    pub count: u32,
-}
-
-impl Missed {
-    /// Creates the record of one missed slot.
-    pub const fn slot(monitor: MonitorId, region: Region, slot: Timestamp) -> Self {
-        Self { monitor, region, first_slot: slot, last_slot: slot, count: 1 }
-    }
 }
 
 impl Regions {
@@ -170,10 +153,7 @@ pub fn missed_while_down(
             if is_known(region, slot) {
                 found.extend(range.take());
             } else {
-                extend(
-                    &mut range,
-                    Missed { monitor, region, first_slot: slot, last_slot: slot, count: 1 },
-                );
+                extend(&mut range, Missed::slot(monitor, region, slot, MissedReason::Down));
             }
             slot = slots.after(slot);
         }
@@ -181,7 +161,8 @@ pub fn missed_while_down(
         let count = slots.count_between(since, time.now);
         if count > 0 {
             let (first_slot, last_slot) = (slots.after(since), slots.at_or_before(time.now));
-            extend(&mut range, Missed { monitor, region, first_slot, last_slot, count });
+            let reason = MissedReason::Down;
+            extend(&mut range, Missed { monitor, region, first_slot, last_slot, count, reason });
         }
         found.extend(range);
     }

@@ -73,11 +73,18 @@ pub struct HopEvidence {
 impl Evidence {
     /// Creates the evidence of all attempts of a plan and redacts the plan's secrets.
     pub fn of(plan: &Plan, attempts: Vec<(Attempt, Assessment)>) -> Self {
-        let secrets = Configured::of(plan);
+        let computed;
+        let secrets = match &plan.secrets {
+            Some(secrets) => secrets,
+            None => {
+                computed = Configured::of(&plan.check);
+                &computed
+            }
+        };
         let keep = |(attempt, assessment)| {
             let mut kept = keep::attempt(attempt, assessment);
             if !secrets.is_empty() {
-                kept.hide(&secrets);
+                kept.hide(secrets);
             }
             kept
         };

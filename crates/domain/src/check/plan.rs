@@ -7,6 +7,7 @@ use std::time::Duration;
 use rules::monitor::{Check, Monitor};
 use rules::{MonitorId, Region, Timestamp, WorkspaceId, limits};
 
+use super::redact::Configured;
 use super::{dns::DnsPlan, http::HttpPlan, tcp::TcpPlan};
 
 /// Everything a probe needs to check one revision of a monitor.
@@ -23,6 +24,8 @@ pub struct Plan {
     pub retry: u8,
     /// A success that takes longer is degraded; `None` for no limit.
     pub slow_above: Option<Duration>,
+    /// The configured secrets, which are hidden in details; `None` if they are too large to keep.
+    pub(in crate::check) secrets: Option<Configured>,
 }
 
 /// The request and assertions of one kind of monitor.
@@ -95,6 +98,7 @@ impl Plan {
             Check::Dns(dns) => PlannedCheck::Dns(DnsPlan::of(dns).map_err(unplannable)?),
         };
         let slow_above = settings.effective_degraded_at_ms();
+        let secrets = Some(Configured::of(&check)).filter(Configured::is_small);
         Ok(Self {
             monitor: monitor.id,
             workspace: monitor.workspace,
@@ -103,6 +107,7 @@ impl Plan {
             timeout: settings.effective_timeout(),
             retry: settings.retry,
             slow_above: (slow_above > 0).then(|| Duration::from_millis(u64::from(slow_above))),
+            secrets,
         })
     }
 }

@@ -2,10 +2,11 @@
 //! the evidence.
 
 mod configured;
+mod forms;
 
 use std::borrow::Cow;
 
-pub(super) use configured::Configured;
+pub(crate) use configured::Configured;
 
 /// Replacement for a credential.
 const HIDDEN: &str = "…";
@@ -58,6 +59,10 @@ pub(super) fn shown(text: &str) -> String {
 /// Shortens `text` to `chars` characters including a final `…` if cut. Replaces control characters
 /// by spaces.
 pub(super) fn shorten(text: &str, chars: usize) -> String {
+    // Most texts are short and on one line.
+    if text.len() <= chars && !text.chars().any(char::is_control) {
+        return text.to_owned();
+    }
     let one_line = |text: &str| -> String {
         text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
     };

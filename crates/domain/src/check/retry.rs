@@ -73,6 +73,7 @@ mod tests {
             timeout: Duration::from_secs(1),
             retry,
             slow_above: None,
+            secrets: None,
         };
         Job {
             plan: Arc::new(plan),

@@ -11,6 +11,8 @@ use percent_encoding::percent_decode_str;
 use rules::{ChannelId, Secret, Timestamp};
 use serde_json::Value;
 
+use crate::check::redact::Configured;
+
 /// Data of one delivery that is independent of the vendor.
 #[derive(Clone, Debug)]
 pub struct Envelope<'e> {
@@ -135,6 +137,12 @@ impl HttpMessage {
         Self::post(url, "application/x-www-form-urlencoded", body)
     }
 
+    /// Hides the secrets of this message in what its receiver said, which may repeat it.
+    pub fn hide_secrets(&self, said: &mut String) {
+        let headers = self.headers.iter().map(|(name, value)| (name.as_str(), &**value.expose()));
+        Configured::of_message(self.url.expose(), headers).hide(said);
+    }
+
     /// Sets a header, replacing one of the same name.
     pub(super) fn with(mut self, name: HeaderName, value: String) -> Self {
         self.headers.retain(|(other, _)| *other != name);
@@ -202,6 +210,26 @@ mod tests {
         let message = HttpMessage::json("https://hunter2@example.com/hunter2", &body);
         let shown = format!("{message:?}");
         assert!(!shown.contains("hunter2") && shown.contains("authorization"), "{shown}");
+    }
+
+    // issue 16, point 9: a receiver that echoes its request
+    #[test]
+    fn echoed_secrets_are_hidden_from_the_delivery_log() {
+        let url = "https://ada:pass-word@example.com/hooks/s3cr3t-path?k=qu3ry";
+        let message = HttpMessage::json(url, &Value::Null)
+            .with(HeaderName::from_static("x-token"), "t0ken".to_owned());
+        for (said, expected) in [
+            ("no hook s3cr3t-path", "no hook …"),
+            ("/hooks/s3cr3t%2Dpath?k=qu3ry", "/hooks/…?k=…"),
+            ("bad token t0ken", "bad token …"),
+            ("Basic YWRhOnBhc3Mtd29yZA== is wrong", "… is wrong"),
+            ("ada:pass-word", "…"),
+            ("application/json is fine", "application/json is fine"),
+        ] {
+            let mut said = said.to_owned();
+            message.hide_secrets(&mut said);
+            assert_eq!(said, expected);
+        }
     }
 
     #[test]

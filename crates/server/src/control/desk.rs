@@ -343,7 +343,7 @@ impl From<Workspace> for WorkspaceRow {
 
 impl From<AuditEntry> for AuditRow {
     fn from(entry: AuditEntry) -> Self {
-        let AuditEntry { number: _, at, actor, action, resource_id, detail } = entry;
+        let AuditEntry { number: _, at, actor, action, resource_id, detail, key_name: _ } = entry;
         Self { happened_at: at, actor, action, resource_id, detail }
     }
 }

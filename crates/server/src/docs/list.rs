@@ -84,6 +84,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "reference/status_report.v1.md",
             "reference/maintenance.v1.md",
             "reference/region.v1.md",
+            "reference/audit.v1.md",
         ],
     },
     Chapter {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::cadence::{Asked, Budget, Call, Due, First, Missed, Regions, Schedule};
+use domain::cadence::{Asked, Budget, Call, Due, First, Missed, MissedReason, Regions, Schedule};
 use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
 use rules::{ById, MonitorId, Region, Timestamp, WorkspaceId};
 use tokio::sync::{mpsc, oneshot};
@@ -15,9 +15,9 @@ use crate::context::Context;
 use crate::lane::{Errand, Finished, Jobs, Report, UnderWay, Validity};
 use crate::observe::metrics::Metrics;
 
-/// How old the kept evidence of a success may be: a check whose slot is the first of such a stretch
-/// keeps it (docs/decisions/0008-evidence.md). Stretches of each monitor begin at a time of its own,
-/// so that what all keep comes in as evenly as their checks.
+/// If the server runs more checks than have details (`limits::DETAILED_CHECKS_PER_SECOND`), the first check of
+/// each stretch of this length has them (docs/decisions/0054-latest-success.md). The stretches of a monitor begin
+/// at a time of its own, so that details come as evenly as checks.
 const EVIDENCE_EVERY_MS: i64 = 600_000;
 
 /// Slots that are called between two looks at the clock.
@@ -51,6 +51,8 @@ pub(super) struct Cadence {
     metrics: Metrics,
     schedule: Schedule,
     opinions: Budget,
+    /// Checks that keep their details if they succeed.
+    details: Budget,
     plans: ById<MonitorId, (Arc<Plan>, Validity)>,
     /// Monitors on the timetable by workspace. These workspaces share the places.
     workspaces: HashMap<WorkspaceId, usize>,
@@ -74,11 +76,13 @@ impl Cadence {
         finished: Arc<Finished>,
     ) -> Self {
         let opinions = Budget::of_opinions(ctx.now());
+        let details = Budget::of_details(ctx.now());
         Self {
             ctx,
             metrics,
             schedule: Schedule::default(),
             opinions,
+            details,
             plans: ById::default(),
             workspaces: HashMap::new(),
             places,
@@ -214,7 +218,9 @@ impl Cadence {
             }
             if job.trigger == Trigger::Scheduled {
                 self.metrics.expired_slots.inc();
-                self.report_missed(Missed::slot(job.plan.monitor, job.region, job.slot)).await;
+                let reason = MissedReason::Overloaded;
+                let missed = Missed::slot(job.plan.monitor, job.region, job.slot, reason);
+                self.report_missed(missed).await;
             }
         }
     }
@@ -237,7 +243,8 @@ impl Cadence {
             slot: due.slot,
             trigger: Trigger::Scheduled,
             next_slot: due.next_slot,
-            keep_evidence: keeps_evidence(due.monitor, due.slot, due.next_slot),
+            keep_evidence: self.details.take(self.last_call)
+                || keeps_evidence(due.monitor, due.slot, due.next_slot),
         };
         match due.call {
             Call::Run => {
@@ -269,7 +276,7 @@ impl Cadence {
                 slot: now,
                 trigger: Trigger::Opinion,
                 next_slot,
-                keep_evidence: false,
+                keep_evidence: self.details.take(now),
             };
             let (handle, validity) = (Some(handle), validity.clone());
             let under_way = self.under_way.begin();

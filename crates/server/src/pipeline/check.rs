@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 
-use domain::cadence::Missed;
+use domain::cadence::{Missed, MissedReason};
 use domain::check::{Job, PlannedCheck, Trigger, conclude};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, TryFutureExt as _};
@@ -56,10 +56,10 @@ impl Checkers {
         }
         jobs.close();
         while let Some(errand) = jobs.recv().await {
-            self.miss(&errand.job).await;
+            self.miss(&errand.job, MissedReason::Down).await;
         }
         for errand in self.places.drain() {
-            self.miss(&errand.job).await;
+            self.miss(&errand.job, MissedReason::Down).await;
         }
     }
 
@@ -72,7 +72,7 @@ impl Checkers {
         // what it is, because it starts others of its kind.
         let check: BoxFuture<'static, ()> = Box::pin(async move {
             if this.stop.is_cancelled() {
-                this.miss(&errand.job).await;
+                this.miss(&errand.job, MissedReason::Down).await;
             } else {
                 this.check(errand).await;
             }
@@ -84,12 +84,12 @@ impl Checkers {
     }
 
     /// Reports that nobody ran a slot; what ran beside the slots is nobody's promise.
-    async fn miss(&self, job: &Job) {
+    async fn miss(&self, job: &Job, reason: MissedReason) {
         if job.trigger != Trigger::Scheduled {
             return;
         }
         self.metrics.missed_slots.inc();
-        let missed = Missed::slot(job.plan.monitor, job.region, job.slot);
+        let missed = Missed::slot(job.plan.monitor, job.region, job.slot, reason);
         // The judge ends last; see `Running::stop`.
         let _ = self.reports.send(Report::Missed(missed)).await;
     }
@@ -100,7 +100,7 @@ impl Checkers {
         let Errand { job, handle, reply, validity, under_way: _under_way } = errand;
         // It waited until its monitor was another one.
         if !validity.holds() {
-            return self.miss(&job).await;
+            return self.miss(&job, MissedReason::Changed).await;
         }
         let begun = self.ctx.now();
         self.metrics.lateness_seconds.observe(begun.since(job.slot).as_secs_f64());
@@ -126,9 +126,9 @@ impl Checkers {
             Some(Err(Panicked)) => {
                 let monitor = job.plan.monitor;
                 error!(monitor.id = %monitor, "a check of monitor `{monitor}` panicked, which is a fault of this program; its slot counts as missed");
-                return self.miss(&job).await;
+                return self.miss(&job, MissedReason::Fault).await;
             }
-            None => return self.miss(&job).await,
+            None => return self.miss(&job, MissedReason::Down).await,
         };
         self.metrics.checks(kind(&job.plan.check), result.outcome).inc();
         self.metrics.check_seconds.observe(result.finished_at.since(begun).as_secs_f64());

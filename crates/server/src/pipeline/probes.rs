@@ -61,6 +61,14 @@ impl Probes {
         &self.known(slot).0.0
     }
 
+    /// Returns the place that checks of a region come from, if its probe is the server's own or serves several
+    /// regions: these are one place.
+    pub fn place_of(&self, region: Region) -> Option<&str> {
+        let slot = self.serving(region).probe;
+        let is_shared = self.serving.iter().filter(|other| **other == slot).count() > 1;
+        (is_shared || slot == ProbeSlot::EMBEDDED).then(|| self.name(slot))
+    }
+
     /// Returns whether one probe serves all regions.
     pub fn is_one(&self) -> bool {
         self.known.len() == 1

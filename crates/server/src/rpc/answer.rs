@@ -3,12 +3,13 @@
 use contract::monitor::instant;
 use contract::monitor::wire::{CheckResult, Phases, RegionStatus};
 use domain::check::CheckResult as Checked;
+use rules::Region;
 
 use crate::observe::metrics::word;
-use crate::pipeline::RegionView;
+use crate::pipeline::{Probes, RegionView};
 
 /// The result of one check that was asked for.
-pub(super) fn shown_result(result: &Checked) -> CheckResult {
+pub(super) fn shown_result(result: &Checked, probes: &Probes) -> CheckResult {
     let last = result.evidence.as_ref().and_then(|evidence| evidence.attempts.last());
     let micros = |part: Option<u32>| part.map(|us| i32::try_from(us).unwrap_or(i32::MAX));
     CheckResult {
@@ -28,18 +29,25 @@ pub(super) fn shown_result(result: &Checked) -> CheckResult {
         status_code: result.status.map(i32::from),
         finished_at: instant(result.finished_at),
         attempts: i32::from(result.attempts),
+        place: place(probes, result.identity.region),
     }
 }
 
 /// What is known of a monitor in one region.
-pub(super) fn shown_region(view: &RegionView) -> RegionStatus {
+pub(super) fn shown_region(view: &RegionView, probes: &Probes) -> RegionStatus {
     RegionStatus {
         region: view.region.to_string(),
         status: view.status.to_string(),
         checked_at: view.checked_at.map(instant).unwrap_or_default(),
         latency_ms: view.latency_us.map(millis),
         served_by: view.served_by.clone(),
+        place: place(probes, view.region),
     }
+}
+
+/// Returns the place that checks of a region come from; empty if the region has a probe of its own.
+pub(super) fn place(probes: &Probes, region: Region) -> String {
+    probes.place_of(region).unwrap_or_default().to_owned()
 }
 
 /// Whole milliseconds, rounded up, so that nothing took none.

@@ -2,9 +2,11 @@
 //! here, what the places in a list look like in `place`, how evidence is shown in `log`.
 
 mod log;
+mod missed;
 mod place;
 
 pub(super) use log::{attempt, trigger};
+pub(super) use missed::missed;
 
 use std::time::Duration;
 
@@ -62,6 +64,12 @@ pub(super) async fn summary(
     let range = Span { from, to: now };
     let left_out = app.store.maintenances().left_out(caller.workspace, monitor, range).await;
     let up = uptime(before, &changes, &left_out.map_err(refusal)?, range);
+    let missed = app.store.missed().counts(caller.workspace, monitor, from).await;
+    let mut missed = missed.map_err(refusal)?;
+    missed.retain(|region, _| wanted.is_empty() || wanted.contains(region));
+    for region in missed.keys() {
+        sums.entry(*region).or_default();
+    }
     let mut total = Sum::default();
     for sum in sums.values() {
         total.merge(sum);
@@ -70,7 +78,7 @@ pub(super) async fn summary(
         .iter()
         .map(|(region, sum)| RegionSummary {
             region: region.to_string(),
-            summary: shown(sum).into(),
+            summary: shown(sum, missed.get(region).copied().unwrap_or_default()).into(),
         })
         .collect();
     regions.sort_unstable_by(|a, b| a.region.cmp(&b.region));
@@ -79,7 +87,7 @@ pub(super) async fn summary(
         window: (*name).to_owned(),
         from: instant(from),
         to: instant(now),
-        total: shown(&total).into(),
+        total: shown(&total, missed.values().sum()).into(),
         regions,
         uptime_millionths: up.map(|up| micros(up.millionths())),
     })
@@ -99,6 +107,7 @@ pub(super) async fn list(
         triggers: known(&request.triggers, TRIGGERS, log::trigger, "triggers", &mut wrong),
         from: time(request.from.as_option(), "from", &mut wrong),
         to: time(request.to.as_option(), "to", &mut wrong),
+        with_details: request.with_details.unwrap_or_default(),
     };
     let token = request.page_token.as_deref().filter(|token| !token.is_empty());
     let after = token.and_then(place::read);
@@ -114,7 +123,11 @@ pub(super) async fn list(
     let page =
         logs.list(caller.workspace, monitor, &filter, after, limit).await.map_err(refusal)?;
     Ok(ListResponseLogsResponse {
-        logs: page.logs.iter().map(log::line).collect(),
+        logs: page
+            .logs
+            .iter()
+            .map(|it| log::line(it, app.pipeline.probes(), page.details.contains(&it.identity)))
+            .collect(),
         next_page_token: page.next.as_ref().map(place::token).unwrap_or_default(),
     })
 }
@@ -142,7 +155,7 @@ pub(super) async fn get(
     let result = found.map_err(refusal)?;
     let attempts = result.evidence.iter().flat_map(|evidence| &evidence.attempts);
     Ok(GetResponseLogResponse {
-        log: log::line(&result).into(),
+        log: log::line(&result, app.pipeline.probes(), result.evidence.is_some()).into(),
         attempts: attempts.map(|it| log::attempt(it, secrets(caller))).collect(),
     })
 }
@@ -203,7 +216,7 @@ fn hour_of(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(millis - millis.rem_euclid(HOUR_MILLIS))
 }
 
-fn shown(sum: &Sum) -> Summary {
+fn shown(sum: &Sum, missed: u64) -> Summary {
     let latencies = sum.latency.count();
     let mean_us = sum.latency_us.checked_div(latencies);
     SummaryNumbers {
@@ -211,6 +224,7 @@ fn shown(sum: &Sum) -> Summary {
         degraded: sum.degraded,
         failure: sum.failure,
         skipped: sum.skipped,
+        missed: u32::try_from(missed).unwrap_or(u32::MAX),
         percentiles_us: [50, 75, 90, 95, 99].map(|percent| sum.latency.percentile(percent)),
         mean_us: mean_us.map(|mean| u32::try_from(mean).unwrap_or(u32::MAX)),
         last_at: sum.last_at,

@@ -55,10 +55,15 @@ impl IncidentService for Incidents {
     ) -> ServiceResult<GetIncidentResponse> {
         let (caller, id) = (caller(&context), id(NOUN, request.id)?);
         let found = self.0.store.incidents().get(caller.workspace, id).await.map_err(refusal)?;
+        let probes = self.0.pipeline.probes();
         Response::ok(GetIncidentResponse {
             incident: shown(&found.incident).into(),
-            timeline: found.timeline.iter().map(entry).collect(),
-            evidence: found.evidence.iter().map(|it| evidence(it, secrets(caller))).collect(),
+            timeline: found.timeline.iter().map(|it| entry(it, probes)).collect(),
+            evidence: found
+                .evidence
+                .iter()
+                .map(|it| evidence(it, probes, secrets(caller)))
+                .collect(),
         })
     }
 
@@ -99,7 +104,9 @@ impl IncidentService for Incidents {
         };
         let written = self.0.store.incidents().comment(new, change(&self.0, caller)).await;
         let written = written.map_err(refusal)?.into_inner();
-        Response::ok(CommentIncidentResponse { entry: entry(&written).into() })
+        Response::ok(CommentIncidentResponse {
+            entry: entry(&written, self.0.pipeline.probes()).into(),
+        })
     }
 }
 

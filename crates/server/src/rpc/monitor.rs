@@ -7,10 +7,11 @@ use contract::monitor::wire::{
     DeleteMonitorRequest, DeleteMonitorResponse, GetMonitorRequest, GetMonitorResponse,
     GetMonitorStatusRequest, GetMonitorStatusResponse, GetMonitorSummaryRequest,
     GetMonitorSummaryResponse, GetResponseLogRequest, GetResponseLogResponse, Kind,
-    ListMonitorsRequest, ListMonitorsResponse, ListResponseLogsRequest, ListResponseLogsResponse,
-    MonitorService, TriggerMonitorRequest, TriggerMonitorResponse, UpdateDnsMonitorRequest,
-    UpdateDnsMonitorResponse, UpdateHttpMonitorRequest, UpdateHttpMonitorResponse,
-    UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
+    ListMissedSlotsRequest, ListMissedSlotsResponse, ListMonitorsRequest, ListMonitorsResponse,
+    ListResponseLogsRequest, ListResponseLogsResponse, MonitorService, TriggerMonitorRequest,
+    TriggerMonitorResponse, UpdateDnsMonitorRequest, UpdateDnsMonitorResponse,
+    UpdateHttpMonitorRequest, UpdateHttpMonitorResponse, UpdateTcpMonitorRequest,
+    UpdateTcpMonitorResponse,
 };
 use contract::monitor::{Identified, Shown, instant, mask};
 use contract::rpc::{
@@ -182,7 +183,7 @@ impl MonitorService for Monitors {
         let results = self.0.pipeline.trigger(&stored.monitor).await;
         let mut results = results.map_err(|error| unavailable(&error, request.id))?;
         results.sort_unstable_by_key(|result| result.identity.region.as_str());
-        let results = results.iter().map(shown_result).collect();
+        let results = results.iter().map(|it| shown_result(it, self.0.pipeline.probes())).collect();
         Response::ok(TriggerMonitorResponse { results })
     }
 
@@ -210,7 +211,7 @@ impl MonitorService for Monitors {
             id: id.to_string(),
             status: status.to_string(),
             since: instant(since),
-            regions: regions.iter().map(shown_region).collect(),
+            regions: regions.iter().map(|it| shown_region(it, self.0.pipeline.probes())).collect(),
             incident_id: incident.map(|incident| incident.to_string()).unwrap_or_default(),
             maintenance_until,
         })
@@ -232,6 +233,15 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<ListResponseLogsResponse> {
         let request = request.to_owned_message();
         Response::ok(history::list(&self.0, caller(&context), request).await?)
+    }
+
+    async fn list_missed_slots(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListMissedSlotsRequest>,
+    ) -> ServiceResult<ListMissedSlotsResponse> {
+        let request = request.to_owned_message();
+        Response::ok(history::missed(&self.0, caller(&context), request).await?)
     }
 
     async fn get_response_log(

@@ -14,7 +14,7 @@ use std::time::Duration;
 use domain::check::{CheckResult, Outcome};
 use rules::{MonitorId, Scope, Timestamp, WorkspaceId};
 use serde_json::{Value, json};
-use store::{Incident, Store};
+use store::{Incident, MissedFilter, Store};
 use testkit::server::{Caller, START, TestServer};
 
 /// Period of the tests' monitors, unless they say otherwise.
@@ -136,9 +136,13 @@ impl Stored {
         .await
     }
 
-    /// How many slots nobody ran.
+    /// The slots that nobody ran, oldest first.
     async fn missed(&self, monitor: MonitorId) -> Vec<domain::cadence::Missed> {
-        self.store.missed().since(self.workspace, monitor, START, ALL).await.unwrap()
+        let filter = MissedFilter { from: Some(START), ..MissedFilter::default() };
+        let missed = self.store.missed().list(self.workspace, monitor, &filter, None, ALL).await;
+        let mut ranges = missed.unwrap().ranges;
+        ranges.reverse();
+        ranges
     }
 }
 

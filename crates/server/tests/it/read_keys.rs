@@ -113,8 +113,8 @@ fn ids<'a>(value: &'a Value, prefix: &str, found: &mut Vec<&'a str>) {
 async fn everything(caller: &Caller, monitor: &str) -> Vec<(String, String)> {
     let mut answers: Vec<(String, Value)> = Vec::new();
     for method in methods().iter().filter(|it| it.reads_only && it.name.starts_with("List")) {
-        let request =
-            if method.name == "ListResponseLogs" { json!({ "id": monitor }) } else { json!({}) };
+        let of_monitor = ["ListResponseLogs", "ListMissedSlots"].contains(&method.name.as_str());
+        let request = if of_monitor { json!({ "id": monitor }) } else { json!({}) };
         answers.push((
             method.name.clone(),
             call(caller, &method.service, &method.name, request).await,

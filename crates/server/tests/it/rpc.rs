@@ -1,5 +1,6 @@
 //! The services, one file per service.
 
+mod audit;
 mod history;
 mod incident;
 mod kinds;

@@ -1,11 +1,11 @@
 //! Writes the evidence of a batch, with different statements for each engine. Stores only the
 //! latest success of each region.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use domain::check::{Evidence, Outcome};
+use domain::check::{CheckResult, Evidence, Identity, Outcome};
 use sqlx::PgConnection;
 
 use super::{COLUMN, row_of};
@@ -64,12 +64,20 @@ fn upsert_statement(rows: usize) -> String {
     statement
 }
 
-/// Stores the evidence of these results.
+/// Whether the database keeps the details of a result: if it is not a success, or among these successes.
+pub(crate) fn is_kept(result: &CheckResult, successes: &HashSet<Identity>) -> bool {
+    result.evidence.is_some()
+        && (result.outcome != Outcome::Success || successes.contains(&result.identity))
+}
+
+/// Stores the details of these results, of successes only of these.
 pub(crate) async fn insert(
     session: &mut Session,
     rows: &[ResultRow<'_>],
+    successes: &HashSet<Identity>,
 ) -> Result<(), StoreError> {
-    let kept = rows.iter().filter_map(|row| Some((row, row.result.evidence.as_deref()?)));
+    let kept = rows.iter().filter(|row| is_kept(row.result, successes));
+    let kept = kept.filter_map(|row| Some((row, row.result.evidence.as_deref()?)));
     let kept = without_earlier(kept.collect());
     let sealed: Vec<_> = kept.iter().map(|kept| seal(session, kept)).collect::<Result<_, _>>()?;
     if sealed.is_empty() {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::cadence::Missed;
+use domain::cadence::{Missed, MissedReason};
 use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
 use rules::{IncidentId, MonitorStatus, Region};
-use store::{Batch, StatusChange, StoreError};
+use store::{Batch, MissedFilter, MissedPage, StatusChange, StoreError};
 
 use crate::harness::{a_history, a_result, for_each_engine, instant, monitor_id};
 
@@ -182,16 +182,18 @@ async fn repeated_missed_range_is_counted_once() {
             first_slot: instant(0),
             last_slot: instant(30_000 * (i64::from(count) - 1)),
             count,
+            reason: MissedReason::Overloaded,
         };
         for count in [1, 4] {
             let missed = vec![range(count), Missed { monitor: monitor_id(9), ..range(count) }];
             home.commit(Batch { missed, ..Batch::default() }).await.unwrap();
         }
         let missed = home.store.missed();
-        let found = missed.since(home.workspace, monitor, instant(90_000), 10).await.unwrap();
-        assert_eq!(found, [range(4)]);
-        let later = missed.since(home.workspace, monitor, instant(90_001), 10).await.unwrap();
-        assert_eq!(later, []);
+        for (from, expected) in [(90_000, vec![range(4)]), (90_001, Vec::new())] {
+            let filter = MissedFilter { from: Some(instant(from)), ..MissedFilter::default() };
+            let found = missed.list(home.workspace, monitor, &filter, None, 10).await.unwrap();
+            assert_eq!(found, MissedPage { ranges: expected, next: None });
+        }
     })
     .await;
 }

@@ -1,12 +1,14 @@
 //! Evidence: all results that are not successes, and the latest success of each region.
 
-use domain::check::Outcome;
-use rules::{Region, Timestamp};
-use store::Batch;
+use domain::check::{Outcome, Trigger};
+use rules::{MonitorId, Region, Timestamp};
+use store::{Batch, KeepFor, LogFilter, LogPlace, Store};
 
 use crate::harness::{Home, a_result, for_each_engine, instant, with_evidence, workspace_id};
 
-const EVER: (Timestamp, Timestamp) = (instant(0), instant(1_000_000));
+/// The database keeps one success of each stretch of this length.
+const STRETCH: i64 = 600_000;
+const EVER: (Timestamp, Timestamp) = (instant(0), instant(100_000_000));
 
 async fn kept(home: &Home, monitor: rules::MonitorId) -> Vec<String> {
     let entries = home.store.evidence().between(home.workspace, monitor, EVER, 100).await.unwrap();
@@ -34,7 +36,7 @@ async fn evidence_keeps_failures_and_latest_successes() {
             (ams, 5, Outcome::Success, "late to arrive"),
         ];
         for (region, slot, outcome, body) in steps {
-            let result = with_evidence(a_result(monitor, region, slot), outcome, body);
+            let result = with_evidence(a_result(monitor, region, slot * STRETCH), outcome, body);
             home.commit(Batch { results: vec![result], ..Batch::default() }).await.unwrap();
         }
         assert_eq!(
@@ -71,7 +73,7 @@ async fn evidence_of_one_batch_equals_separate_batches() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (ams, arn) = (Region::FlyAms, Region::FlyArn);
-        let before = with_evidence(a_result(monitor, ams, 1), Outcome::Success, "before");
+        let before = with_evidence(a_result(monitor, ams, STRETCH), Outcome::Success, "before");
         home.commit(Batch { results: vec![before], ..Batch::default() }).await.unwrap();
         let results = [
             (ams, 3, Outcome::Success, "latest"),
@@ -82,7 +84,7 @@ async fn evidence_of_one_batch_equals_separate_batches() {
         ];
         let results = results
             .map(|(region, slot, outcome, body)| {
-                with_evidence(a_result(monitor, region, slot), outcome, body)
+                with_evidence(a_result(monitor, region, slot * STRETCH), outcome, body)
             })
             .to_vec();
         home.commit(Batch { results, ..Batch::default() }).await.unwrap();
@@ -113,6 +115,116 @@ async fn success_in_slot_of_failure_keeps_its_evidence() {
             home.commit(Batch { results: vec![result], ..Batch::default() }).await.unwrap();
         }
         assert!(kept(home, monitor).await.contains(&"fly-ams Failure broken".to_owned()));
+    })
+    .await;
+}
+
+/// The body that is kept of the scheduled check of a slot.
+async fn body(store: &Store, home: &Home, monitor: MonitorId, slot: i64) -> Option<String> {
+    let (region, trigger) = (Region::FlyAms, Trigger::Scheduled);
+    let place = LogPlace { slot: instant(slot), region, trigger, revision: 1 };
+    let log = store.logs().get(home.workspace, monitor, place).await.unwrap();
+    log.evidence.and_then(|evidence| evidence.attempts[0].body.clone())
+}
+
+async fn succeed(home: &Home, monitor: MonitorId, slots: &[i64]) {
+    for slot in slots {
+        let result = a_result(monitor, Region::FlyAms, *slot);
+        let results = vec![with_evidence(result, Outcome::Success, &format!("slot {slot}"))];
+        home.commit(Batch { results, ..Batch::default() }).await.unwrap();
+    }
+}
+
+// issue 16: "Keep details of the latest success per region"
+#[tokio::test]
+async fn latest_success_keeps_its_details_over_a_restart() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        succeed(home, monitor, &[130_000, 160_000, 190_000]).await;
+        let failed =
+            with_evidence(a_result(monitor, Region::FlyAms, 220_000), Outcome::Failure, "broken");
+        home.commit(Batch { results: vec![failed], ..Batch::default() }).await.unwrap();
+        // The database has the first one; a later one is in the file alone.
+        assert_eq!(
+            kept(home, monitor).await,
+            ["fly-ams Failure broken", "fly-ams Success slot 130000"]
+        );
+        assert_eq!(body(&home.store, home, monitor, 160_000).await, None);
+        assert_eq!(body(&home.store, home, monitor, 190_000).await.as_deref(), Some("slot 190000"));
+
+        let all = LogFilter { with_details: true, ..LogFilter::default() };
+        let logs = home.store.logs();
+        let page = logs.list(home.workspace, monitor, &all, None, 10).await.unwrap();
+        let slots = |page: &store::LogPage| -> Vec<u128> {
+            page.logs.iter().map(|log| log.identity.slot.since(instant(0)).as_millis()).collect()
+        };
+        assert_eq!(slots(&page), [220_000, 190_000, 130_000]);
+        assert!(page.logs.iter().all(|log| page.details.contains(&log.identity)));
+        let first = logs.list(home.workspace, monitor, &all, None, 2).await.unwrap();
+        let rest = logs.list(home.workspace, monitor, &all, first.next, 2).await.unwrap();
+        assert_eq!(
+            (slots(&first), slots(&rest), rest.next),
+            (vec![220_000, 190_000], vec![130_000], None)
+        );
+        let whole =
+            logs.list(home.workspace, monitor, &LogFilter::default(), None, 10).await.unwrap();
+        let detailed = whole.logs.iter().filter(|log| whole.details.contains(&log.identity));
+        assert_eq!((whole.logs.len(), detailed.count()), (4, 3));
+
+        home.store.clone().close().await.unwrap();
+        let again = Store::open(home.settings()).await.unwrap();
+        assert_eq!(body(&again, home, monitor, 190_000).await.as_deref(), Some("slot 190000"));
+        again.close().await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn database_keeps_one_success_in_ten_minutes() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let mut stored = Vec::new();
+        for minute in 0..40 {
+            succeed(home, monitor, &[minute * 60_000]).await;
+            let entries = home.store.evidence().between(home.workspace, monitor, EVER, 9).await;
+            stored.extend(entries.unwrap().iter().map(|entry| entry.identity.slot));
+        }
+        stored.dedup();
+        assert!((4..=5).contains(&stored.len()), "{stored:?}");
+        assert_eq!(
+            body(&home.store, home, monitor, 39 * 60_000).await.as_deref(),
+            Some("slot 2340000")
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn retention_erases_details_of_old_successes_and_deleted_monitors() {
+    for_each_engine(async |home| {
+        let (old, gone) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        succeed(home, old, &[0, 30_000]).await;
+        succeed(home, gone, &[0, 30_000]).await;
+        home.store
+            .monitors()
+            .delete(home.workspace, gone, crate::harness::at(40_000))
+            .await
+            .unwrap();
+        let keep = KeepFor::default();
+        home.store.retention().step(keep, instant(60_000)).await.unwrap();
+        let file = home.folder.path().join("aloft.successes");
+        let sealed = |file: &std::path::Path| {
+            let bytes = std::fs::read(file).unwrap();
+            bytes.iter().filter(|byte| **byte != 0).count()
+        };
+        let before = sealed(&file);
+        assert_eq!(body(&home.store, home, old, 30_000).await.as_deref(), Some("slot 30000"));
+        home.store
+            .retention()
+            .step(keep, instant(60_000) + 15 * std::time::Duration::from_hours(24))
+            .await
+            .unwrap();
+        assert!(sealed(&file) < before / 4, "{} of {before} bytes are left", sealed(&file));
     })
     .await;
 }

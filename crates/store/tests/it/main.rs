@@ -27,6 +27,7 @@ mod incidents;
 mod keys;
 mod logs;
 mod maintenances;
+mod missed;
 mod monitors;
 mod outbox;
 mod pages;

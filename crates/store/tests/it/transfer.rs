@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use domain::cadence::Missed;
+use domain::cadence::{Missed, MissedReason};
 use domain::check::Outcome;
 use rules::{ChannelId, MonitorStatus, Region, Scope};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -181,6 +181,7 @@ async fn filled_everywhere() -> Home {
         first_slot: instant(-HOUR),
         last_slot: instant(-HOUR),
         count: 1,
+        reason: MissedReason::Changed,
     };
     let batch = Batch {
         results,

@@ -6,13 +6,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use domain::cadence::MissedReason;
 use domain::check::{Outcome, Phases, Trigger};
 use rules::{MonitorId, PageId, Region, Secret, SubscriberId, WorkspaceId};
 use sha2::{Digest as _, Sha256};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
-use store::{Database, MasterKeySource, Settings, Store};
+use store::{Database, MasterKeySource, MissedFilter, Settings, Store};
 
 use crate::harness::{Engine, Home};
 
@@ -103,7 +104,9 @@ async fn database_of_first_schema_is_readable() {
         assert_eq!((results[0].latency_us, results[0].status), (9_000, Some(200)));
         let changes = store.judge_states().changes(workspace, monitor, since, 10).await.unwrap();
         assert_eq!(changes.len(), 1, "{engine:?}");
-        assert_eq!(store.missed().since(workspace, monitor, since, 10).await.unwrap()[0].count, 2);
+        let all = MissedFilter::default();
+        let missed = store.missed().list(workspace, monitor, &all, None, 10).await.unwrap().ranges;
+        assert_eq!((missed[0].count, missed[0].reason), (2, MissedReason::Unknown), "{engine:?}");
         assert_eq!(store.audit().newest(workspace, 10).await.unwrap().len(), 1);
         // Created since then: every workspace has a signing secret.
         assert_eq!(store.signing_secrets().of(workspace, since).await.unwrap().len(), 1);

@@ -20,6 +20,7 @@ fn plan(slow_above: Option<Duration>) -> Plan {
         timeout: Duration::from_secs(1),
         retry: 3,
         slow_above,
+        secrets: None,
     }
 }
 

@@ -70,7 +70,11 @@ impl AttemptEvidence {
         let failure = self.failure.iter_mut().map(|failure| &mut failure.detail);
         let seen = self.assertions.iter_mut().map(|assertion| &mut assertion.seen);
         let hops = self.hops.iter_mut().flat_map(|hop| {
-            hop.url.iter_mut().chain(hop.headers.iter_mut().map(|(_, value)| value))
+            let headers = hop.headers.iter_mut().flat_map(|(name, value)| [name, value]);
+            let certificate = hop.certificate.iter_mut().flat_map(|shown| {
+                [&mut shown.subject, &mut shown.issuer].into_iter().chain(&mut shown.chain)
+            });
+            hop.url.iter_mut().chain(headers).chain(certificate)
         });
         let texts = failure.chain(&mut self.reasons).chain(seen).chain(hops).chain(&mut self.body);
         texts.for_each(|text| secrets.hide(text));

@@ -144,6 +144,36 @@ fn echoed_secrets_are_redacted() {
     "#);
 }
 
+// issue 16, point 9: "in redirect Location, in certificate or error texts, in URL userinfo"
+#[test]
+fn secrets_are_hidden_wherever_a_hostile_server_puts_them() {
+    let plan = plan_of("https://ada:hunter22@example.com/", &[("X-Tenant", "tenant-4711")], "");
+    let location = "https://x:hunter22@evil.example/?a=tenant%2D4711&b=dGVuYW50LTQ3MTE%3D";
+    let mut answer = hop(
+        "https://evil.example/?t=tenant%2d4711",
+        302,
+        &[("location", location), ("tenant-4711", "x")],
+    );
+    answer.certificate = Some(Certificate {
+        subject: "CN=tenant-4711".to_owned(),
+        issuer: "CN=hunter22".to_owned(),
+        chain: vec!["CN=tenant-4711".to_owned()],
+        ..certificate()
+    });
+    let half = |body: &'static str| {
+        let body =
+            Body { bytes: Bytes::from_static(body.as_bytes()), truncated: true, ..Body::default() };
+        attempt(Seen::Http(HttpSeen { hops: vec![hop("https://example.com/", 500, &[])], body }))
+    };
+    let first = attempt(Seen::Http(HttpSeen { hops: vec![answer], body: Body::default() }));
+    let attempts = vec![first, half("begins tenant-4"), half("enant-4711 ends")];
+    let kept = serde_json::to_string(&Evidence::of(&plan, attempts)).unwrap();
+    for part in ["4711", "hunter22", "dGVuYW50", "tenant-4"] {
+        assert!(!kept.contains(part), "{part}: {kept}");
+    }
+    assert!(kept.contains("begins …") && kept.contains("… ends"), "{kept}");
+}
+
 // design: §5 "Incidents keep evidence: … headers (redacted), the first 4 KiB of the body"
 #[test]
 fn http_failure_evidence_redacts_credentials() {

@@ -1,19 +1,21 @@
-//! Redacts the secrets configured in a monitor. A server may echo its request, in a debug page or
+//! Redacts the secrets configured in a monitor or a channel. A server may echo its request, in a debug page or
 //! an error message for example, and would reveal them to every reader of evidence.
 
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
+use url::Url;
 
-use super::HIDDEN;
-use crate::check::Plan;
+use super::{HIDDEN, forms};
 use crate::check::http::HttpPlan;
 use crate::check::plan::PlannedCheck;
 
 /// Minimum length of a secret in bytes: shorter ones would hide half of every text and are easily
 /// guessed.
 const SHORTEST: usize = 4;
+/// Bytes of all forms together that stay in memory.
+const KEPT_BYTES: usize = 4 * 1024;
 /// Values of other headers are secrets from this length on.
 const SHORTEST_OTHER: usize = 8;
 /// Parts of names of headers, parameters and fields that hold secrets.
@@ -57,40 +59,70 @@ const PLAIN_HEADERS: [&str; 18] = [
     "user-agent",
 ];
 
-/// The configured secrets of a check in all forms to hide, longest first.
-#[derive(Debug, Default)]
-pub(in crate::check) struct Configured(Vec<String>);
+/// The configured secrets of a check.
+#[derive(Default)]
+pub(crate) struct Configured {
+    /// As they are.
+    secrets: Vec<String>,
+    /// In the forms that are looked for, longest first.
+    forms: Vec<String>,
+}
 
 impl Configured {
-    /// Collects the secrets of this plan.
-    pub(in crate::check) fn of(plan: &Plan) -> Self {
-        match &plan.check {
-            PlannedCheck::Http(plan) => Self::in_forms(&of_http(plan)),
+    /// Returns the secrets of a check.
+    pub(in crate::check) fn of(check: &PlannedCheck) -> Self {
+        match check {
+            PlannedCheck::Http(plan) => Self::in_forms(of_http(plan)),
             PlannedCheck::Tcp(_) | PlannedCheck::Dns(_) => Self::default(),
         }
     }
 
-    fn in_forms(secrets: &[String]) -> Self {
-        let mut forms: Vec<String> = secrets.iter().flat_map(|secret| forms(secret)).collect();
+    /// Returns the secrets of a message to a webhook.
+    pub(crate) fn of_message<'h>(
+        url: &str,
+        headers: impl Iterator<Item = (&'h str, &'h str)>,
+    ) -> Self {
+        let mut secrets = Url::parse(url).map(|url| of_webhook(&url)).unwrap_or_default();
+        for (name, value) in headers {
+            secrets.extend(of_header(name, value.to_owned()));
+        }
+        Self::in_forms(secrets)
+    }
+
+    fn in_forms(mut secrets: Vec<String>) -> Self {
+        secrets.retain(|secret| secret.len() >= SHORTEST);
+        let mut forms: Vec<String> = secrets.iter().flat_map(|secret| forms::of(secret)).collect();
         forms.retain(|form| form.len() >= SHORTEST);
         forms.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then(one.cmp(other)));
         forms.dedup();
-        Self(forms)
+        Self { secrets, forms }
+    }
+
+    /// Whether the forms may stay in memory with the plan.
+    pub(in crate::check) fn is_small(&self) -> bool {
+        self.forms.iter().map(String::len).sum::<usize>() <= KEPT_BYTES
     }
 
     /// Returns whether there are no secrets.
     pub(in crate::check) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.forms.is_empty()
     }
 
-    /// Replaces the secrets in a text, including a cut-off secret at its end.
-    pub(in crate::check) fn hide(&self, text: &mut String) {
-        for form in &self.0 {
+    /// Replaces the secrets in a text. A text that was cut may end with the beginning of a secret, or begin with
+    /// the end of one.
+    pub(crate) fn hide(&self, text: &mut String) {
+        forms::hide_encoded(text, &self.secrets);
+        for form in &self.forms {
             if text.contains(form.as_str()) {
                 *text = text.replace(form.as_str(), HIDDEN);
             }
         }
-        let begun_in = |part: &str| self.0.iter().filter_map(|form| begun_at_end(part, form)).max();
+        let ended = self.forms.iter().filter_map(|form| ended_at_beginning(text, form)).max();
+        if let Some(ended) = ended {
+            text.replace_range(..ended, HIDDEN);
+        }
+        let begun_in =
+            |part: &str| self.forms.iter().filter_map(|form| begun_at_end(part, form)).max();
         if text.split(HIDDEN).all(|part| begun_in(part).is_none()) {
             return;
         }
@@ -109,12 +141,26 @@ impl Configured {
     }
 }
 
+impl std::fmt::Debug for Configured {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} forms of secrets", self.forms.len())
+    }
+}
+
 /// Returns the length of the longest beginning of `secret` at the end of `text`.
 fn begun_at_end(text: &str, secret: &str) -> Option<usize> {
     let longest = secret.len().min(text.len());
     (SHORTEST..=longest)
         .rev()
         .find(|length| secret.get(..*length).is_some_and(|beginning| text.ends_with(beginning)))
+}
+
+/// Returns the bytes of the beginning of `text` that are the end of a secret.
+fn ended_at_beginning(text: &str, secret: &str) -> Option<usize> {
+    let longest = secret.len().min(text.len());
+    (SHORTEST_OTHER..=longest)
+        .rev()
+        .find(|length| secret.get(secret.len() - length..).is_some_and(|end| text.starts_with(end)))
 }
 
 /// Returns whether a header, parameter or field of this name holds a secret.
@@ -125,15 +171,33 @@ fn is_secret(name: &str) -> bool {
         || WHOLE_NAMES.contains(&name.as_str())
 }
 
+/// Returns the secrets in a header.
+fn of_header(name: &str, value: String) -> Vec<String> {
+    let is_plain = PLAIN_HEADERS.contains(&name);
+    if !is_secret(name) && (is_plain || value.len() < SHORTEST_OTHER) {
+        return Vec::new();
+    }
+    let mut secrets = credentials(&value);
+    secrets.push(value);
+    secrets
+}
+
+/// Returns the secrets in the URL of a webhook: its credentials, the values of its query, and the long parts of its
+/// path, which is what many vendors know their callers by.
+fn of_webhook(url: &Url) -> Vec<String> {
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let parts = url.path_segments().into_iter().flatten().map(decoded);
+    let mut secrets: Vec<String> = parts.filter(|part| part.len() >= SHORTEST_OTHER).collect();
+    secrets.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
+    secrets.extend(url.password().map(decoded));
+    secrets
+}
+
 fn of_http(plan: &HttpPlan) -> Vec<String> {
     let mut secrets = Vec::new();
     for (name, value) in &plan.headers {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let is_plain = PLAIN_HEADERS.contains(&name.as_str());
-        if is_secret(name.as_str()) || (!is_plain && value.len() >= SHORTEST_OTHER) {
-            secrets.extend(credentials(&value));
-            secrets.push(value);
-        }
+        secrets.extend(of_header(name.as_str(), value));
     }
     for (name, value) in plan.url.query_pairs() {
         if is_secret(&name) {
@@ -186,42 +250,10 @@ fn of_json(value: &Value, is_below: bool, secrets: &mut Vec<String>) {
     }
 }
 
-/// Returns the forms of a secret: verbatim, in a JSON string, percent-encoded, and in base64, alone
-/// or within a longer text.
-fn forms(secret: &str) -> Vec<String> {
-    if secret.len() < SHORTEST {
-        return Vec::new();
-    }
-    let quoted = serde_json::to_string(secret).unwrap_or_default();
-    let percent = utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string();
-    let form: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
-    let mut forms = vec![
-        secret.to_owned(),
-        quoted.trim_matches('"').to_owned(),
-        quoted.trim_matches('"').replace('/', "\\/"),
-        percent.to_ascii_lowercase(),
-        percent,
-        form.replace('+', "%20"),
-        form,
-    ];
-    for before in 0..3 {
-        forms.extend(in_base64(secret.as_bytes(), before));
-    }
-    forms
-}
-
-/// Returns the base64 digits of a secret after `before` other bytes (modulo 3): those that do not
-/// depend on neighbouring bytes.
-fn in_base64(secret: &[u8], before: usize) -> [String; 2] {
-    let mut bytes = vec![0; before];
-    bytes.extend_from_slice(secret);
-    let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
-    let own = |text: String| text.get(first..end).unwrap_or_default().to_owned();
-    [own(STANDARD_NO_PAD.encode(&bytes)), own(URL_SAFE_NO_PAD.encode(&bytes))]
-}
-
 #[cfg(test)]
 mod tests {
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
     use proptest::prelude::*;
 
     use super::*;
@@ -229,7 +261,7 @@ mod tests {
     fn hidden(secrets: &[&str], text: &str) -> String {
         let secrets: Vec<String> = secrets.iter().map(|it| (*it).to_owned()).collect();
         let mut text = text.to_owned();
-        Configured::in_forms(&secrets).hide(&mut text);
+        Configured::in_forms(secrets).hide(&mut text);
         text
     }
 
@@ -244,6 +276,9 @@ mod tests {
             serde_json::to_string(&serde_json::json!({ "a": secret })).unwrap(),
             utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string(),
             form,
+            "s3cr%2ft%20%2B\"x".to_owned(),
+            "s3cr/t++%22x".to_owned().replace("++", "+%2B"),
+            "%733cr%252Ft%2520%252b%2522x".to_owned(),
             STANDARD.encode(secret),
             STANDARD.encode(format!("a:{secret}:b")),
             URL_SAFE_NO_PAD.encode(format!("ab{secret}bcd")),
@@ -262,6 +297,8 @@ mod tests {
         assert_eq!(hidden(&["abcdefgh"], "body `abcde…` is … not it"), "body `…` is … not it");
         assert_eq!(hidden(&["abcdefgh"], "x abc"), "x abc");
         assert_eq!(hidden(&["ab"], "x ab"), "x ab");
+        assert_eq!(hidden(&["0123456789abcdef"], "6789abcdef."), "….");
+        assert_eq!(hidden(&["0123456789abcdef"], "bcdef."), "bcdef.");
     }
 
     #[test]

@@ -134,12 +134,19 @@ impl Sender {
             },
         };
         let took = start.elapsed();
+        let without_secrets = |mut words: String| {
+            if let Message::Http(message) = message {
+                message.hide_secrets(&mut words);
+            }
+            words
+        };
         let answer = match answer {
             Ok(answer) | Err(Unsent::Answered(answer)) => answer,
             Err(Unsent::Impossible(why)) => return Sent::never(at, took, why),
             Err(Unsent::Failed(why)) => {
                 let verdict = Verdict::Again(None);
-                return Sent { at, took, status: None, answer: why, verdict };
+                let answer = without_secrets(why);
+                return Sent { at, took, status: None, answer, verdict };
             }
         };
         let (words, verdict) = match read_answer(kind, &answer) {
@@ -147,7 +154,8 @@ impl Sender {
             Delivered::Again { after, why } => (why, Verdict::Again(after)),
             Delivered::Refused(refusal) => (refusal.why, Verdict::Never),
         };
-        Sent { at, took, status: Some(answer.status), answer: words, verdict }
+        let said = without_secrets(words);
+        Sent { at, took, status: Some(answer.status), answer: said, verdict }
     }
 
     /// The message with its place. One that had to wait is composed anew: signatures hold for minutes

@@ -11,8 +11,10 @@ use domain::check::{
 };
 use store::LogPlace;
 
+use super::super::answer::place as shown_place;
 use super::place;
 use crate::observe::metrics::word;
+use crate::pipeline::Probes;
 
 /// The word of a trigger.
 pub(in crate::rpc) const fn trigger(trigger: Trigger) -> &'static str {
@@ -23,8 +25,8 @@ pub(in crate::rpc) const fn trigger(trigger: Trigger) -> &'static str {
     }
 }
 
-/// A result as a line of a list.
-pub(super) fn line(result: &CheckResult) -> ResponseLog {
+/// Returns a result as an item of a list.
+pub(super) fn line(result: &CheckResult, probes: &Probes, has_details: bool) -> ResponseLog {
     let identity = result.identity;
     let at = LogPlace {
         slot: identity.slot,
@@ -44,6 +46,8 @@ pub(super) fn line(result: &CheckResult) -> ResponseLog {
         attempts: i32::from(result.attempts),
         phases: phases(&result.phases).into(),
         finished_at: instant(result.finished_at),
+        has_details,
+        place: shown_place(probes, identity.region),
     }
 }
 

@@ -10,7 +10,9 @@ use rules::KeyId;
 use rules::incident::IncidentState;
 use store::{Entry, EvidenceEntry, Happened, Incident, Person, Told};
 
+use super::super::answer::place;
 use super::super::history::{attempt, trigger};
+use crate::pipeline::Probes;
 
 /// An incident as a line of a list.
 pub(super) fn shown(incident: &Incident) -> ShownIncident {
@@ -30,7 +32,7 @@ pub(super) fn shown(incident: &Incident) -> ShownIncident {
 }
 
 /// What happened, as a line of the timeline.
-pub(super) fn entry(entry: &Entry) -> TimelineEntry {
+pub(super) fn entry(entry: &Entry, probes: &Probes) -> TimelineEntry {
     let shown = TimelineEntry {
         at: instant(entry.at),
         kind: entry.what.as_str().to_owned(),
@@ -40,19 +42,22 @@ pub(super) fn entry(entry: &Entry) -> TimelineEntry {
     match &entry.what {
         Happened::Opened | Happened::Acknowledged | Happened::Resolved => shown,
         Happened::Commented(text) => TimelineEntry { text: text.clone(), ..shown },
-        Happened::Joined(region) => TimelineEntry { region: region.to_string(), ..shown },
+        Happened::Joined(region) => {
+            TimelineEntry { region: region.to_string(), place: place(probes, *region), ..shown }
+        }
         Happened::Closed(how) => TimelineEntry { closed_how: how.as_str().to_owned(), ..shown },
         Happened::Told(told) => TimelineEntry { told: told_to(told).into(), ..shown },
     }
 }
 
 /// What a region saw.
-pub(super) fn evidence(entry: &EvidenceEntry, secrets: Secrets) -> RegionEvidence {
+pub(super) fn evidence(entry: &EvidenceEntry, probes: &Probes, secrets: Secrets) -> RegionEvidence {
     RegionEvidence {
         region: entry.identity.region.to_string(),
         slot: instant(entry.identity.slot),
         trigger: trigger(entry.identity.trigger).to_owned(),
         attempts: entry.evidence.attempts.iter().map(|it| attempt(it, secrets)).collect(),
+        place: place(probes, entry.identity.region),
     }
 }
 

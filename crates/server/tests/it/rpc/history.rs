@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::cadence::{Missed, MissedReason};
 use domain::check::{
     AttemptEvidence, CheckResult, Evidence, Identity, Outcome, Phases, ProbeId, Trigger,
 };
@@ -163,4 +164,91 @@ async fn what_cannot_be_asked_is_refused_by_name() {
         let missing = caller.rpc("GetResponseLog", asked).await;
         assert_eq!(missing.status, 404, "{missing}");
     }
+}
+
+// issue 16: "Keep details of the latest success per region"
+#[tokio::test]
+async fn latest_success_is_listed_with_its_details() {
+    let server = TestServer::start().await;
+    let monitor = at_rest(&server).await;
+    let store = &server.running().app().store;
+    for minutes in [3, 2, 1] {
+        let failed = result(monitor, Region::FlyAms, minutes, Outcome::Failure);
+        let checked = CheckResult { outcome: Outcome::Success, ..failed };
+        store.commit(Arc::new(Batch { results: vec![checked], ..Batch::default() })).await.unwrap();
+    }
+    let caller = server.caller(Scope::Read);
+    let asked = json!({ "id": monitor.to_string(), "limit": 1 });
+    let latest = caller.rpc("ListResponseLogs", asked.clone()).await.json()["logs"][0].clone();
+    assert_eq!((&latest["hasDetails"], &latest["place"]), (&json!(true), &json!("this server")));
+    let whole = json!({ "monitorId": monitor.to_string(), "id": latest["id"] });
+    let whole = caller.rpc("GetResponseLog", whole).await.json();
+    assert_eq!(whole["log"], latest);
+    assert_eq!(whole["attempts"].as_array().map(Vec::len), Some(1), "{whole}");
+    let asked = json!({ "id": monitor.to_string(), "withDetails": true, "outcomes": ["success"] });
+    let detailed = caller.rpc("ListResponseLogs", asked).await.json();
+    assert_eq!(detailed["logs"][0], latest);
+    let asked = json!({ "id": monitor.to_string(), "withDetails": true, "outcomes": ["failure"] });
+    let none = caller.rpc("ListResponseLogs", asked).await.json();
+    assert_eq!((&none["logs"], &none["nextPageToken"]), (&json!([]), &json!("")));
+}
+
+// issue 16: "Make missed slots listable and countable"
+#[tokio::test]
+async fn missed_slots_are_listed_and_counted() {
+    let server = TestServer::start().await;
+    let monitor = at_rest(&server).await;
+    let missed = |region, minutes: u64, count: u32, reason| Missed {
+        last_slot: before_start(minutes - u64::from(count) + 1),
+        count,
+        ..Missed::slot(monitor, region, before_start(minutes), reason)
+    };
+    let batch = Batch {
+        missed: vec![
+            missed(Region::FlyAms, 90, 10, MissedReason::Down),
+            missed(Region::FlySin, 30, 1, MissedReason::Overloaded),
+            missed(Region::FlySin, 3 * 24 * 60, 5, MissedReason::Changed),
+        ],
+        ..Batch::default()
+    };
+    server.running().app().store.commit(Arc::new(batch)).await.unwrap();
+    let caller = server.caller(Scope::Read);
+    let (mut asked, mut lines) = (json!({ "id": monitor.to_string(), "limit": 2 }), Vec::new());
+    loop {
+        let page = caller.rpc("ListMissedSlots", asked.clone()).await.json();
+        for it in page["missed"].as_array().unwrap_or_else(|| panic!("{page}")) {
+            lines
+                .push(format!("{} {} {} {}", it["region"], it["slots"], it["reason"], it["place"]));
+        }
+        if page["nextPageToken"] == "" {
+            break;
+        }
+        asked["pageToken"] = page["nextPageToken"].clone();
+    }
+    assert_eq!(
+        lines,
+        [
+            r#""fly-sin" 1 "overloaded" "this server""#,
+            r#""fly-ams" 10 "down" "this server""#,
+            r#""fly-sin" 5 "changed" "this server""#,
+        ]
+    );
+    let down = json!({ "id": monitor.to_string(), "reasons": ["down"], "regions": ["fly-ams"] });
+    let down = caller.rpc("ListMissedSlots", down).await.json();
+    assert_eq!(down["missed"].as_array().map(Vec::len), Some(1), "{down}");
+    for (window, total, regions) in [
+        ("1d", 11, [("fly-ams", 10), ("fly-sin", 1)]),
+        ("7d", 16, [("fly-ams", 10), ("fly-sin", 6)]),
+    ] {
+        let asked = json!({ "id": monitor.to_string(), "window": window });
+        let summary = caller.rpc("GetMonitorSummary", asked).await.json();
+        assert_eq!(summary["total"]["missed"], total, "{summary}");
+        for (place, (region, missed)) in regions.into_iter().enumerate() {
+            let of = &summary["regions"][place];
+            assert_eq!((&of["region"], &of["summary"]["missed"]), (&json!(region), &json!(missed)));
+        }
+    }
+    let asked = json!({ "id": monitor.to_string(), "reasons": ["tired"], "pageToken": "x" });
+    let refused = caller.rpc("ListMissedSlots", asked).await.json();
+    assert_snapshot!(refused["message"].as_str().unwrap(), @"`reasons[0]` must be one of down, overloaded, changed, fault, unknown (given: `tired`); `page_token` must be the next_page_token of an earlier response");
 }

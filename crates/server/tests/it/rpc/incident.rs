@@ -162,7 +162,7 @@ async fn a_comment_has_one_to_4096_characters_and_is_written_once() {
         outage.caller.request(request).await
     };
     let first = send(json!("the disk is full"), "k1").await;
-    assert_snapshot!(stable(&first, &outage), @r#"200 {"entry":{"at":"2026-11-21T00:00:00Z","kind":"commented","by":{"keyId":"[key]","name":"test write"},"text":"the disk is full","region":"","closedHow":""}}"#);
+    assert_snapshot!(stable(&first, &outage), @r#"200 {"entry":{"at":"2026-11-21T00:00:00Z","kind":"commented","by":{"keyId":"[key]","name":"test write"},"text":"the disk is full","region":"","closedHow":"","place":""}}"#);
     assert_eq!(send(json!("the disk is full"), "k1").await.json(), first.json());
     let longest = send(json!("é".repeat(4_096)), "k2").await;
     assert_eq!(longest.status, 200, "{longest}");

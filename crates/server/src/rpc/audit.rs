@@ -1,0 +1,92 @@
+//! `audit.v1.AuditService`: who changed what in the caller's workspace. Entries are written by the store, in the
+//! transaction of each change.
+
+use contract::audit::wire::{
+    AuditEntry as ShownEntry, AuditService, ListAuditEntriesRequest, ListAuditEntriesResponse,
+};
+use contract::monitor::instant;
+use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use rules::{KeyId, Violation, Violations};
+use store::{Actor, AuditEntry, AuditFilter};
+
+use super::call::caller;
+use super::history::time;
+use super::list::{Asked, Part};
+use crate::app::{App, refusal};
+
+/// The word for somebody at the server's command line.
+const COMMAND_LINE: &str = "command_line";
+/// The word for the server itself.
+const SERVER: &str = "server";
+
+/// The service.
+#[derive(Clone, Debug)]
+pub(super) struct AuditLog(pub(super) App);
+
+impl AuditService for AuditLog {
+    async fn list_audit_entries(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, ListAuditEntriesRequest>,
+    ) -> ServiceResult<ListAuditEntriesResponse> {
+        let workspace = caller(&context).workspace;
+        let (filter, page) = asked(&request.to_owned_message())?;
+        let found = self.0.store.audit().list(workspace, &filter, page.with_one_more()).await;
+        let found = found.map_err(refusal)?;
+        let (entries, next_page_token) = page.cut(
+            (&found.rows, found.left_out),
+            |entry| entry.number,
+            shown,
+            rpc::encoded_bytes,
+        );
+        Response::ok(ListAuditEntriesResponse { entries, next_page_token })
+    }
+}
+
+/// Parses the filter and the page of a request.
+fn asked(request: &ListAuditEntriesRequest) -> Result<(AuditFilter, Part<i64>), Error> {
+    let mut wrong = Vec::new();
+    let page_token = request.page_token.as_deref();
+    let page = Asked { limit: request.limit, offset: None, page_token }.parse();
+    let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let actor = text(&request.actor).and_then(|given| {
+        let actor = parse_actor(&given);
+        if actor.is_none() {
+            let allowed = "must be the identifier of a key, `command_line` or `server`";
+            wrong.push(Violation::new("actor", given, allowed));
+        }
+        actor
+    });
+    let from = time(request.from.as_option(), "from", &mut wrong);
+    let to = time(request.to.as_option(), "to", &mut wrong);
+    match page {
+        Ok(page) if wrong.is_empty() => {
+            let resource_id = text(&request.resource_id);
+            Ok((AuditFilter { resource_id, actor, from, to }, page))
+        }
+        page => {
+            wrong.extend(page.err().into_iter().flat_map(|violations| violations.0));
+            Err(rpc::invalid(&Violations(wrong)))
+        }
+    }
+}
+
+fn parse_actor(word: &str) -> Option<Actor> {
+    match word {
+        COMMAND_LINE => Some(Actor::CommandLine),
+        SERVER => Some(Actor::Server),
+        key => KeyId::parse(key).ok().map(Actor::Key),
+    }
+}
+
+fn shown(entry: &AuditEntry) -> ShownEntry {
+    let is_person = entry.actor == Actor::CommandLine.to_string();
+    ShownEntry {
+        at: instant(entry.at),
+        actor: if is_person { COMMAND_LINE.to_owned() } else { entry.actor.clone() },
+        actor_name: entry.key_name.clone().unwrap_or_default(),
+        action: entry.action.clone(),
+        resource_id: entry.resource_id.clone(),
+        detail: entry.detail.clone(),
+    }
+}

@@ -1,0 +1,205 @@
+//! Details of the latest success of each monitor in each region, in a file beside the database. Nearly every
+//! check is a success, so its details must cost next to nothing: they are encrypted, written with one call in the
+//! place of those before, and never synced (docs/decisions/0054-latest-success.md). The layout of the file is in
+//! `extents`; failures, and one success in ten minutes, are in the database (`insert`).
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use domain::check::{CheckResult, Evidence, Identity, Outcome, Trigger};
+use rules::{MonitorId, Timestamp};
+use tracing::warn;
+
+use super::extents::{Extents, Stored};
+use crate::vault::{Place, Vault};
+
+/// Name of the file in the data folder.
+const FILE: &str = "aloft.successes";
+const COLUMN: &str = "successes.sealed";
+/// The database has one success of each region from each stretch of this length. The stretches of a monitor
+/// begin at a time of its own, so that not all monitors write in the same seconds.
+const STRETCH_MS: i64 = 600_000;
+
+/// The latest success of each monitor in each region.
+pub(crate) struct LatestSuccesses {
+    path: PathBuf,
+    file: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Opened by the first success or the first question.
+    extents: Option<Extents>,
+    /// Whether the file could not be used the last time: said once.
+    is_broken: bool,
+}
+
+impl LatestSuccesses {
+    pub(crate) fn of(folder: &Path) -> Self {
+        Self { path: folder.join(FILE), file: Mutex::default() }
+    }
+
+    /// Returns the successes that the database keeps too: the first of each stretch, and what somebody asked for.
+    pub(crate) fn due(&self, results: &[CheckResult]) -> HashSet<Identity> {
+        let mut due = HashSet::new();
+        if !results.iter().any(is_detailed) {
+            return due;
+        }
+        let mut state = self.state();
+        let extents = state.open(&self.path);
+        for result in results.iter().filter(|result| is_detailed(result)) {
+            let identity = result.identity;
+            let known = extents.as_ref().and_then(|it| it.get(identity.monitor, identity.region));
+            let is_known = known.is_some_and(|known| {
+                stretch(identity.monitor, known.saved) == stretch(identity.monitor, identity.slot)
+            });
+            if identity.trigger == Trigger::Manual || !is_known {
+                due.insert(identity);
+            }
+        }
+        due
+    }
+
+    /// Keeps the details of the successes of a batch that was committed. An error loses details and nothing
+    /// else, so it is logged.
+    pub(crate) fn keep(&self, vault: &Vault, results: &[CheckResult], due: &HashSet<Identity>) {
+        if !results.iter().any(is_detailed) {
+            return;
+        }
+        let mut state = self.state();
+        let Some(extents) = state.open(&self.path) else { return };
+        let mut kept = Ok(());
+        for result in results.iter().filter(|result| is_detailed(result)) {
+            let Some(evidence) = result.evidence.as_deref() else { continue };
+            kept = kept.and(keep(extents, vault, result.identity, evidence, due));
+        }
+        state.note(&self.path, kept);
+    }
+
+    /// Returns the details of a success, if they are kept and can be read.
+    pub(crate) fn find(&self, vault: &Vault, identity: &Identity) -> Option<Evidence> {
+        let mut state = self.state();
+        let extents = state.open(&self.path)?;
+        let stored = extents.get(identity.monitor, identity.region)?;
+        if stored.identity(identity.monitor, identity.region) != *identity {
+            return None;
+        }
+        let sealed = extents.read(identity.monitor, identity.region).ok()??;
+        let row = row_of(identity);
+        vault.open(Place { column: COLUMN, row: &row }, &sealed).ok()
+    }
+
+    /// Returns the successes of a monitor whose details are kept.
+    pub(crate) fn of_monitor(&self, monitor: MonitorId) -> Vec<Identity> {
+        let mut state = self.state();
+        let extents = state.open(&self.path);
+        extents.map(|extents| extents.of_monitor(monitor)).unwrap_or_default()
+    }
+
+    /// Erases the details of successes for which `is_wanted` returns false; returns their number.
+    pub(crate) fn retain(&self, is_wanted: impl Fn(MonitorId, Timestamp) -> bool) -> u64 {
+        let mut state = self.state();
+        let Some(extents) = state.open(&self.path) else { return 0 };
+        let erased = extents.retain(is_wanted);
+        let count = erased.as_ref().map_or(0, |count| *count);
+        state.note(&self.path, erased.map(|_| ()));
+        count
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.file.lock().expect("nothing panics while it holds this")
+    }
+}
+
+impl State {
+    fn open(&mut self, path: &Path) -> Option<&mut Extents> {
+        if self.extents.is_none() {
+            let opened = Extents::open(path);
+            let extents = opened.map(|extents| self.extents = Some(extents));
+            self.note(path, extents);
+        }
+        self.extents.as_mut()
+    }
+
+    /// Logs the first of several errors in a row.
+    fn note(&mut self, path: &Path, done: io::Result<()>) {
+        if let Err(why) = &done
+            && !self.is_broken
+        {
+            warn!("cannot keep the details of successes in `{}`: {why}", path.display());
+        }
+        self.is_broken = done.is_err();
+    }
+}
+
+impl std::fmt::Debug for LatestSuccesses {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LatestSuccesses")
+    }
+}
+
+/// Whether a result is a success with details.
+fn is_detailed(result: &CheckResult) -> bool {
+    result.evidence.is_some() && result.outcome == Outcome::Success
+}
+
+fn keep(
+    extents: &mut Extents,
+    vault: &Vault,
+    identity: Identity,
+    evidence: &Evidence,
+    due: &HashSet<Identity>,
+) -> io::Result<()> {
+    let before = extents.get(identity.monitor, identity.region).copied();
+    // Results may arrive out of order, and a clock may be set back.
+    if before.is_some_and(|before| identity.slot < before.slot) && !due.contains(&identity) {
+        return Ok(());
+    }
+    let saved = match before {
+        Some(before) if !due.contains(&identity) => before.saved,
+        Some(_) | None => identity.slot,
+    };
+    let row = row_of(&identity);
+    let sealed =
+        vault.seal(Place { column: COLUMN, row: &row }, evidence).map_err(io::Error::other)?;
+    let Identity { monitor, revision, region, slot, trigger } = identity;
+    extents.write((monitor, region), Stored { slot, trigger, revision, saved }, &sealed)
+}
+
+/// Returns the stretch that a slot of a monitor is in.
+fn stretch(monitor: MonitorId, slot: Timestamp) -> i64 {
+    // Fibonacci hashing: the high bits of the product are spread evenly.
+    let begin = (monitor.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as i64;
+    (slot.as_millis() - begin).div_euclid(STRETCH_MS)
+}
+
+/// Binds sealed details to their check: by the monitor's identifier, because its number may be another monitor's
+/// in a database that was restored.
+fn row_of(identity: &Identity) -> String {
+    let Identity { monitor, revision, region, slot, trigger } = identity;
+    format!(
+        "{monitor}/{}/{region}/{}/{revision}",
+        slot.as_millis(),
+        crate::codes::of_trigger(*trigger)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_of_two_monitors_begin_apart() {
+        let (one, other) = (MonitorId::from_bits(1), MonitorId::from_bits(2));
+        let begins = |monitor| {
+            (0..600).find(|second| {
+                let at = |second: i64| Timestamp::from_millis(1_800_000_000_000 + second * 1_000);
+                stretch(monitor, at(*second)) != stretch(monitor, at(*second - 1))
+            })
+        };
+        assert!(begins(one).is_some() && begins(other).is_some());
+        assert_ne!(begins(one), begins(other));
+    }
+}

@@ -1,0 +1,103 @@
+//! Pages of results whose details are kept. These are few among all results, so they are found by their details:
+//! in the database and in the file of successes. Which results the caller asked for is `Wanted`'s.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use domain::check::{Identity, Outcome};
+use rules::MonitorId;
+
+use super::{Found, LogPlace, Wanted};
+use crate::db::{Connection, query};
+use crate::history::{self, Grain, Kept, Key};
+use crate::row::narrow;
+use crate::{Store, StoreError, codes};
+
+/// Where details of a monitor are looked for.
+pub(super) struct Detailed<'s> {
+    pub(super) store: &'s Store,
+    pub(super) monitor: MonitorId,
+    pub(super) number: i64,
+}
+
+impl Detailed<'_> {
+    /// Returns a page of results with details, of those found already and of the blocks, and its last position if
+    /// there is more.
+    pub(super) async fn page(
+        &self,
+        db: &mut Connection,
+        wanted: &Wanted,
+        found: Found,
+    ) -> Result<(Vec<Kept>, Option<LogPlace>), StoreError> {
+        let mut keys = self.stored(db, wanted).await?;
+        keys.extend(self.of_successes(wanted));
+        keys.sort_unstable_by_key(|key| Reverse(*key));
+        keys.dedup();
+        let is_more = keys.len() > wanted.limit;
+        keys.truncate(wanted.limit);
+        let next = keys.last().filter(|_| is_more).map(|key| LogPlace::of(*key)).transpose()?;
+        let results = self.results(db, &keys, found).await?;
+        Ok((keys.iter().filter_map(|key| results.get(key).copied()).collect(), next))
+    }
+
+    /// Returns the newest results of the page whose details are in the database, and one more.
+    async fn stored(&self, db: &mut Connection, wanted: &Wanted) -> Result<Vec<Key>, StoreError> {
+        let (slot, region, trigger, revision) =
+            wanted.before.unwrap_or((i64::MAX, u8::MAX, u8::MAX, u32::MAX));
+        let bits = |codes: &[u8]| codes::bits(codes.iter().copied().map(i64::from));
+        let rows = query(
+            "SELECT slot, region, trigger, revision FROM evidence \
+             WHERE monitor = $1 AND slot >= $2 AND slot <= $3 \
+             AND (slot < $3 OR (region, trigger, revision) < ($4, $5, $6)) \
+             AND (CAST(1 AS BIGINT) << CAST(region AS INTEGER)) & $7 <> 0 \
+             AND (CAST(1 AS BIGINT) << CAST(trigger AS INTEGER)) & $8 <> 0 \
+             AND (CAST(1 AS BIGINT) << CAST(outcome AS INTEGER)) & $9 <> 0 \
+             ORDER BY slot DESC, region DESC, trigger DESC, revision DESC LIMIT $10",
+        )
+        .bind(self.number)
+        .bind(wanted.from)
+        .bind(slot)
+        .bind(i64::from(region))
+        .bind(i64::from(trigger))
+        .bind(i64::from(revision))
+        .bind(bits(&wanted.regions))
+        .bind(bits(&wanted.triggers))
+        .bind(bits(&wanted.outcomes))
+        .bind(wanted.limit as i64 + 1)
+        .fetch_all(db)
+        .await?;
+        rows.iter()
+            .map(|row| Ok((row.try_get(0)?, narrow(row, 1)?, narrow(row, 2)?, narrow(row, 3)?)))
+            .collect()
+    }
+
+    /// Returns the results whose details are in the file of successes.
+    fn of_successes(&self, wanted: &Wanted) -> Vec<Key> {
+        let key = |identity: Identity| {
+            let Identity { slot, region, trigger, revision, monitor: _ } = identity;
+            LogPlace { slot, region, trigger, revision }.key()
+        };
+        let success = codes::of_outcome(Outcome::Success) as u8;
+        let keys = self.store.successes().of_monitor(self.monitor).into_iter().map(key);
+        keys.filter(|key| wanted.has_key(*key, success)).collect()
+    }
+
+    /// Returns the results with these keys.
+    async fn results(
+        &self,
+        db: &mut Connection,
+        keys: &[Key],
+        found: Found,
+    ) -> Result<BTreeMap<Key, Kept>, StoreError> {
+        let Found(mut results) = found;
+        let missing = keys.iter().filter(|key| !results.contains_key(key));
+        let mut blocks: Vec<i64> =
+            missing.map(|key| Grain::TenMinutes.key(key.0, self.number)).collect();
+        blocks.dedup();
+        for (key, body) in Grain::TenMinutes.read(db, &blocks).await? {
+            let rows = history::unpacked(self.store.quarantine(), key, &body)?;
+            results.extend(rows.into_iter().map(|row| (row.key(), row)));
+        }
+        Ok(results)
+    }
+}
