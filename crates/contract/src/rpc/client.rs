@@ -28,7 +28,7 @@ pub const CALL_TIMEOUT: Duration = limits::TRIGGER_ANSWERED_WITHIN;
 #[derive(Clone)]
 pub struct Client {
     /// `audit.v1.AuditService`.
-    pub audit: AuditServiceClient<HttpClient>,
+    pub audit: AuditServiceClient<Transport>,
     /// `incident.v1.IncidentService`.
     pub incidents: IncidentServiceClient<Transport>,
     /// `maintenance.v1.MaintenanceService`.
