@@ -33,7 +33,8 @@ pub(super) async fn change(id: String, change: Changes, manner: &Manner) -> Resu
         ..Default::default()
     };
     let update_mask = FieldMask { paths, ..Default::default() }.into();
-    let request = UpdateStatusReportRequest { status_report: report.into(), update_mask };
+    let request =
+        UpdateStatusReportRequest { status_report: report.into(), update_mask, revision: None };
     let answer = manner.service.client()?.status_reports.update_status_report(request).await;
     let answer = manner.service.answered("changing the report", answer)?.into_owned();
     say(&answer.status_report.into_option().unwrap_or_default(), manner)

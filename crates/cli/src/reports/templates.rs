@@ -174,7 +174,8 @@ async fn edit(id: String, wanted: Edits, manner: &Manner) -> Result<()> {
         ..Default::default()
     };
     let update_mask = FieldMask { paths, ..Default::default() }.into();
-    let request = UpdateReportTemplateRequest { template: template.into(), update_mask };
+    let request =
+        UpdateReportTemplateRequest { template: template.into(), update_mask, revision: None };
     let answer = manner.service.client()?.status_reports.update_report_template(request).await;
     let answer = manner.service.answered("editing the template", answer)?.into_owned();
     said(&answer.template.into_option().unwrap_or_default(), "edited", manner)

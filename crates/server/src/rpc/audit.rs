@@ -33,12 +33,8 @@ impl AuditService for AuditLog {
         let (filter, page) = asked(&request.to_owned_message())?;
         let found = self.0.store.audit().list(workspace, &filter, page.with_one_more()).await;
         let found = found.map_err(refusal)?;
-        let (entries, next_page_token) = page.cut(
-            (&found.rows, found.left_out),
-            |entry| entry.number,
-            shown,
-            rpc::encoded_bytes,
-        );
+        let (entries, next_page_token) =
+            page.cut(&found, |entry| entry.number, shown, rpc::encoded_bytes);
         Response::ok(ListAuditEntriesResponse { entries, next_page_token })
     }
 }
