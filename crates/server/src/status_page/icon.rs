@@ -89,7 +89,7 @@ struct Icon {
     bytes: usize,
 }
 
-/// Reason that an icon could not be fetched. Of its URL, only the host is disclosed.
+/// Reason that an icon could not be fetched. Discloses only the host of its URL.
 #[derive(Debug, thiserror::Error)]
 enum NoIcon {
     #[error("its address is none")]
@@ -212,7 +212,7 @@ impl Icons {
         Arc::clone(self.lock().entry(id).or_default())
     }
 
-    /// Evicts the icons that were fetched longest ago until the rest fits. Keeps that of `page`.
+    /// Evicts icons until the rest fits, starting with the oldest attempts. Keeps that of `page`.
     fn make_room(&self, page: PageId) {
         let mut pages = self.lock();
         let mut known: Vec<(Timestamp, PageId, usize)> = pages

@@ -40,7 +40,7 @@ const FRESH: Duration = Duration::from_secs(5);
 const MEANWHILE: Duration = Duration::from_secs(10);
 /// Maximum time that a visitor waits for the database if an older page is cached.
 pub(super) const READ_WITHIN: Duration = Duration::from_secs(5);
-/// Maximum numbers of cached pages and addresses. The page that was read first is evicted first.
+/// Maximum numbers of cached pages and addresses. The oldest page is evicted first.
 const PAGES_MAX: usize = 2_000;
 const ADDRESSES_MAX: usize = 2 * PAGES_MAX;
 /// Approximate maximum size of all pages in bytes.

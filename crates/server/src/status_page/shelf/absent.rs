@@ -10,7 +10,7 @@ use rules::Timestamp;
 
 /// Lifetime of an entry.
 const HOLDS: Duration = Duration::from_secs(5);
-/// Maximum number of entries. When it is reached, all are dropped.
+/// Maximum number of entries. When it is reached, expired entries are removed, or else all.
 const KEPT_MAX: usize = 4_096;
 
 /// Keys that were not found, each with the time of the lookup and the generation of the store.

@@ -36,7 +36,7 @@ pub(in crate::status_page) enum What {
 }
 
 impl What {
-    /// The form, where it is one.
+    /// Returns the representation, or `None` if it is something else.
     pub(super) const fn form(&self) -> Option<Form> {
         match self {
             Self::Form(form) => Some(*form),
