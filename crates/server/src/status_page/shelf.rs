@@ -97,7 +97,7 @@ pub(crate) struct Shelf {
     kept: Mutex<Kept>,
     /// Addresses without a page.
     absent: Absent<PageAddress, u64>,
-    /// Limits concurrent lookups.
+    /// Limit of concurrent lookups.
     lookups: Semaphore,
     /// Number of reads so far.
     readings: AtomicU64,

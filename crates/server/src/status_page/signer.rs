@@ -9,7 +9,7 @@ use sha2::Sha256;
 /// Size of a signature in bytes.
 pub(super) const SIGNATURE_BYTES: usize = 32;
 
-/// Signs with one key (HMAC-SHA-256).
+/// Signer with one key (HMAC-SHA-256).
 #[derive(Clone, Debug)]
 pub(super) struct Signer {
     key: Secret<[u8; 32]>,

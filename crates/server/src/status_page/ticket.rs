@@ -25,7 +25,7 @@ pub(crate) enum Purpose {
     Unsubscribe,
 }
 
-/// Issues and verifies tokens.
+/// Issuer and verifier of tokens.
 #[derive(Clone, Debug)]
 pub(crate) struct Tickets(Signer);
 

@@ -63,7 +63,7 @@ fn of_glyph(glyph: GlyphId) -> f32 {
     f32::from(units) / f32::from(FACE.units_per_em())
 }
 
-/// Draws glyphs. Their `y` axis points up, that of images down.
+/// Pen for glyphs. Their `y` axis points up, that of images down.
 struct Pen {
     path: PathBuilder,
     scale: f32,

@@ -20,7 +20,7 @@ const BEHIND_MAX: usize = 256;
 /// Maximum size of these in bytes.
 const BEHIND_BYTES_MAX: usize = 4 << 20;
 
-/// Renders a body on a blocking thread.
+/// Function that renders a body on a blocking thread.
 pub(in crate::status_page) type Work = Box<dyn FnOnce() -> Said + Send>;
 
 /// Rendered bodies of a page.

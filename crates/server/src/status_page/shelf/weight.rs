@@ -20,7 +20,7 @@ pub(super) struct Shared {
     /// URL of the listener, used if the public URL is not configured.
     pub(super) own: String,
     pub(super) metrics: Metrics,
-    /// Limits concurrent rendering.
+    /// Limit of concurrent rendering.
     pub(super) makers: Arc<Semaphore>,
     /// Size of all pages in bytes.
     bytes: AtomicUsize,

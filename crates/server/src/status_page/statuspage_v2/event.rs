@@ -14,7 +14,7 @@ use super::super::shelf::Shown;
 use super::component::Components;
 use super::time;
 
-/// Encodes the events of a page.
+/// Encoder of the events of a page.
 pub(super) struct Events<'a> {
     pub(super) shown: &'a Shown,
     /// Base of links to the page.
