@@ -1,6 +1,6 @@
-//! Status pages as visitors see them: HTML in their language, JSON, feeds and badges, all through one
-//! gate and from one shelf. What is shown is decided by `domain::page`; this reads, says it in words,
-//! and keeps what was said for the next visitor.
+//! Public status pages: HTML in the visitor's language, JSON, feeds and badges. Every
+//! representation passes the same access check and comes from the same cache. `domain::page`
+//! decides what a page shows. This module reads it, renders it and caches the result.
 
 mod address;
 mod badge;
@@ -49,11 +49,11 @@ pub(crate) use self::subscribe::Desk as SubscribeDesk;
 pub(crate) use self::ticket::{Purpose, Tickets};
 use crate::app::App;
 
-/// Longest form that is read, in bytes: an address, and the components that one may name.
+/// Maximum size of a form in bytes. A form holds an email address and a choice of components.
 const FORM_BYTES_MAX: usize = 64 * 1024;
 
-/// All representations of a page: each with the rest of its path below that of the page, and its
-/// form. Routes are made of this list, and the test of the gate walks it.
+/// All representations of a page, each with its path below that of the page. The routes are built
+/// from this list, and the test of the access check iterates over it.
 pub(crate) const FORMS: &[(&str, Form)] = &[
     ("", Form::Home),
     ("/status.json", Form::Json),
@@ -76,7 +76,7 @@ pub(crate) const FORMS: &[(&str, Form)] = &[
     ("/robots.txt", Form::Robots),
 ];
 
-/// Everything else that a page answers to GET; routes are made of this list, too.
+/// All other paths that a page answers to GET. The routes are built from this list, too.
 pub(crate) const PARTS: &[(&str, Part)] = &[
     ("/badge.svg", Part::Badge(Subject::State)),
     ("/badge/uptime.svg", Part::Badge(Subject::Uptime)),
@@ -98,7 +98,7 @@ pub(crate) const PARTS: &[(&str, Part)] = &[
     ("/live.js", Part::Script),
 ];
 
-/// What visitors send.
+/// All paths that accept forms from visitors.
 const ACTS: &[(&str, Act)] = &[
     ("/unlock", Act::Unlock),
     ("/enter", Act::Ask),
@@ -109,53 +109,52 @@ const ACTS: &[(&str, Act)] = &[
     ("/unsubscribe/{ticket}", Act::Ticket(Purpose::Unsubscribe)),
 ];
 
-/// What a page answers to GET beside its forms.
+/// Response to GET that is not a representation of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// A badge, with parameters.
+    /// A badge, configured by query parameters.
     Badge(Subject),
-    /// What is read when somebody asks for it.
+    /// A detail page, read on demand.
     Behind(Place),
-    /// Its icon.
     Icon,
-    /// The button behind a link that lets a member in.
+    /// The page with the button that a login link leads to.
     Enter,
-    /// Where emails are asked for.
+    /// The subscription form.
     Subscribe,
-    /// What a subscriber is asked who comes back with a ticket.
+    /// The page that a subscriber's token leads to.
     Question(Purpose),
-    /// News for open browsers.
+    /// The stream of live updates.
     Events,
-    /// The script, which is the same for all pages.
+    /// The script, shared by all pages.
     Script,
 }
 
-/// What a visitor does at a page.
+/// Action of a visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Act {
-    /// Says the password.
+    /// Submits the password.
     Unlock,
-    /// Asks for a link.
+    /// Requests a login link.
     Ask,
-    /// Comes in by one.
+    /// Uses a login link.
     Enter,
-    /// Asks for emails.
+    /// Requests a subscription.
     Subscribe,
-    /// Comes back with a ticket.
+    /// Submits the form of a subscriber's token.
     Ticket(Purpose),
 }
 
-/// The rests of the paths that a page answers to GET, with `{…}` where they name something.
+/// Returns the paths that a page answers to GET, relative to the page, with `{…}` for parameters.
 pub fn page_paths() -> impl Iterator<Item = &'static str> {
     FORMS.iter().map(|form| form.0).chain(PARTS.iter().map(|part| part.0))
 }
 
-/// The routes of the pages by their slugs.
+/// Returns the routes of pages addressed by slug.
 pub(crate) fn routes(app: &App, stop: CancellationToken) -> Router {
     built(app, stop, &format!("{BELOW}{{{SLUG}}}"))
 }
 
-/// The same at the root of a host, for requests with a [`PageDomain`].
+/// Returns the routes of pages at the root of their own host, for requests with a [`PageDomain`].
 pub(crate) fn domain_routes(app: &App, stop: CancellationToken) -> Router {
     built(app, stop, "")
 }
@@ -207,14 +206,14 @@ impl Act {
     }
 }
 
-/// A badge as the rest of its address asks for it.
+/// Returns the route of a badge, configured by the query.
 fn badge(subject: Subject) -> MethodRouter<App> {
     get(move |State(app): State<App>, address: PageAddress, query: RawQuery, headers: HeaderMap| {
         respond::wished(app, address, (subject, query.0), headers)
     })
 }
 
-/// What lies behind the home page and is read when somebody asks for it.
+/// Returns the route of a detail page.
 fn behind(place: Place) -> MethodRouter<App> {
     get(
         move |State(app): State<App>,
@@ -248,7 +247,7 @@ fn ticket(purpose: Purpose) -> MethodRouter<App> {
     )
 }
 
-/// The script is the same for all pages, and tells nothing of any.
+/// Returns the script, which is the same for all pages and reveals nothing about any.
 async fn script(headers: HeaderMap) -> Response {
     respond::answer(&html::SCRIPT_SAID, StatusCode::OK, AccessType::Public, &headers)
 }

@@ -1,6 +1,6 @@
-//! Where a page is reached: by its slug below the server's own address, or at the root of a domain of
-//! its own. Links, cookies' paths and the addresses in feeds follow from it. Which domain a request
-//! came for is not decided here: who knows it puts a [`PageDomain`] into the request.
+//! Addresses of pages: by slug below the server's own URL, or at the root of a custom domain.
+//! Links, cookie paths and feed URLs follow from them. The caller determines the domain of a
+//! request and inserts a [`PageDomain`] into it.
 
 use std::convert::Infallible;
 
@@ -10,32 +10,33 @@ use rules::field::Shape;
 use rules::status_page::StatusPage;
 use rules::tables::STATUS_PAGE;
 
-/// Where pages are that are named by their slug.
+/// Path prefix of pages addressed by slug.
 pub(crate) const BELOW: &str = "/status/";
-/// The name that routes have for the slug.
+/// Name of the route parameter of the slug.
 pub(super) const SLUG: &str = "slug";
 const SLUG_SHAPE: Shape = STATUS_PAGE.shape_of(SLUG);
 
-/// How a visitor names a page.
+/// How a visitor addresses a page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PageAddress {
     /// By its slug, below [`BELOW`].
     Slug(String),
-    /// By its own domain, as domains are looked up; everything at that host is of the page.
+    /// By its custom domain, in the normalized form of lookups. All paths at that host belong to
+    /// the page.
     Domain(String),
 }
 
-/// The custom domain that a request came for, in its extensions: as domains are looked up, see
-/// [`rules::DomainName`].
+/// Custom domain of a request, stored in its extensions. It is in the normalized form of lookups,
+/// see [`rules::DomainName`].
 #[derive(Clone, Debug)]
 pub(crate) struct PageDomain(pub(crate) String);
 
-/// What a route names beside the page: the day, the component and so on, as the visitor wrote it.
+/// Route parameter of a detail page, such as a day or a component, as sent by the visitor.
 #[derive(Clone, Debug)]
 pub(crate) struct Named(pub(crate) String);
 
 impl PageAddress {
-    /// What stands before the rest of each path: `/status/acme`, or nothing at a domain of its own.
+    /// Returns the prefix of all paths of the page: `/status/acme`, or nothing at a custom domain.
     pub(crate) fn base(&self) -> String {
         match self {
             Self::Slug(slug) => format!("{BELOW}{slug}"),
@@ -43,13 +44,13 @@ impl PageAddress {
         }
     }
 
-    /// The path of the page itself, which is that of its cookies, too: `/status/acme` or `/`.
+    /// Returns the path of the page and its cookies: `/status/acme` or `/`.
     pub(crate) fn home(&self) -> String {
         home(&self.base()).to_owned()
     }
 
-    /// The page's address for those who read it elsewhere, without a slash at its end. `origin` is
-    /// where the server is reached from outside; where that is not known, only the path is.
+    /// Returns the absolute URL of the page without a trailing slash. `origin` is the public URL of
+    /// the server. If it is unknown, only the path is returned.
     pub(crate) fn url(&self, origin: Option<&str>) -> String {
         match self {
             Self::Slug(_) => format!("{}{}", origin.unwrap_or_default(), self.base()),
@@ -57,7 +58,7 @@ impl PageAddress {
         }
     }
 
-    /// Whether this is an address of the page.
+    /// Returns whether this is an address of the page.
     pub(super) fn is_of(&self, page: &StatusPage) -> bool {
         match self {
             Self::Slug(slug) => *slug == page.settings.slug,
@@ -67,18 +68,17 @@ impl PageAddress {
         }
     }
 
-    /// Whether a page may have this address at all: what is longer or has other letters than the
-    /// rules allow is not looked for.
+    /// Returns whether the address is valid. An invalid slug is not looked up.
     pub(crate) fn is_possible(&self) -> bool {
         match self {
             Self::Slug(slug) => SLUG_SHAPE.takes(slug),
-            // It was recognised as one that is stored.
+            // The domain was matched against those in the database.
             Self::Domain(_) => true,
         }
     }
 }
 
-/// The path of the page itself below `base`.
+/// Returns the path of the page itself below `base`.
 pub(super) const fn home(base: &str) -> &str {
     if base.is_empty() { "/" } else { base }
 }
@@ -91,7 +91,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PageAddress {
             return Ok(Self::Slug(slug));
         }
         let domain = parts.extensions.get::<PageDomain>();
-        // Without either no page is meant, and none has an empty slug.
+        // A request with neither names no page. No page has an empty slug.
         Ok(domain.map_or(Self::Slug(String::new()), |PageDomain(name)| Self::Domain(name.clone())))
     }
 }
@@ -104,7 +104,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
     }
 }
 
-/// The first part of the path whose name in the route is such a one.
+/// Returns the first route parameter whose name satisfies the predicate.
 async fn named<S: Send + Sync>(
     parts: &mut Parts,
     state: &S,

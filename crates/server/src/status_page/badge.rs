@@ -1,6 +1,6 @@
-//! Badges: the state, the uptime or the latency of a page or a component as a small picture for other
-//! people's pages. Text that is drawn, with its words for those who do not see it; which one is asked for
-//! is read in `wish`, and latencies in `latency`.
+//! Badges: the state, the uptime or the latency of a page or a component as a small SVG image to
+//! embed elsewhere. A badge is drawn text with a text alternative. `wish` parses the query, and
+//! `latency` reads latencies.
 
 pub(super) mod latency;
 mod wish;
@@ -19,34 +19,35 @@ use super::words::Words;
 
 const HEIGHT: u32 = 20;
 const FONT_SIZE: f32 = 11.0;
-/// Room around each text.
+/// Padding at both sides of a text.
 const SIDE: f32 = 7.0;
-/// Characters of a name that are shown.
+/// Maximum length of a name in characters.
 const NAME_MAX: usize = 32;
-/// From how many millionths on an uptime is drawn as well, and from how many as degraded.
+/// Minimum uptimes, in millionths, that are drawn in the colours of "up" and "degraded".
 const WELL: u32 = 999_000;
 const FAIR: u32 = 990_000;
-/// What a badge says: what it is about, what of that, and how good that is.
+/// Content of a badge: its label, its value and its colour.
 struct Told {
     left: String,
     right: String,
-    /// For those who do not see it.
+    /// Text alternative.
     alternative: String,
     colour: State,
 }
 
-/// Whether the page has the component that a badge is about.
+/// Returns whether the page has the component of a badge.
 pub(super) fn is_there(shown: &Shown, wish: &Wish) -> bool {
     wish.component.is_none_or(|id| shown.view.components().any(|it| it.id == id))
 }
 
-/// What is told of a component that the page does not have.
+/// Returns the error for a component that the page does not have.
 pub(super) fn nothing_there(wish: &Wish) -> String {
     let id = wish.component.map(|id| id.to_string()).unwrap_or_default();
     format!("the page has no component `{id}`")
 }
 
-/// The badge as SVG. `latencies` are those that `latency` read, for badges that show them.
+/// Renders a badge as SVG. `latencies` is the result of `latency::read`, for badges that show
+/// latencies.
 pub(super) fn badge(
     shown: &Shown,
     words: &Words,
@@ -104,7 +105,7 @@ fn response_time(name: &str, latencies: Option<&Sketch>, (words, wish): (&Words,
     }
 }
 
-/// Microseconds as people read them.
+/// Formats microseconds as milliseconds.
 fn milliseconds(micros: u32) -> String {
     match micros {
         0..1_000 => "< 1 ms".to_owned(),
@@ -124,7 +125,7 @@ fn quality(uptime: Option<Uptime>) -> State {
     }
 }
 
-/// Two texts side by side. Each is told how wide it is, so that it fits in whatever font there is.
+/// Draws two texts side by side. Each has an explicit width, so that it fits in any font.
 fn drawn(told: &Told, style: Style) -> String {
     let (wide_left, wide_right) =
         (font::width(&told.left, FONT_SIZE), font::width(&told.right, FONT_SIZE));
@@ -152,7 +153,7 @@ fn drawn(told: &Told, style: Style) -> String {
     )
 }
 
-/// A name, cut where it is long.
+/// Truncates a long name.
 fn fit(name: &str) -> String {
     let mut letters = name.graphemes(true);
     let mut kept: String = letters.by_ref().take(NAME_MAX).collect();
@@ -174,7 +175,7 @@ const fn fill(state: State) -> &'static str {
 
 const fn ink(state: State) -> &'static str {
     match state {
-        // Black on these has more contrast than white.
+        // Black has more contrast than white on these colours.
         State::Up | State::Degraded => "#0f1419",
         State::Down | State::Maintenance | State::Unknown => "#fff",
     }

@@ -1,7 +1,7 @@
-//! Bars of days as HTML: one picture for each row, whose ground is that all was well, and in which a day on
-//! which something happened is a link with its words; the style cuts it into days. A script makes links of
-//! the others when somebody comes near (`live.js`), of one list that all rows share: nobody needs
-//! thousands of them to see a page.
+//! Bars of days as HTML, one SVG image per row. The background means that all was well. A day on
+//! which something happened is a link with a text, and the style sheet divides the row into days. A
+//! script adds the other links when the pointer or the focus comes near (`live.js`). It takes them
+//! from one list shared by all rows, which keeps the page small.
 
 use std::fmt::{self, Write as _};
 
@@ -11,43 +11,43 @@ use rules::Timestamp;
 
 use super::words::{Words, iso_date};
 
-/// Width of a day in units of the picture.
+/// Width of a day in SVG units.
 const WIDTH: usize = 8;
-/// Height of a bar in them.
+/// Height of a bar in SVG units.
 const HEIGHT: f64 = 40.0;
-/// Least height of a part that is there: a minute of a day is seen, too.
+/// Minimum height of a part, so that one minute of a day remains visible.
 const PART_MIN: f64 = 9.0;
 
-/// The bars of one page: what all components have in common is made once.
+/// Bars of one page. Holds what all components share.
 pub(super) struct Bars<'a> {
     words: &'static Words,
     base: &'a str,
     days: Vec<Usual>,
-    /// Where the bars begin: on wide, middle and narrow screens.
+    /// Start of the bars on wide, medium and narrow screens.
     pub(super) ago: [String; 3],
 }
 
-/// A day with what it is called by machines and by people.
+/// A date, formatted for machines and for people.
 struct Usual {
     begins: Timestamp,
     iso: String,
     date: String,
 }
 
-/// The bars of one component or group, as HTML.
+/// Bars of one component or group, rendered as HTML.
 pub(super) struct Drawn<'a> {
     bars: &'a Bars<'a>,
     days: &'a [Day],
     label: String,
-    /// Whether each leads to its day.
+    /// Whether each bar links to its day.
     is_link: bool,
 }
 
-/// The list of days that the script makes links of.
+/// List of days that the script turns into links.
 pub(super) struct Walk<'a>(&'a Bars<'a>);
 
 impl<'a> Bars<'a> {
-    /// For what a page shows, with links that begin with `base`.
+    /// Creates the bars of a page, with links that begin with `base`.
     pub(super) fn of(view: &PageView, words: &'static Words, base: &'a str) -> Self {
         let first = view.components().find_map(|component| component.days.as_deref());
         let ago = |days: usize| words.days_ago.replace("{}", &days.to_string());
@@ -64,22 +64,23 @@ impl<'a> Bars<'a> {
         }
     }
 
-    /// The bars of a component, each of which leads to its day.
+    /// Returns the bars of a component, which link to their days.
     pub(super) const fn component(&'a self, days: &'a [Day], label: String) -> Drawn<'a> {
         Drawn { bars: self, days, label, is_link: true }
     }
 
-    /// The bars of a group, which are only looked at.
+    /// Returns the bars of a group, which have no links.
     pub(super) const fn group(&'a self, days: &'a [Day], label: String) -> Drawn<'a> {
         Drawn { bars: self, days, label, is_link: false }
     }
 
-    /// The days of all bars, for the script; nothing where there are no bars.
+    /// Returns the list of days for the script, or `None` if there are no bars.
     pub(super) fn walk(&'a self) -> Option<Walk<'a>> {
         (!self.days.is_empty()).then_some(Walk(self))
     }
 
-    /// What a day at this place is called by machines and by people.
+    /// Returns the date of a day for machines and for people. Dates in the common list are
+    /// formatted once.
     fn named(&self, place: usize, day: &Day) -> (String, String) {
         let usual = self.days.get(place).filter(|usual| usual.begins == day.begins);
         usual.map_or_else(
@@ -122,7 +123,7 @@ impl fmt::Display for Drawn<'_> {
 }
 
 impl Drawn<'_> {
-    /// A day on which something happened.
+    /// Writes a day on which something happened.
     fn told(&self, f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
         if !self.is_link {
             return parts(f, place, day);
@@ -136,7 +137,7 @@ impl Drawn<'_> {
     }
 }
 
-/// Days of which nothing is known: each run of them is one piece, by which the script knows them, too.
+/// Writes the days without data. Each run is one element, by which the script recognizes them.
 fn silent(f: &mut fmt::Formatter<'_>, kinds: &[Happened]) -> fmt::Result {
     let mut x = 0;
     for run in kinds.chunk_by(|a, b| a == b) {
@@ -149,7 +150,7 @@ fn silent(f: &mut fmt::Formatter<'_>, kinds: &[Happened]) -> fmt::Result {
     Ok(())
 }
 
-/// How a day is told.
+/// How a day is rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Happened {
     Nothing,
@@ -166,12 +167,12 @@ fn happened(day: &Day) -> Happened {
     }
 }
 
-/// What happened on a day, in words.
+/// Describes a day in words.
 pub(super) fn title(day: &Day, words: &Words) -> String {
     told(day, &words.date(day.begins), words)
 }
 
-/// The same of a day whose date is said already.
+/// Describes a day with an already formatted date.
 fn told(day: &Day, date: &str, words: &Words) -> String {
     let mut text = format!("{date}: ");
     match day.uptime {
@@ -187,7 +188,7 @@ fn told(day: &Day, date: &str, words: &Words) -> String {
     text
 }
 
-/// The parts of a day in which not all was well, from the ground up.
+/// Writes the parts of a day with problems, from the bottom up.
 fn parts(f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
     let parts = [("fh", day.down_ms), ("fg", day.degraded_ms), ("fm", day.maintenance_ms)];
     let troubled: u64 = parts.iter().map(|(_, millis)| millis).sum();
@@ -199,7 +200,7 @@ fn parts(f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
             let height = (millis as f64 / whole * HEIGHT).max(PART_MIN).min(top);
             top -= height;
             let (y, height) = (Tenths(top), Tenths(height));
-            // Hatched: colour never speaks alone.
+            // The style adds a pattern, because no meaning may depend on colour alone.
             write!(
                 f,
                 "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"8\" height=\"{height}\"/>"
@@ -209,7 +210,7 @@ fn parts(f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
     Ok(())
 }
 
-/// A height with one digit after the point: there are thousands, and nobody measures closer.
+/// A height with one decimal place. There are thousands, and more digits would be invisible.
 struct Tenths(f64);
 
 impl fmt::Display for Tenths {
@@ -219,8 +220,8 @@ impl fmt::Display for Tenths {
     }
 }
 
-/// Text in an attribute or between tags, of HTML and of XML: letters that XML 1.0 does not know are left
-/// out, because one of them makes a whole feed unreadable.
+/// Escapes text for HTML and XML, in attributes and between tags. Omits characters that are invalid
+/// in XML 1.0, because a single one makes a feed unreadable.
 pub(super) fn escaped(text: &str) -> String {
     let is_unknown = |letter: char| {
         letter.is_ascii_control() && !matches!(letter, '\t' | '\n' | '\r')

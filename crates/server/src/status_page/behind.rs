@@ -1,6 +1,6 @@
-//! What lies behind a home page and is read when somebody asks for it: one incident, a month of the
-//! history, the course of a component. Each is kept for a moment: however many ask for the same, one
-//! of them reads it, and while the database is away the last one is shown again.
+//! Detail pages, read on demand: a report, an incident, a month of the history, a component or a
+//! day. Each is cached for a moment. Concurrent requests for the same page share one read. If the
+//! database is unavailable, the last version is served again.
 
 mod kept;
 
@@ -25,28 +25,29 @@ use super::shelf::{Asked, Encoding, Said, Shown, What, Work};
 use super::words::Words;
 use crate::app::App;
 
-/// How long an incident or a month is shown where nothing changed but the time.
+/// Time that an unchanged incident or month is served from the cache.
 const FRESH: Duration = Duration::from_secs(5);
-/// How long the course of a component is shown: it is of hours and days.
+/// Time that a latency series is served from the cache. It covers hours or days.
 const COURSE_FRESH: Duration = Duration::from_mins(1);
-/// Days that the address of a component means which names none.
+/// Range of a component's page if its URL names none.
 const RANGE: Range = Range::Week;
 
-/// An incident, and in how many regions its checks failed.
+/// An incident, and the number of regions in which its checks failed.
 type Incident = (IncidentFacts, u32);
-/// The course of a component over some days.
+/// Latency series of a component over a range of days.
 type Course = Arc<[CoursePoint]>;
 
-/// What was read for visitors.
+/// Cache of data that was read for detail pages.
 #[derive(Debug)]
 pub(crate) struct Behind {
     reports: Kept<(PageId, ReportId), Arc<Report>>,
     incidents: Kept<(PageId, IncidentId), Incident>,
     months: Kept<(PageId, Month), Arc<MonthView>>,
-    /// When the oldest thing began that is kept of a page.
+    /// Start of the oldest event stored for a page.
     firsts: Kept<PageId, Option<Timestamp>>,
     courses: Kept<(MonitorId, Range), Course>,
-    /// The latencies of all public monitors of a page, for badges: by which these are.
+    /// Latencies of all public monitors of a page, for badges. The key contains a hash of the
+    /// monitors.
     pub(super) latencies: Kept<(PageId, u64), Latencies>,
 }
 
@@ -63,24 +64,21 @@ impl Default for Behind {
     }
 }
 
-/// What an address behind a home page names.
+/// Kind of detail page that a URL names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// One report, however old it is.
+    /// A report of any age.
     Report,
-    /// One incident.
     Incident,
-    /// The month of now.
+    /// The current month.
     History,
-    /// A month.
     Month,
-    /// A component, with the course of some days where its monitor is public.
+    /// A component. A public monitor adds a latency series.
     Component,
-    /// One day.
     Day,
 }
 
-/// The page at such an address, to those who may see it.
+/// Responds with a detail page, subject to the page's access check.
 pub(super) async fn page(
     app: App,
     address: PageAddress,
@@ -111,7 +109,7 @@ pub(super) async fn page(
     }
 }
 
-/// What an address names; `None` where nothing can be there.
+/// Returns the detail page that a URL names, or `None` if it cannot exist.
 fn wanted<'a>(
     place: Place,
     shown: &Shown,
@@ -133,7 +131,7 @@ fn wanted<'a>(
     })
 }
 
-/// A visitor who may see a page.
+/// Request of a visitor who may see the page.
 struct Visit<'a> {
     app: &'a App,
     shown: &'a Arc<Shown>,
@@ -142,8 +140,8 @@ struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// Reads what is wanted, where that is not known already; how it is said then. `None` where there is
-    /// no such thing.
+    /// Reads what the detail page needs, unless cached, and returns the work that renders it.
+    /// Returns `None` if there is no such detail page.
     async fn make(self, wanted: Wanted) -> Result<Option<Work>, String> {
         match wanted {
             Wanted::Report(id) => self.report(id).await,
@@ -156,7 +154,7 @@ impl Visit<'_> {
         }
     }
 
-    /// How a page is said of what was read for it.
+    /// Returns the work that renders a detail page.
     fn work(
         self,
         tell: impl FnOnce(&Shown, &'static Words, &str) -> String + Send + 'static,
@@ -191,11 +189,12 @@ impl Visit<'_> {
         let read = self.app.store.shown();
         let kept = &self.app.behind.incidents;
         let found = kept.get(self.app, page.workspace, (page.id, id), read.incident(page.id, id));
-        // Its components may be others since: it is told where one still shows its monitor.
+        // The components may have changed since. The page shows the incident only if a component
+        // still shows its monitor.
         let told = found
             .await?
             .and_then(|(facts, regions)| Some((self.shown.view.incident(&facts)?, regions)));
-        // Several regions of one probe are one place: their number would claim more.
+        // Several regions of one probe are a single location, so a count would be misleading.
         let is_one = self.app.pipeline.probes().is_one();
         Ok(told.map(|(it, regions)| {
             let regions = if is_one { 0 } else { regions };
@@ -207,7 +206,7 @@ impl Visit<'_> {
 
     async fn month(self, month: Month) -> Result<Option<Work>, String> {
         let page = &self.shown.page;
-        // Nothing is kept of what is to come, nor of what was before all that is kept.
+        // Nothing is stored for the future or for months before the first event.
         let last = Month::of(self.shown.view.at);
         if month > last || month < last && month < self.first().await?.map_or(last, Month::of) {
             return Ok(None);
@@ -220,7 +219,7 @@ impl Visit<'_> {
         }))
     }
 
-    /// When the oldest thing began that is kept of the page.
+    /// Returns the start of the oldest event stored for the page.
     async fn first(&self) -> Result<Option<Timestamp>, String> {
         let page = &self.shown.page;
         let read = async { Ok(Some(self.app.store.shown().first(page.id).await?)) };
@@ -262,7 +261,7 @@ impl Visit<'_> {
     }
 }
 
-/// Reads some 350 rows at most, whichever the range.
+/// Reads about 350 rows at most, for any range.
 async fn read_course(
     app: &App,
     (workspace, monitor): (WorkspaceId, MonitorId),

@@ -1,29 +1,30 @@
-//! Charts as SVG that stands in the page: lines of percentiles and stacked bars of phases. They need no
-//! script and no style of their own; what they show is in a table beside them, too. Lines differ in
-//! their dashes and bars in their patterns: colour never speaks alone.
+//! Charts as inline SVG: lines of percentiles and stacked bars of phases. They need no script and
+//! no style sheet of their own. A table next to each chart contains the same values. Lines differ
+//! in their dashes and bars in their patterns, so that no meaning depends on colour alone.
 
 use std::fmt::Write as _;
 
 use super::bars::escaped;
 
-/// Height of all, and where the drawing begins and ends in it.
+/// Height of the chart, and the top and bottom edge of the plot area.
 const HEIGHT: u32 = 240;
 const TOP: u32 = 20;
 const BOTTOM: u32 = 214;
-/// Parts that the scale is cut into.
+/// Number of intervals on the value axis.
 const PARTS: u32 = 4;
-/// Units of lines for each step of time, which the browser stretches.
+/// Width of a time step in SVG units. The browser stretches them.
 const STEP: u32 = 10;
-/// Where a scale may end, in tenths of a power of ten: a quarter of each is a short number.
+/// Possible ends of the value axis, in tenths of a power of ten. A quarter of each is a short
+/// number.
 const TENTHS: [u32; 9] = [10, 12, 16, 20, 24, 32, 40, 60, 80];
-/// Labels of time below the drawing.
+/// Maximum number of labels on the time axis.
 const LABELS: usize = 4;
 
-/// How a line is drawn: its width and dashes.
+/// Width and dashes of each line.
 const LINES: [(&str, &str); 5] =
     [("2.6", "none"), ("1.8", "9 3"), ("1.8", "4 3"), ("1.8", "1.5 3"), ("1.6", "12 3 2 3")];
 
-/// How a part of a bar is filled: its colour and what is drawn over it.
+/// Colour and pattern of each part of a bar.
 const FILLS: [(&str, Over); 5] = [
     ("var(--soft)", Over::Rising),
     ("var(--maintenance)", Over::Dots),
@@ -32,7 +33,7 @@ const FILLS: [(&str, Over); 5] = [
     ("var(--ink)", Over::Level),
 ];
 
-/// What is drawn over a colour.
+/// Pattern over a colour.
 #[derive(Clone, Copy, Debug)]
 enum Over {
     Nothing,
@@ -42,29 +43,28 @@ enum Over {
     Level,
 }
 
-/// What a chart shows: a value in microseconds of each series at each step of time.
+/// Data of a chart: a value in microseconds for each series and time step.
 #[derive(Debug)]
 pub(super) struct Chart<'a> {
-    /// Tells it from others of the same page.
+    /// Identifier, unique within the page.
     pub(super) id: &'a str,
-    /// What it shows.
     pub(super) title: &'a str,
-    /// More of it.
+    /// Description for assistive technology.
     pub(super) about: &'a str,
-    /// What the series are called.
+    /// Names of the series.
     pub(super) names: [&'a str; 5],
-    /// When each step begins, in words.
+    /// Start of each step, formatted.
     pub(super) times: &'a [String],
-    /// The same, as short as the scale of time needs it.
+    /// Start of each step, abbreviated for the time axis.
     pub(super) labels: &'a [String],
-    /// The values of each step; none where nothing is known.
+    /// Values of each step. `None` if there is no data.
     pub(super) values: &'a [Option<[u32; 5]>],
-    /// How milliseconds are written.
+    /// Format of milliseconds.
     pub(super) unit: &'a str,
 }
 
 impl Chart<'_> {
-    /// Lines, the values of a step above each other as they are.
+    /// Renders the values of a step as separate lines.
     pub(super) fn lines(&self) -> String {
         let most = self.values.iter().flatten().flatten().copied().max().unwrap_or(0);
         let scale = Scale::of(most);
@@ -76,7 +76,7 @@ impl Chart<'_> {
                 self.path(series, scale)
             );
         }
-        // What is drawn is stretched to the width of the page, and its strokes are not.
+        // The drawing is stretched to the width of the page. The strokes keep their width.
         let (width, height) = (self.count() * STEP, BOTTOM - TOP);
         let drawing = format!(
             "<svg width=\"100%\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
@@ -87,7 +87,7 @@ impl Chart<'_> {
         self.around(scale, "", &drawing)
     }
 
-    /// Bars of parts on top of each other.
+    /// Renders the values of a step as parts of a stacked bar.
     pub(super) fn stacks(&self) -> String {
         let sum =
             |values: &[u32; 5]| values.iter().fold(0_u32, |all, one| all.saturating_add(*one));
@@ -114,7 +114,7 @@ impl Chart<'_> {
         self.around(scale, &self.patterns(), &drawing)
     }
 
-    /// What each line means, with a piece of it.
+    /// Returns the legend of the lines, with a sample of each.
     pub(super) fn legend_of_lines(&self) -> String {
         let sample = |place: usize| {
             let (width, dashes) = LINES[place];
@@ -126,7 +126,7 @@ impl Chart<'_> {
         self.legend(sample)
     }
 
-    /// What each part of a bar means, with a piece of it.
+    /// Returns the legend of the stacked bars, with a sample of each part.
     pub(super) fn legend_of_stacks(&self) -> String {
         self.legend(|place| {
             format!("<rect width=\"32\" height=\"12\" rx=\"2\" fill=\"url(#{}{place})\"/>", self.id)
@@ -146,7 +146,7 @@ impl Chart<'_> {
         html + "</ul>"
     }
 
-    /// Scale, times and words around a drawing.
+    /// Adds the axes, the title and the description to a drawing.
     fn around(&self, scale: Scale, definitions: &str, drawing: &str) -> String {
         let (id, title, about) = (self.id, escaped(self.title), escaped(self.about));
         let mut svg = format!(
@@ -169,7 +169,7 @@ impl Chart<'_> {
         svg + "</svg>"
     }
 
-    /// What a pointer that rests on a step is told.
+    /// Returns the tooltip of each step.
     fn hints(&self, height: u32) -> String {
         let mut hints = String::from("<g fill=\"transparent\">");
         for (place, (time, values)) in self.times.iter().zip(self.values).enumerate() {
@@ -190,17 +190,17 @@ impl Chart<'_> {
         hints + "</g>"
     }
 
-    /// How many steps there are; a chart of none is drawn as one of one.
+    /// Returns the number of steps, at least one.
     fn count(&self) -> u32 {
         self.values.len().max(1) as u32
     }
 
-    /// How far along the drawing so many steps are.
+    /// Returns the horizontal position of a step as a percentage.
     fn percent(&self, steps: f64) -> String {
         format!("{:.2}%", steps * 100.0 / f64::from(self.count()))
     }
 
-    /// The values at the lines across, over what is drawn and readable on it.
+    /// Renders the labels of the value axis, outlined to stay readable over the drawing.
     fn scale_of_values(&self, scale: Scale) -> String {
         let mut labels = String::from(
             "<g stroke=\"var(--bg)\" stroke-width=\"4\" stroke-linejoin=\"round\" \
@@ -214,7 +214,7 @@ impl Chart<'_> {
         labels + "</g>"
     }
 
-    /// Some of the times, from the first to the last.
+    /// Renders labels for some of the times, always including the first and the last.
     fn scale_of_time(&self) -> String {
         let mut labels = String::new();
         let Some(last) = self.labels.len().checked_sub(1) else { return labels };
@@ -235,7 +235,7 @@ impl Chart<'_> {
         labels
     }
 
-    /// A line with a gap where nothing is known.
+    /// Returns the path of a line, with a gap for each step without data.
     fn path(&self, series: usize, scale: Scale) -> String {
         let (mut path, mut is_drawn) = (String::new(), false);
         for (place, values) in self.values.iter().enumerate() {
@@ -244,7 +244,7 @@ impl Chart<'_> {
                 continue;
             };
             let (x, y) = (place as u32 * STEP + STEP / 2, scale.y(values[series]));
-            // A step that stands alone is a dot: a line of no length with round ends.
+            // A single step between gaps is a dot: a line of no length with round ends.
             let _ =
                 if is_drawn { write!(path, "L{x} {y:.1}") } else { write!(path, "M{x} {y:.1}h.1") };
             is_drawn = true;
@@ -274,12 +274,12 @@ impl Chart<'_> {
     }
 }
 
-/// How far down the line is that is so many parts above the ground.
+/// Returns the vertical position of a grid line, counted from the bottom.
 const fn height_of(part: u32) -> u32 {
     BOTTOM - (BOTTOM - TOP) * part / PARTS
 }
 
-/// Milliseconds, with a digit after the point where they are few.
+/// Formats microseconds as milliseconds. Small values have a decimal place.
 pub(super) fn milliseconds(micros: u32, unit: &str) -> String {
     let number = match micros {
         0 => "0".to_owned(),
@@ -289,14 +289,14 @@ pub(super) fn milliseconds(micros: u32, unit: &str) -> String {
     unit.replace("{}", &number)
 }
 
-/// The scale of a drawing, from nothing to a round number.
+/// Value axis, from zero to a round number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scale {
     top_us: u32,
 }
 
 impl Scale {
-    /// The least scale of round numbers that this fits on.
+    /// Returns the smallest scale that ends at a round number and fits this value.
     fn of(most_us: u32) -> Self {
         let mut unit = 1_000_u32;
         loop {
@@ -310,7 +310,7 @@ impl Scale {
         }
     }
 
-    /// How far below the top of the drawing a value is.
+    /// Returns the distance of a value from the top of the plot area.
     fn y(self, micros: u32) -> f64 {
         let share = f64::from(micros.min(self.top_us)) / f64::from(self.top_us);
         f64::from(BOTTOM - TOP) * (1.0 - share)
@@ -366,7 +366,7 @@ mod tests {
     fn a_chart_of_nothing_is_drawn_too() {
         let svg = chart(&[], &[]).lines();
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>"), "{svg}");
-        // The policy of pages forbids styles in attributes.
+        // The content security policy of pages forbids style attributes.
         assert!(!svg.contains("style="), "{svg}");
     }
 

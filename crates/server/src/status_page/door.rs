@@ -1,5 +1,5 @@
-//! What a visitor is told who may not look yet, or looks for what is not there; and the password that
-//! lets one in, which never stands in a URL. Coming in by email is `members`'.
+//! Login page of pages with restricted access, messages that belong to no page, and the password
+//! form. The password never appears in a URL. Login by email is in `members`.
 
 mod letter;
 pub(super) mod members;
@@ -30,33 +30,31 @@ use crate::app::App;
 use crate::auth::Peer;
 use crate::domains::Entrance;
 
-/// What a proxy says of the way to it.
+/// Header in which a proxy reports the protocol of the client.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
-/// Where somebody is whose connection has no other end, as in tests of the router alone.
+/// Address of a client without a known peer, as in tests that call the router directly.
 pub(super) const NOBODY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
-/// How somebody came to the door.
+/// How a visitor reached the login page.
 pub(super) struct Arrival {
     peer: Option<Peer>,
     entrance: Option<Entrance>,
     headers: HeaderMap,
 }
 
-/// What the form for the password sends.
+/// Body of the password form.
 #[derive(Deserialize)]
 pub(super) struct Given {
     password: String,
 }
 
-/// What a visitor at the door can do.
+/// Input that the login page offers.
 enum Asks<'a> {
-    /// Nothing.
     Nothing,
-    /// Say the password.
     Password,
-    /// Give an address at one of the page's domains.
+    /// A form for an email address at one of the page's domains.
     Email,
-    /// Come in by the link with this token.
+    /// A button that uses the link with this token.
     Button(&'a str),
 }
 
@@ -65,13 +63,13 @@ enum Asks<'a> {
 struct Door<'a> {
     frame: Frame<'a>,
     sentence: &'a str,
-    /// Advice below the sentence.
+    /// Advice below the message.
     about: Option<&'a str>,
     asks: Asks<'a>,
     wrong: Option<&'a str>,
 }
 
-/// The question for a password, with what was wrong with the last one.
+/// Renders the password form, with the error of the last attempt.
 pub(super) fn password(
     page: &StatusPage,
     words: &'static Words,
@@ -103,7 +101,7 @@ pub(super) fn sentence(sentence: &str, about: Option<&str>, words: &'static Word
     rendered(&Door { frame, sentence, about, asks: Asks::Nothing, wrong: None })
 }
 
-/// Holds a password against the page's; who knew it is sent to the page.
+/// Checks the password and redirects to the page.
 pub(super) async fn unlock(
     State(app): State<App>,
     address: PageAddress,
@@ -127,8 +125,8 @@ pub(super) async fn unlock(
 }
 
 impl Arrival {
-    /// Who came, to the page with this path. Its cookie is for encrypted connections alone where this
-    /// one is: by TLS of ours, or by that of a proxy that is trusted.
+    /// Returns the visitor of the page with this path. The cookie is marked as secure if the
+    /// connection is encrypted, by this server or by a trusted proxy.
     fn visitor<'v>(&self, app: &App, home: &'v str) -> Visitor<'v> {
         let peer = self.peer.map_or(NOBODY, |peer| peer.0);
         let forwarded = self.headers.get(FORWARDED_PROTO).and_then(|it| it.to_str().ok());
@@ -151,7 +149,7 @@ impl<S: Sync> FromRequestParts<S> for Arrival {
     }
 }
 
-/// The page at whose door somebody stands, or what is said where there is none.
+/// Returns the page at an address, or a response if there is none.
 async fn found(
     app: &App,
     address: &PageAddress,
@@ -171,7 +169,7 @@ async fn found(
     }
 }
 
-/// Tells visitors who need a link by email that this server sends none.
+/// Tells visitors who need a link by email that this server cannot send any.
 pub(super) fn no_mail(page: &StatusPage, words: &'static Words, base: &str) -> String {
     closed(page, words, base, (words.no_email, Asks::Nothing, None))
 }

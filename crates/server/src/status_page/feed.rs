@@ -14,23 +14,24 @@ use super::report;
 use super::shelf::Shown;
 use super::words::Words;
 
-/// Entries of a feed at most, the newest.
+/// Maximum number of entries. The newest are kept.
 const ENTRIES_MAX: usize = 50;
-/// How long before it begins a window of maintenance is news, where it was planned by then.
+/// Time before the start of a maintenance window at which it appears in feeds, if it is planned by
+/// then.
 const AHEAD: Duration = Duration::from_hours(7 * 24);
 
-/// One entry of a feed.
+/// An entry of a feed.
 struct Entry {
     id: String,
     title: String,
     text: String,
-    /// Where more of it is told.
+    /// URL of the details.
     link: String,
     published: Timestamp,
     changed: Timestamp,
 }
 
-/// The feed of a page with this address as Atom.
+/// Renders the Atom feed of the page at this URL.
 pub(super) fn atom(shown: &Shown, words: &Words, url: &str) -> String {
     let title = escaped(&shown.page.settings.title);
     let (url, updated) = (escaped(url), changed(shown));
@@ -59,7 +60,7 @@ pub(super) fn atom(shown: &Shown, words: &Words, url: &str) -> String {
     xml + "</feed>\n"
 }
 
-/// The same as RSS.
+/// Renders the RSS feed of the page at this URL.
 pub(super) fn rss(shown: &Shown, words: &Words, url: &str) -> String {
     let settings = &shown.page.settings;
     let title = escaped(&settings.title);
@@ -88,7 +89,7 @@ pub(super) fn rss(shown: &Shown, words: &Words, url: &str) -> String {
     xml + "</channel></rss>\n"
 }
 
-/// The same as JSON Feed.
+/// Renders the JSON Feed of the page at this URL.
 pub(super) fn json(shown: &Shown, words: &Words, url: &str) -> String {
     let settings = &shown.page.settings;
     let items = entries(shown, words, url).into_iter().map(|it| {
@@ -109,8 +110,8 @@ pub(super) fn json(shown: &Shown, words: &Words, url: &str) -> String {
     feed.to_string()
 }
 
-/// When anything that feeds and the calendar tell of was last changed: the page, a report, an incident, or
-/// planned maintenance.
+/// Returns the time of the last change that feeds and the calendar contain: of the page, a report,
+/// an incident or maintenance.
 pub(super) fn changed(shown: &Shown) -> Timestamp {
     let news = incidents(shown).map(incident_changed);
     let planned = windows(shown).map(|it| it.updated_at.max(announced(it)));
@@ -150,13 +151,13 @@ fn entries(shown: &Shown, words: &Words, url: &str) -> Vec<Entry> {
     entries
 }
 
-/// Those that are open, and those that the history tells of.
+/// Returns open incidents and those in the history.
 fn incidents(shown: &Shown) -> impl Iterator<Item = &IncidentView> {
     let past = shown.view.history.iter().flat_map(|day| &day.incidents);
     shown.view.open.iter().chain(past.filter(|it| it.closed.is_some()))
 }
 
-/// Windows that are to come or on, and those that the history tells of.
+/// Returns planned and active windows, and those in the history.
 pub(super) fn windows(shown: &Shown) -> impl Iterator<Item = &MaintenanceView> {
     shown.view.planned.iter().chain(shown.view.history.iter().flat_map(|day| &day.maintenances))
 }
@@ -166,7 +167,7 @@ fn incident_changed(it: &IncidentView) -> Timestamp {
     closed.or(it.acknowledged_at).unwrap_or(it.opened_at)
 }
 
-/// Since when a window is news.
+/// Returns the time at which a window appears in feeds.
 fn announced(it: &MaintenanceView) -> Timestamp {
     it.created_at.max(it.window.from - AHEAD)
 }
@@ -178,8 +179,8 @@ fn maintenance_text(it: &MaintenanceView, words: &Words) -> String {
     lines.join("\n")
 }
 
-/// A text as HTML, which readers take the description of an item for (RSS 2.0): without this, what looks
-/// like an element in a title would be one.
+/// Converts text to HTML, because readers parse the description of an item as HTML (RSS 2.0).
+/// Without escaping, part of a title could become an element.
 fn html(text: &str) -> String {
     escaped(text).replace('\n', "<br>")
 }

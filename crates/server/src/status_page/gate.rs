@@ -1,6 +1,7 @@
-//! Who may see a page: the one question that stands before every representation of it (design §6).
-//! Passwords are compared in constant time; who has an address at one of the page's domains is sent a
-//! link; whoever was let in gets a signed cookie. What strangers try is counted by address and page.
+//! Access control of pages, which every representation passes (design §6). Passwords are compared
+//! in constant time. Visitors with an email address at one of the page's domains can request a
+//! link. After a successful login, the visitor gets a signed cookie. Attempts are limited per
+//! client address and page.
 
 mod guesses;
 mod link;
@@ -21,72 +22,73 @@ use super::signer::Signer;
 use crate::auth::{Tries, network};
 use crate::context::Context;
 
-/// Passwords that one address may try of one page, in a minute.
+/// Maximum number of passwords per minute that one client may try at one page.
 const GUESSES: NonZeroU32 = NonZeroU32::new(5).expect("it is not 0");
 const GUESSES_IN: Duration = Duration::from_mins(1);
-/// Links that one address may ask for at one page, and that one mailbox is sent, in [`GOOD_FOR`].
+/// Maximum number of links per [`GOOD_FOR`] that a client may request at one page. Also limits the
+/// links sent to one mailbox.
 const LINKS: NonZeroU32 = NonZeroU32::new(5).expect("it is not 0");
 
-/// What a visitor is let in for.
+/// Access decision for a visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// The page.
+    /// Access to the page.
     Granted,
-    /// The question for its password.
+    /// The password form.
     Password,
-    /// The question for an address at one of its domains.
+    /// The form for an email address at one of the page's domains.
     Email,
 }
 
-/// Who asks to be let in, and where.
+/// A visitor who tries to log in to a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visitor<'v> {
-    /// Where the visitor is.
+    /// Client address.
     pub(super) address: IpAddr,
-    /// The path of the page, and all that its cookie is sent with.
+    /// Path of the page, which is also the path of its cookie.
     pub(super) home: &'v str,
-    /// Whether nobody can listen: the cookie is never sent where somebody could.
+    /// Whether the connection is encrypted. Otherwise the cookie is not marked as secure.
     pub(super) is_secure: bool,
 }
 
-/// What became of a password.
+/// Result of a password attempt.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Unlocked {
-    /// It is right; this cookie lets the visitor in.
+    /// Correct. This cookie grants access.
     Yes(HeaderValue),
-    /// It is wrong.
+    /// Wrong.
     No,
-    /// Too many came from this address, or for this page.
+    /// Too many attempts by this client or at this page.
     TooOften,
 }
 
-/// What became of the wish for a link.
+/// Result of a request for a link.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// The address is at one of the page's domains: this token belongs into the link.
+    /// The address is at one of the page's domains. This token belongs in the link.
     Yes(String),
-    /// It is not; the visitor is told the same.
+    /// The address is not eligible. The visitor gets the same response.
     No,
-    /// Too many links were asked for from there, or sent to this mailbox.
+    /// Too many requests by this client or for this mailbox.
     TooOften,
 }
 
-/// The gate of all pages.
+/// Access control of all pages.
 #[derive(Debug)]
 pub(crate) struct Gate {
     ctx: Context,
     signer: Signer,
     guesses: Tries<(IpAddr, PageId)>,
-    /// Wrong passwords of each page, wherever they came from.
+    /// Wrong passwords of each page, from all clients.
     of_page: Guesses,
     asked_from: Tries<(IpAddr, PageId)>,
-    /// By a signature of page and mailbox, so that no mailbox is kept.
+    /// By a signature of page and mailbox, so that no address is stored.
     sent_to: Tries<[u8; 32]>,
     used: Used,
 }
 
 impl Gate {
-    /// A gate whose cookies and links are signed with this key.
+    /// Creates an instance that signs cookies and links with this key.
     pub(crate) fn new(ctx: &Context, key: Secret<[u8; 32]>) -> Self {
         Self {
             ctx: ctx.clone(),
@@ -99,7 +101,7 @@ impl Gate {
         }
     }
 
-    /// What this visitor may see of the page.
+    /// Returns the access decision for a visitor.
     pub(super) fn entry(&self, page: &StatusPage, headers: &HeaderMap, now: Timestamp) -> Entry {
         let holds = |proof: Proof<'_>| session::holds(&self.signer, page.id, proof, headers, now);
         match page.settings.effective_access() {
@@ -116,7 +118,7 @@ impl Gate {
         }
     }
 
-    /// Holds what a visitor gave against the page's password.
+    /// Checks a password.
     pub(super) fn unlock(&self, page: &StatusPage, given: &str, visitor: &Visitor<'_>) -> Unlocked {
         let now = self.ctx.now();
         if !self.of_page.may(page.id, now)
@@ -135,7 +137,7 @@ impl Gate {
         }
     }
 
-    /// A link for the one whose mailbox this is, an address that keeps the rules.
+    /// Creates a login link for a mailbox, whose address must be valid.
     pub(super) fn ask(&self, page: &StatusPage, mailbox: &str, visitor: &Visitor<'_>) -> Asked {
         let mailbox = mailbox.to_lowercase();
         let receiver =
@@ -155,12 +157,12 @@ impl Gate {
         }
     }
 
-    /// Whether a link with this token would let somebody in.
+    /// Returns whether a link with this token is valid and unused.
     pub(super) fn is_good(&self, page: &StatusPage, token: &str) -> bool {
         self.link(page, token).is_some_and(|link| !self.used.has(&link))
     }
 
-    /// Uses a link, once; the cookie that lets the visitor in.
+    /// Uses a link, which works once. Returns the cookie that grants access.
     pub(super) fn enter(
         &self,
         page: &StatusPage,
@@ -171,7 +173,7 @@ impl Gate {
         Some(self.let_in(page.id, Proof::Domain(&link.domain), visitor))
     }
 
-    /// Forgets whom nothing is held against any more, and links that are over.
+    /// Removes expired limits and links.
     pub(crate) fn tidy(&self) {
         self.guesses.tidy();
         self.of_page.tidy(self.ctx.now());
@@ -180,7 +182,7 @@ impl Gate {
         self.used.tidy(self.ctx.now());
     }
 
-    /// The link of this token, where the page still lets in whom it was sent to.
+    /// Returns the link of a token, if its domain still has access to the page.
     fn link(&self, page: &StatusPage, token: &str) -> Option<Link> {
         let link = Link::read(token, &self.signer, page.id, self.ctx.now())?;
         let is_asked_for = page.settings.effective_access() == AccessType::EmailDomain;

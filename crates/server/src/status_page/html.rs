@@ -1,5 +1,5 @@
-//! Pages as HTML: complete without a script, one request each. Templates are in
-//! `templates/status_page`; what they are filled with is made in the files below this one.
+//! Pages as HTML. They work without scripts and need one request each. Templates are in
+//! `templates/status_page`. The submodules prepare their values.
 
 mod component;
 mod details;
@@ -27,40 +27,37 @@ pub(super) use self::incident::incident_page;
 pub(super) use self::report::report_page;
 use super::shelf::Said;
 
-/// All of the pages' style, in each of them: one request shows a page.
+/// Style sheet, embedded in every page to avoid a second request.
 pub(super) const STYLE: &str = include_str!("../../templates/status_page/style.css");
 
-/// What makes an open page live; see the file.
+/// Script that keeps an open page up to date. See the file.
 const SCRIPT: &str = include_str!("../../templates/status_page/live.js");
 
-/// The script as it is sent.
+/// The script as a response body.
 pub(super) static SCRIPT_SAID: LazyLock<Said> =
     LazyLock::new(|| Said::of("text/javascript; charset=utf-8", SCRIPT));
 
-/// What a browser may load for a page: itself.
+/// Content security policy: a page loads only its own resources.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| crate::said::policy(STYLE));
 
-/// The policy that every page is sent with.
+/// Returns the content security policy of all pages.
 pub(super) fn policy() -> HeaderValue {
     POLICY.clone()
 }
 
-/// A page behind the home page, as its address names it.
+/// A detail page named by a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Wanted {
-    /// A report.
     Report(ReportId),
-    /// An incident.
     Incident(IncidentId),
-    /// A month.
     Month(Month),
-    /// A component, with the course of some days.
+    /// A component, with a latency series over this range.
     Component(ComponentId, Range),
-    /// The day at this place of the bars.
+    /// The day at this index of the bars.
     Day(usize),
 }
 
-/// A template with its values; writing to memory does not fail.
+/// Renders a template. Writing to memory cannot fail.
 pub(super) fn rendered(template: &impl Template) -> String {
     template.render().expect("texts are written to memory")
 }

@@ -1,6 +1,6 @@
-//! Planned maintenance as a calendar that people subscribe to (RFC 5545): an event for each window that
-//! was in the last days, is on, or is to come. What a calendar knows of an event it keeps by its `UID`,
-//! so that one that was moved moves there too.
+//! Planned maintenance as a calendar (RFC 5545): an event for each past window in the history, and
+//! each active or planned one. Calendars identify an event by its `UID`, so that a rescheduled
+//! window moves there, too.
 
 use domain::page::MaintenanceView;
 use rules::Timestamp;
@@ -9,12 +9,12 @@ use super::feed;
 use super::shelf::Shown;
 use super::words::Words;
 
-/// How often a calendar should ask again (RFC 7986 §5.7).
+/// Refresh interval of calendars (RFC 7986 §5.7).
 const ASK_AGAIN: &str = "PT1H";
-/// Octets of a line, without its end (RFC 5545 §3.1).
+/// Maximum length of a line in octets, without its end (RFC 5545 §3.1).
 const LINE_MAX: usize = 75;
 
-/// The calendar of a page with this address.
+/// Renders the calendar of the page at this URL.
 pub(super) fn calendar(shown: &Shown, words: &Words, url: &str) -> String {
     let mut windows: Vec<&MaintenanceView> = feed::windows(shown).collect();
     windows.sort_by_key(|it| (it.window.from, it.id));
@@ -26,7 +26,7 @@ pub(super) fn calendar(shown: &Shown, words: &Words, url: &str) -> String {
         ("PRODID", "-//Aloft//Status page//EN"),
         ("METHOD", "PUBLISH"),
         ("NAME", &title),
-        // What older programs read instead.
+        // Older programs read these properties instead.
         ("X-WR-CALNAME", &title),
         ("REFRESH-INTERVAL;VALUE=DURATION", ASK_AGAIN),
         ("X-PUBLISHED-TTL", ASK_AGAIN),
@@ -48,7 +48,7 @@ fn event(lines: &mut String, it: &MaintenanceView, words: &Words, url: &str) {
     let properties: [(&str, &str); 15] = [
         ("BEGIN", "VEVENT"),
         ("UID", &uid(it)),
-        // Of a published event this is when it was last changed (RFC 5545 §3.8.7.2).
+        // For a published event, this is the time of the last change (RFC 5545 §3.8.7.2).
         ("DTSTAMP", &changed),
         ("CREATED", &instant(it.created_at)),
         ("LAST-MODIFIED", &changed),
@@ -59,7 +59,7 @@ fn event(lines: &mut String, it: &MaintenanceView, words: &Words, url: &str) {
         ("DESCRIPTION", &text(&about.join("\n\n"))),
         ("STATUS", "CONFIRMED"),
         ("CATEGORIES", &text(words.maintenance)),
-        // Whoever subscribes is not busy then.
+        // The event does not make subscribers appear busy.
         ("TRANSP", "TRANSPARENT"),
         ("URL", url),
         ("END", "VEVENT"),
@@ -73,7 +73,7 @@ fn write(lines: &mut String, properties: &[(&str, &str)]) {
     }
 }
 
-/// Writes a line, folded where it is long, and never within a letter.
+/// Writes a line. A long line is folded, never within a character.
 fn line(lines: &mut String, name: &str, value: &str) {
     let mut room = LINE_MAX;
     for letter in format!("{name}:{value}").chars() {
@@ -87,14 +87,14 @@ fn line(lines: &mut String, name: &str, value: &str) {
     lines.push_str("\r\n");
 }
 
-/// A text as a value (RFC 5545 §3.3.11).
+/// Escapes a text as a value (RFC 5545 §3.3.11).
 fn text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for letter in text.replace("\r\n", "\n").chars() {
         match letter {
             '\\' | ';' | ',' => escaped.extend(['\\', letter]),
             '\n' | '\r' => escaped.push_str("\\n"),
-            // No other control character may stand in one.
+            // Other control characters are invalid in a value.
             letter if letter.is_control() => escaped.push(' '),
             letter => escaped.push(letter),
         }
@@ -102,8 +102,8 @@ fn text(text: &str) -> String {
     escaped
 }
 
-/// What names an event for good: one that comes once keeps its name when it is moved; of those that come
-/// again each beginning is one of its own.
+/// Returns the permanent ID of an event. A single window keeps its ID when it is rescheduled. Each
+/// window of a recurring maintenance has its own ID.
 fn uid(it: &MaintenanceView) -> String {
     if it.comes_again {
         format!("{}-{}@aloft", it.id, it.window.from.as_millis())
@@ -112,13 +112,14 @@ fn uid(it: &MaintenanceView) -> String {
     }
 }
 
-/// A number that grows with each change (RFC 5545 §3.8.7.4): the seconds since it was planned.
+/// Returns a number that grows with each change (RFC 5545 §3.8.7.4): the seconds since the
+/// creation.
 fn sequence(it: &MaintenanceView) -> u32 {
     let since = it.updated_at.since(it.created_at).as_secs();
     u32::try_from(since).unwrap_or(u32::MAX)
 }
 
-/// An instant of UTC, such as `20261121T000000Z`.
+/// Formats an instant in UTC, such as `20261121T000000Z`.
 fn instant(at: Timestamp) -> String {
     let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
     instant.strftime("%Y%m%dT%H%M%SZ").to_string()
@@ -128,7 +129,7 @@ fn instant(at: Timestamp) -> String {
 mod tests {
     use super::*;
 
-    /// What a reader makes of lines: those that were folded are one again.
+    /// Joins folded lines, as a reader does.
     fn unfolded(lines: &str) -> String {
         lines.replace("\r\n ", "")
     }

@@ -1,6 +1,7 @@
-//! Icons of pages: fetched by the server through the egress policy, kept in memory, and served from
-//! here, so that visitors ask nobody else. What is no picture by its first bytes is none; where there
-//! is no icon, or none that can be had, a small one of our own stands in its place.
+//! Icons of pages. The server fetches them through the egress policy, keeps them in memory and
+//! serves them, so that visitors contact no other host. A response whose first bytes are not those
+//! of an image is rejected. Pages without an icon, or with one that cannot be fetched, get a
+//! default icon.
 
 mod picture;
 
@@ -27,67 +28,68 @@ use super::respond::{find, language};
 use super::shelf::{Encoding, Said};
 use crate::app::App;
 
-/// Longest icon, in bytes.
+/// Maximum size of an icon in bytes.
 const BYTES_MAX: usize = 256 * 1024;
-/// All icons that are kept together, in bytes.
+/// Maximum size of all cached icons in bytes.
 const KEPT_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Pages whose icons are known at most, also those that could not be had.
+/// Maximum number of pages in the cache, including those whose icon could not be fetched.
 const KEPT_MAX: usize = 2_000;
-/// How long an icon may take, with all redirects.
+/// Timeout of fetching an icon, including redirects.
 const WITHIN: Duration = Duration::from_secs(5);
-/// Redirects that are followed to an icon.
+/// Maximum number of redirects.
 const REDIRECTS: usize = 3;
-/// How long an icon is shown before it is fetched again.
+/// Age at which an icon is fetched again.
 const FRESH: Duration = Duration::from_hours(24);
-/// How long one that could not be had is not asked for again.
+/// Delay before a failed fetch is retried.
 const RETRY: Duration = Duration::from_mins(10);
 
-/// What browsers of a public page do with an icon: ask at most once an hour.
+/// `Cache-Control` of icons of public pages: browsers revalidate at most once an hour.
 const PUBLIC: &str = "public, max-age=3600, stale-while-revalidate=86400";
 const PRIVATE: &str = "private, no-store";
-/// A picture loads nothing and runs nothing, also where somebody opens it by itself.
+/// Content security policy of icons. An image that is opened directly must not load or run
+/// anything.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/// The icon of pages that have none: a pulse, in colours that show on light and dark and stand for no status.
+/// Default icon: a pulse, in colours that are visible on light and dark and represent no status.
 const OURS: &[u8] = include_bytes!("../../templates/status_page/icon.svg");
 
-/// The icons of all pages that were asked for.
+/// Icons of all requested pages.
 pub(crate) struct Icons {
     client: Client,
     pages: Mutex<HashMap<PageId, Arc<Page>>>,
 }
 
-/// What is known of a page's icon. Who fetches it holds `turn`; others wait for it, or take what there
-/// is.
+/// Cache entry of a page's icon. `turn` is held by the task that fetches it. The others wait or use
+/// the cached icon.
 #[derive(Default)]
 struct Page {
     turn: Arc<tokio::sync::Mutex<()>>,
     known: Mutex<Option<Known>>,
 }
 
-/// Whose turn it is to fetch an icon, until it is dropped.
+/// Exclusive right to fetch an icon, until dropped.
 type Turn = tokio::sync::OwnedMutexGuard<()>;
 
 #[derive(Clone)]
 struct Known {
-    /// Of which address.
+    /// URL of the icon.
     url: String,
-    /// When it was asked for last.
+    /// Time of the last attempt.
     tried_at: Timestamp,
-    /// Whether it was had then.
+    /// Whether the last attempt succeeded.
     is_had: bool,
-    /// The last that was had.
+    /// The last icon that was fetched.
     icon: Option<Icon>,
 }
 
-/// A picture as it is sent.
+/// An image ready to be sent.
 #[derive(Clone, Debug)]
 struct Icon {
     said: Arc<Said>,
     bytes: usize,
 }
 
-/// Why an icon could not be had. No word is out of its address but the host.
+/// Reason that an icon could not be fetched. Discloses only the host of its URL.
 #[derive(Debug, thiserror::Error)]
 enum NoIcon {
     #[error("its address is none")]
@@ -106,7 +108,7 @@ enum NoIcon {
     Redirected,
 }
 
-/// The icon of a page, to those who may see the page.
+/// Responds with the icon of a page, subject to the page's access check.
 pub(super) async fn icon(app: App, address: PageAddress, headers: HeaderMap) -> Response {
     let words = language(&headers);
     let shown = match find(&app, &address, words, &headers).await {
@@ -123,12 +125,12 @@ pub(super) async fn icon(app: App, address: PageAddress, headers: HeaderMap) -> 
 }
 
 impl Icons {
-    /// Icons are fetched with this client.
+    /// Creates an empty cache that fetches icons with this client.
     pub(crate) fn new(client: Client) -> Self {
         Self { client, pages: Mutex::default() }
     }
 
-    /// The icon at this address, of a page; `None` where it cannot be had.
+    /// Returns the icon of a page at this URL, or `None` if it cannot be fetched.
     async fn of(self: &Arc<Self>, page: PageId, url: &str, now: Timestamp) -> Option<Icon> {
         let kept = self.page(page);
         if let Some(known) = kept.known().filter(|known| known.url == url) {
@@ -144,7 +146,7 @@ impl Icons {
         self.renew(page, &kept, (url, turn), now).await
     }
 
-    /// Has the icon fetched anew, unless somebody does so: what there is will do until then.
+    /// Starts fetching the icon in the background, unless another task does so.
     fn set_off(self: &Arc<Self>, page: PageId, kept: Arc<Page>, url: &str, now: Timestamp) {
         if let Some(turn) = kept.free_turn() {
             let (icons, url) = (Arc::clone(self), url.to_owned());
@@ -152,7 +154,7 @@ impl Icons {
         }
     }
 
-    /// Fetches the icon, unless somebody else just did.
+    /// Fetches the icon, unless another task just did.
     async fn renew(
         &self,
         id: PageId,
@@ -210,7 +212,7 @@ impl Icons {
         Arc::clone(self.lock().entry(id).or_default())
     }
 
-    /// Forgets the icons that were asked for longest ago, but for that of `page`, until the others fit.
+    /// Evicts icons until the rest fits, starting with the oldest attempts. Keeps that of `page`.
     fn make_room(&self, page: PageId) {
         let mut pages = self.lock();
         let mut known: Vec<(Timestamp, PageId, usize)> = pages
@@ -239,7 +241,7 @@ impl Icons {
 }
 
 impl Page {
-    /// The turn, where nobody has it.
+    /// Returns the right to fetch the icon, if no task holds it.
     fn free_turn(&self) -> Option<Turn> {
         Arc::clone(&self.turn).try_lock_owned().ok()
     }

@@ -1,4 +1,4 @@
-//! Our own JSON of a page: all that the home page says, without its words.
+//! A page in the JSON format of Aloft: the content of the home page without its texts.
 
 use domain::history::Uptime;
 use domain::page::{
@@ -10,10 +10,10 @@ use super::report;
 use super::shelf::Shown;
 use super::words::iso_date;
 
-/// Version of the form. Fields are added to it, and never taken away or given another meaning.
+/// Version of the format. Fields may be added, but not removed or redefined.
 const VERSION: u32 = 1;
 
-/// The page.
+/// Renders the page.
 pub(super) fn status(shown: &Shown, base: &str) -> String {
     let (page, view) = (&shown.page, &shown.view);
     let knowledge = &view.verdict.knowledge;
@@ -42,7 +42,7 @@ pub(super) fn status(shown: &Shown, base: &str) -> String {
     .to_string()
 }
 
-/// Whom the sentence on top names.
+/// Returns the names in the summary.
 fn names(sentence: &Sentence) -> &[String] {
     match sentence {
         Sentence::Empty | Sentence::AllUp | Sentence::AllDown | Sentence::AllUnknown => &[],
@@ -100,7 +100,7 @@ fn maintenance(it: &MaintenanceView) -> Value {
     })
 }
 
-/// Names are for people, and several components may have one.
+/// Returns IDs, because several components may have the same name.
 fn ids(components: &[NamedComponent]) -> Vec<String> {
     components.iter().map(|it| it.id.to_string()).collect()
 }

@@ -1,5 +1,5 @@
-//! A page as plain Markdown (`CommonMark`), for chats, tickets and programs that read: the verdict, what is
-//! open, the components, planned maintenance and the history. What owners wrote is text here and never
+//! A page as plain Markdown (`CommonMark`), for chats, tickets and programs: the summary, open
+//! events, the components, planned maintenance and the history. Text of owners is escaped and never
 //! markup.
 
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use super::report::{affected, status as how};
 use super::shelf::Shown;
 use super::words::Words;
 
-/// The page, which has this address.
+/// Renders the page at this URL.
 pub(super) fn status(shown: &Shown, words: &Words, url: &str) -> String {
     let (settings, view) = (&shown.page.settings, &shown.view);
     let mut text = format!("# {}\n", escaped(&settings.title));
@@ -61,7 +61,8 @@ pub(super) fn status(shown: &Shown, words: &Words, url: &str) -> String {
     text
 }
 
-/// Those that stand alone, then the groups, each below its name: a heading has no end.
+/// Writes the ungrouped components first, then the groups below their names, because a Markdown
+/// heading cannot be closed.
 fn components(text: &mut String, sections: &[Section], words: &Words) {
     let single = |section: &Section| match section {
         Section::Single(it) => Some(component(it, words)),
@@ -79,7 +80,7 @@ fn components(text: &mut String, sections: &[Section], words: &Words) {
     }
 }
 
-/// A heading of a level with a list below.
+/// Writes a heading of this level with a list below it.
 fn part(text: &mut String, (level, heading): (usize, &str), lines: impl Iterator<Item = String>) {
     let _ = write!(text, "\n{} {heading}\n\n", "#".repeat(level));
     for line in lines {
@@ -95,7 +96,7 @@ fn component(it: &ComponentView, words: &Words) -> String {
     line
 }
 
-/// A report with what it says now.
+/// Renders a report with its latest update.
 fn report(it: &ReportView, words: &Words) -> String {
     let mut line = format!("**{}**: {}", escaped(&it.title), how(it.status, words));
     if let Some(affected) = affected(it, words) {
@@ -129,7 +130,7 @@ fn maintenance(it: &MaintenanceView, words: &Words) -> String {
     line
 }
 
-/// A text as one line of Markdown that reads as it was written: nothing in it is a mark, a link or HTML.
+/// Escapes a text as one line of Markdown without marks, links or HTML.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     let one_line = text.split(|letter: char| letter.is_control() || letter.is_whitespace());
@@ -147,8 +148,8 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Punctuation that begins nothing in any flavour of Markdown. A full stop does: behind a digit a list,
-/// and in names of hosts a link.
+/// Returns whether this punctuation has no meaning in any flavour of Markdown. A full stop has one:
+/// after a digit it begins a list, and in host names a link.
 const fn is_harmless(letter: char) -> bool {
     matches!(letter, ',' | ';' | '\'' | '"' | '?' | '%')
 }

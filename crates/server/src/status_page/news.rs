@@ -1,6 +1,7 @@
-//! News for open browsers: an event whenever what a page shows has changed, so that they ask again. It
-//! says nothing but that. Each page is looked at once for all who wait, as long as somebody does. How many
-//! wait is bounded, of one network, at one page and in all; who may not looks again by itself (`live.js`).
+//! Live updates for open browsers: an event whenever the content of a page changes, so that they
+//! fetch it again. The event carries no content. While browsers wait for a page, one task watches
+//! it for all of them. The number of connections is limited per network, per page and in total. A
+//! rejected browser polls instead (`live.js`).
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -29,24 +30,24 @@ use super::shelf::Shown;
 use crate::app::App;
 use crate::auth::{Peer, network};
 
-/// How often a page is looked at for those who wait: in memory, where nothing has changed.
+/// Interval at which a page is watched. An unchanged page is read from memory.
 const LOOK: Duration = Duration::from_millis(200);
-/// Least time between two words to a browser where nothing happened, so that proxies keep the line.
+/// Minimum interval of keep-alive comments, which prevent proxies from closing the connection.
 const ALIVE: Duration = Duration::from_secs(20);
-/// Browsers that wait at a time, at most.
+/// Maximum number of connections.
 const WAITING_MAX: usize = 10_000;
-/// Of those, at one page: a page that everybody looks at leaves room for others.
+/// Maximum number of connections per page, so that a popular page leaves room for others.
 const OF_PAGE_MAX: usize = 5_000;
-/// Of those, from one network, which may be that of a whole office.
+/// Maximum number of connections per network, which may be that of a whole office.
 const OF_NETWORK_MAX: usize = 100;
-/// When others may ask again, in seconds.
+/// Value of `Retry-After` for rejected connections, in seconds.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("60");
 
-/// Cancelled when the server stops, which streams would not outlive.
+/// Token that ends all streams when the server shuts down.
 #[derive(Clone, Debug)]
 pub(super) struct Stop(pub(super) CancellationToken);
 
-/// Pages that somebody waits for, each with how it was when it was last looked at.
+/// Watched pages, each with its last known content.
 #[derive(Debug, Default)]
 pub(super) struct News(Mutex<Watched>);
 
@@ -54,39 +55,39 @@ pub(super) struct News(Mutex<Watched>);
 struct Watched {
     pages: HashMap<PageId, Sender<Seen>>,
     waiting: usize,
-    /// How many wait, by where they are: nobody is here who does not wait.
+    /// Number of connections per network. Networks without connections are removed.
     networks: HashMap<IpAddr, usize>,
 }
 
-/// Why somebody may not wait.
+/// Reason that a connection was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TooMany {
-    /// Too many of this network do.
+    /// The network has too many connections.
     OfNetwork,
-    /// Too many do, at this page or in all.
+    /// There are too many connections to the page or in total.
     OfAll,
 }
 
-/// How a page was: of when, and all of it that those who wait are told of, as one number.
+/// Content of a page: the time of the snapshot, and a hash of everything that triggers an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seen {
     at: Timestamp,
     outline: u64,
 }
 
-/// A browser that waits. Dropped when the connection ends, it is no longer counted.
+/// A connected browser. Dropping it frees its place in the limits.
 struct Waiting {
     app: App,
     address: PageAddress,
     headers: HeaderMap,
     news: Receiver<Seen>,
-    /// As the browser knows it.
+    /// Content that the browser knows.
     seen: Seen,
     network: IpAddr,
     open: Gauge,
 }
 
-/// A stream of events `changed`, each with the time of which the page is.
+/// Streams events named `changed`, each with the time of the snapshot.
 pub(super) async fn events(
     State(app): State<App>,
     Extension(Stop(stop)): Extension<Stop>,
@@ -119,7 +120,7 @@ pub(super) async fn events(
 }
 
 impl Waiting {
-    /// Another one who waits for a page, and where.
+    /// Registers a browser at a page.
     fn at(
         app: &App,
         (address, network): (PageAddress, IpAddr),
@@ -139,8 +140,8 @@ impl Waiting {
         Ok(Self { app: app.clone(), address, headers, news, seen, network, open })
     }
 
-    /// When the page is next another one than the browser knows; `None` where there is none any more,
-    /// or the visitor may no longer look, who is told no more.
+    /// Returns the time of the next snapshot that differs from the known one. Returns `None` if the
+    /// page is gone or the visitor has lost access, which ends the stream.
     async fn next(&mut self) -> Option<Timestamp> {
         let known = self.seen.outline;
         self.seen = *self.news.wait_for(|seen| seen.outline != known).await.ok()?;
@@ -158,8 +159,8 @@ impl Drop for Waiting {
 }
 
 impl News {
-    /// What happens at a page, which `begin` has somebody look at where nobody does, told to somebody of
-    /// this network.
+    /// Subscribes a browser of this network to a page. Calls `begin` if no task watches the page
+    /// yet.
     fn subscribe(
         &self,
         page: PageId,
@@ -185,8 +186,8 @@ impl News {
         }))
     }
 
-    /// Tells those who wait for a page how it is; whether there are any. Where there are none, or
-    /// there is no page, it is not looked at any longer.
+    /// Publishes the content of a page and returns whether any browser waits. If none does, or the
+    /// page is gone, the page is no longer watched.
     fn tell(&self, page: PageId, seen: Option<Seen>) -> bool {
         let mut watched = self.lock();
         let sender = watched.pages.get(&page).filter(|sender| sender.receiver_count() > 0);
@@ -208,7 +209,7 @@ impl News {
 }
 
 impl Watched {
-    /// One of this network waits no longer.
+    /// Removes a connection of this network.
     fn leave(&mut self, network: IpAddr) {
         self.waiting -= 1;
         if let Entry::Occupied(mut waiting) = self.networks.entry(network) {
@@ -229,7 +230,7 @@ impl TooMany {
     }
 }
 
-/// Looks at a page until nobody waits for it.
+/// Watches a page until no browser waits for it.
 async fn watch(
     app: App,
     (address, page): (PageAddress, PageId),
@@ -242,7 +243,7 @@ async fn watch(
             () = tokio::time::sleep(LOOK) => {}
             () = stop.cancelled() => return,
         }
-        // Where nothing can be read and nothing is kept, nothing is known to have changed.
+        // If the page can be neither read nor taken from the cache, assume that it is unchanged.
         if let Ok(shown) = app.page_shelf.shown(&app, &address).await {
             last = shown.filter(|shown| shown.page.id == page).map(|shown| Seen::of(&shown));
         }
@@ -250,7 +251,7 @@ async fn watch(
 }
 
 impl Seen {
-    /// States, what is open, reported and planned, and whatever its owner edits: who may look, too.
+    /// Hashes states, open incidents, reports, maintenance and all settings, including access.
     fn of(shown: &Shown) -> Self {
         let view = &shown.view;
         let mut outline = DefaultHasher::new();
@@ -286,7 +287,7 @@ mod tests {
         IpAddr::from((number as u32).to_be_bytes())
     }
 
-    /// Waits for a page, which must be looked at already.
+    /// Subscribes to a page that must be watched already.
     fn second(news: &News) -> Receiver<Seen> {
         news.subscribe(PAGE, host(2), || panic!("it is looked at twice")).unwrap()
     }

@@ -1,6 +1,6 @@
-//! What is shown where somebody shares a page's address: the state with its sign and pattern, the sentence,
-//! the title, how many components there are and how long they were up. A PNG, because the programs that
-//! fetch such pictures take no SVG. Drawn off the async threads, one at a time (decision 0034).
+//! Open Graph image of a page: the state with its sign and pattern, the summary, the title, the
+//! number of components and the uptime. It is a PNG, because programs that fetch such images do not
+//! support SVG. Images are drawn on a blocking thread, one at a time (decision 0034).
 
 mod canvas;
 pub(super) mod font;
@@ -11,33 +11,33 @@ use tokio::sync::Mutex;
 use self::canvas::{Canvas, INK, SOFT};
 use super::words::Words;
 
-/// As Open Graph recommends: 1.91 to 1.
+/// Size recommended by Open Graph: 1.91 to 1.
 pub(super) const WIDTH: u32 = 1_200;
 pub(super) const HEIGHT: u32 = 630;
 
-/// The stripe at the left that has the pattern of the state.
+/// Width of the stripe at the left that has the pattern of the state.
 const BAND: f32 = 56.0;
 const LEFT: f32 = 128.0;
 const RIGHT: f32 = 64.0;
 const SIGN: f32 = 104.0;
-/// Sizes that the sentence is tried in, and the lines it has at most.
+/// Font sizes to try for the summary, and its maximum number of lines.
 const SIZES: [f32; 3] = [84.0, 68.0, 54.0];
 const LINES_MAX: usize = 3;
 const SMALL: f32 = 38.0;
 
-/// Whoever draws one; others wait, so that however many ask, no more memory is taken than for one.
+/// Lock held while an image is drawn. It bounds the memory to that of one image.
 pub(super) static TURN: Mutex<()> = Mutex::const_new(());
 
-/// What stands on a picture, in letters that the font has.
+/// Texts of an image, in characters that the font has.
 #[derive(Debug, PartialEq, Eq)]
 struct Texts {
-    /// `None` where the font lacks letters of it.
+    /// `None` if the font lacks some of its characters.
     title: Option<String>,
     sentence: String,
     facts: String,
 }
 
-/// The picture as PNG.
+/// Draws the image as PNG.
 pub(super) fn draw(title: &str, view: &PageView, words: &'static Words) -> Vec<u8> {
     let texts = texts(title, view, words);
     let state = view.verdict.state;
@@ -59,13 +59,13 @@ pub(super) fn draw(title: &str, view: &PageView, words: &'static Words) -> Vec<u
     canvas.png()
 }
 
-/// The words of a picture for those who do not see it.
+/// Returns the text alternative of the image.
 pub(super) fn alternative(title: &str, view: &PageView, words: &Words) -> String {
     format!("{title}: {}", words.sentence(&view.verdict.sentence))
 }
 
-/// In the visitor's language where the font has its letters, else in English; names that it lacks are
-/// not told.
+/// Returns the texts in the visitor's language, or in English if the font lacks its characters.
+/// Omits names that the font cannot draw.
 fn texts(title: &str, view: &PageView, words: &'static Words) -> Texts {
     let words = if font::has(words.all_up) { words } else { Words::english() };
     let sentence = words.sentence(&view.verdict.sentence);
@@ -80,7 +80,7 @@ fn texts(title: &str, view: &PageView, words: &'static Words) -> Texts {
     Texts { title: font::has(title).then(|| title.to_owned()), sentence, facts }
 }
 
-/// The largest size at which a text has few enough lines, with its lines.
+/// Returns the lines of a text at the largest size at which they fit, and that size.
 fn fitted(text: &str, room: f32) -> (Vec<String>, f32) {
     for size in SIZES {
         let lines = wrapped(text, room, size);
@@ -95,7 +95,7 @@ fn fitted(text: &str, room: f32) -> (Vec<String>, f32) {
     (lines, size)
 }
 
-/// A text in lines that have room; a word that has none is cut.
+/// Breaks a text into lines. A word that is wider than a line is truncated.
 fn wrapped(text: &str, room: f32, size: f32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -108,7 +108,7 @@ fn wrapped(text: &str, room: f32, size: f32) -> Vec<String> {
     lines
 }
 
-/// A text, its end left out where it has no room.
+/// Truncates a text to this width.
 fn cut(text: &str, room: f32, size: f32) -> String {
     if font::width(text, size) <= room {
         return text.to_owned();
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::status_page::words::choose;
 
-    /// A page of which only the sentence is known.
+    /// Returns a page with nothing but a summary.
     fn saying(sentence: Sentence) -> PageView {
         let knowledge = Knowledge { checked_at: None, stale: Vec::new() };
         PageView {

@@ -1,4 +1,4 @@
-//! Reports in our JSON and in feeds, and the words that all forms have for them.
+//! Reports in the JSON format of Aloft and in feeds, and their strings for all representations.
 
 use domain::markdown;
 use domain::page::{ReportView, ReportedComponent};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::words::Words;
 
-/// The word of a status.
+/// Returns the name of a status.
 pub(super) const fn status(status: ReportStatus, words: &Words) -> &'static str {
     match status {
         ReportStatus::Investigating => words.investigating,
@@ -17,13 +17,13 @@ pub(super) const fn status(status: ReportStatus, words: &Words) -> &'static str 
     }
 }
 
-/// Which components a report is about, in words; `None` where it speaks of none.
+/// Names the affected components, or returns `None` if there are none.
 pub(super) fn affected(report: &ReportView, words: &Words) -> Option<String> {
     let names: Vec<String> = report.components.iter().map(|it| it.name.clone()).collect();
     (!names.is_empty()).then(|| words.affects.replace("{}", &words.names(&names)))
 }
 
-/// All updates as plain text, newest first: what a feed tells.
+/// Returns all updates as plain text for feeds, newest first.
 pub(super) fn text(report: &ReportView, words: &Words) -> String {
     let told = report.updates.iter().map(|update| {
         let status = status(update.status, words);
@@ -32,7 +32,7 @@ pub(super) fn text(report: &ReportView, words: &Words) -> String {
     affected(report, words).into_iter().chain(told).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A report in our own JSON.
+/// Encodes a report in the JSON format of Aloft.
 pub(super) fn ours(report: &ReportView) -> Value {
     json!({
         "id": report.id.to_string(), "title": report.title, "status": report.status.as_str(),

@@ -1,5 +1,5 @@
-//! From a visitor's request to an answer: the page is found, the gate is asked, and what the shelf has
-//! goes out with what caches and browsers need to know.
+//! Handles a visitor's request: finds the page, checks access, and sends the cached body with
+//! headers for caches and browsers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -21,14 +21,14 @@ use super::words::{Words, choose};
 use super::{badge, door, html, robots, subscribe, widget};
 use crate::app::App;
 
-/// What browsers of a public page may do without asking again.
+/// `Cache-Control` of public pages.
 const PUBLIC: &str = "public, max-age=0, stale-while-revalidate=30, stale-if-error=300";
 const PRIVATE: &str = "private, no-store";
 
-/// What was said of no page, by language and sentence.
+/// Bodies of messages that belong to no page, by language and text.
 type Sentences = HashMap<(&'static str, &'static str), Arc<Said>>;
 
-/// One of the forms of a page.
+/// Responds with a representation of a page.
 pub(super) async fn form(
     app: App,
     address: PageAddress,
@@ -38,7 +38,7 @@ pub(super) async fn form(
     said(&app, &address, form, &headers).await
 }
 
-/// A badge. What its address asks for is looked at once the gate has let the visitor in.
+/// Responds with a badge. The query is validated only after the access check.
 pub(super) async fn wished(
     app: App,
     address: PageAddress,
@@ -75,7 +75,7 @@ pub(super) async fn wished(
         };
         Ok(Some(Box::new(work) as Work))
     });
-    // Without latencies a badge says that there are none.
+    // A badge without latencies says so.
     match said.await.ok().flatten() {
         Some(said) => finish(&app, &shown, answer(&said, StatusCode::OK, access(&shown), &headers)),
         None => unavailable(tongue.words, &headers),
@@ -100,26 +100,26 @@ async fn said(app: &App, address: &PageAddress, form: Form, headers: &HeaderMap)
     answer
 }
 
-/// The answer with what holds for its page.
+/// Adds the headers that apply to every response of the page.
 pub(super) fn finish(app: &App, shown: &Shown, mut answer: Response) -> Response {
     mark(&mut answer, shown, app.ctx.now());
     answer
 }
 
-/// Who may see a page.
+/// Returns the access type of a page.
 pub(super) fn access(shown: &Shown) -> AccessType {
     shown.page.settings.effective_access()
 }
 
-/// That something cannot be read at the moment.
+/// Returns a 503 response.
 pub(super) fn unavailable(words: &'static Words, headers: &HeaderMap) -> Response {
     let mut answer = say(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers);
     answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
     answer
 }
 
-/// Says what holds for a page in every form, also in those that have no words for it: how old it is,
-/// where that is not now, and that it is not to be listed.
+/// Adds headers that apply to all representations. They state the age of an outdated page and
+/// forbid indexing if the page must not be listed.
 pub(super) fn mark(answer: &mut Response, shown: &Shown, now: Timestamp) {
     let headers = answer.headers_mut();
     if shown.cut_off {
@@ -130,10 +130,11 @@ pub(super) fn mark(answer: &mut Response, shown: &Shown, now: Timestamp) {
     }
 }
 
-/// What is shown of a page, with what stands before the rest of each path of it.
+/// A page, and the path prefix of its links.
 pub(super) type Found = (Arc<Shown>, String);
 
-/// The page, where there is one and the visitor may see it; else what the visitor is told.
+/// Returns the page if it exists and the visitor may see it. Otherwise returns the response that
+/// explains why not.
 pub(super) async fn find(
     app: &App,
     address: &PageAddress,
@@ -170,18 +171,18 @@ pub(super) async fn find(
     }))
 }
 
-/// The language of a visitor, and the links that belong to the address.
+/// Returns the visitor's language and the link style of the address.
 pub(super) fn tongue(address: &PageAddress, headers: &HeaderMap) -> Tongue {
     let is_domain = matches!(address, PageAddress::Domain(_));
     Tongue { words: language(headers), is_domain }
 }
 
-/// The language of a visitor.
+/// Returns the visitor's language.
 pub(super) fn language(headers: &HeaderMap) -> &'static Words {
     choose(headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()))
 }
 
-/// A page with one sentence and no owner. There are few such sentences: each is made once.
+/// Returns a page with a message that belongs to no status page. Each message is rendered once.
 pub(super) fn say(
     sentence: &'static str,
     status: StatusCode,
@@ -200,7 +201,7 @@ pub(super) fn say(
     answer(&said, status, AccessType::Password, headers)
 }
 
-/// What was said, as a response in the best encoding that the visitor takes.
+/// Returns a body as a response in the best encoding that the visitor accepts.
 pub(super) fn answer(
     said: &Said,
     status: StatusCode,

@@ -1,25 +1,25 @@
-//! What search engines are told: pages that everybody may see are listed unless their owner does not want
-//! it, all others never. A page that is not to be listed may still be fetched: an engine that is kept from
-//! reading it never reads that it should not list it either (decision 0034).
+//! Rules for search engines. Public pages are listed unless the owner opts out. Other pages are
+//! never listed. A page that must not be listed can still be crawled. Otherwise a crawler could not
+//! read that it must not list the page (decision 0034).
 
 use http::{HeaderName, HeaderValue};
 use rules::AccessType;
 use rules::status_page::StatusPage;
 
-/// The header that tells engines.
+/// Header with rules for search engines.
 pub(super) const HEADER: HeaderName = HeaderName::from_static("x-robots-tag");
 
-/// Whether search engines may list a page.
+/// Returns whether search engines may list a page.
 pub(super) fn is_listed(page: &StatusPage) -> bool {
     page.allow_indexing && page.settings.effective_access() == AccessType::Public
 }
 
-/// What [`HEADER`] says of a page that is not to be listed; its head says the same.
+/// Returns the value of [`HEADER`] for a page that must not be listed. The HTML head repeats it.
 pub(super) const fn not_listed() -> HeaderValue {
     HeaderValue::from_static("noindex")
 }
 
-/// `robots.txt` of a page at its own domain.
+/// Renders the `robots.txt` of a page at its custom domain.
 pub(super) fn text(page: &StatusPage) -> String {
     let about =
         if is_listed(page) { "" } else { "# Please read that none of it is to be listed.\n" };

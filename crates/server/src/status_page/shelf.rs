@@ -1,9 +1,9 @@
-//! What was shown already: each page by its identifier, whichever address it was asked for by. A page
-//! holds until something changes that callers of the workspace read (see `store::Generation`) or a
-//! few seconds have passed, because how old the knowledge is stands on it. However many ask, one of them
-//! makes it anew, and the others are shown the last one meanwhile; where only time has passed nobody
-//! waits. When the database is away the last one is shown again, with how old it is. All of that ends when
-//! others may see a page than before (see `store::Access`): then it is read anew, or not shown.
+//! Cache of status pages, by ID, shared by all addresses of a page. An entry is fresh until an API
+//! caller could see a change in the workspace (see `store::Generation`). It also expires after a
+//! few seconds, because the page shows the age of its data. One request renews an expired entry
+//! while the others get the previous one. If only time has passed, no request waits. If the
+//! database is unavailable, the last entry is served again with its age. No entry survives a change
+//! of access to the page (see `store::Access`): the page is then read again or not shown.
 
 mod absent;
 mod asked;
@@ -34,81 +34,76 @@ use crate::observe::Metrics;
 use crate::pipeline::page::project_page;
 pub(super) use crate::said::{Encoding, Said};
 
-/// For how long a page is as it is, where nothing changed: checks come in.
+/// Time that an unchanged page is fresh. Check results still arrive.
 const FRESH: Duration = Duration::from_secs(5);
-/// For how long it is still shown after that, while it is made anew.
+/// Further time that an expired page is served while it is renewed.
 const MEANWHILE: Duration = Duration::from_secs(10);
-/// The longest that a visitor waits for what is stored, where there is something to show instead.
+/// Maximum time that a visitor waits for the database if an older page is cached.
 pub(super) const READ_WITHIN: Duration = Duration::from_secs(5);
-/// Pages and addresses that are kept at most; the page that was read longest ago goes first.
+/// Maximum numbers of cached pages and addresses. The oldest page is evicted first.
 const PAGES_MAX: usize = 2_000;
 const ADDRESSES_MAX: usize = 2 * PAGES_MAX;
-/// Bytes that they take at most, about.
+/// Approximate maximum size of all pages in bytes.
 const BYTES_MAX: usize = 256 << 20;
-/// Pages that are made anew at a time, at most.
+/// Number of locks that serialize the renewals of pages.
 const TURNS: usize = 512;
-/// Addresses that are looked up at a time, of those that nobody was shown yet.
+/// Maximum number of concurrent lookups of addresses that are not cached.
 const LOOKUPS: usize = 8;
 
-/// A representation of a page.
+/// Representation of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Form {
-    /// The home page.
     Home,
-    /// Our own JSON.
+    /// The JSON format of Aloft.
     Json,
-    /// Statuspage's: everything.
+    /// Statuspage's summary.
     V2Summary,
-    /// Statuspage's: the sentence on top.
+    /// Statuspage's overall status.
     V2Status,
-    /// Statuspage's: the components.
+    /// Statuspage's components.
     V2Components,
-    /// Statuspage's: incidents.
+    /// Statuspage's incidents.
     V2Incidents,
-    /// Statuspage's: maintenance.
+    /// Statuspage's maintenance.
     V2Maintenances,
-    /// Statuspage's incidents that are not resolved.
+    /// Statuspage's unresolved incidents.
     V2Unresolved,
-    /// Statuspage's maintenance that is on.
+    /// Statuspage's active maintenance.
     V2MaintenancesActive,
-    /// Statuspage's maintenance that is to come.
+    /// Statuspage's upcoming maintenance.
     V2MaintenancesUpcoming,
-    /// JSON Feed.
     JsonFeed,
-    /// Atom.
     Atom,
-    /// RSS.
     Rss,
-    /// Markdown.
     Markdown,
-    /// Maintenance as a calendar.
+    /// Maintenance as iCalendar.
     Calendar,
-    /// The picture of a shared address.
+    /// The Open Graph image.
     Picture,
-    /// The verdict for a frame.
+    /// The overall status for a frame.
     Widget,
-    /// The verdict as a script.
+    /// The overall status as a script.
     WidgetScript,
-    /// What search engines may read.
+    /// The `robots.txt` file.
     Robots,
-    /// What stands before a page that is not for everybody.
+    /// The login page of a page with restricted access.
     Door,
 }
 
-/// All pages that were asked for.
+/// Cache of all requested pages.
 #[derive(Debug)]
 pub(crate) struct Shelf {
     shared: Arc<Shared>,
     kept: Mutex<Kept>,
-    /// Addresses of no page.
+    /// Addresses without a page.
     absent: Absent<PageAddress, u64>,
-    /// Who looks an address up holds one.
+    /// Limit of concurrent lookups.
     lookups: Semaphore,
-    /// How often pages were read.
+    /// Number of reads so far.
     readings: AtomicU64,
-    /// Who makes a page anew, of all with the same place; others wait, or take what there is.
+    /// Serializes renewals. Each page uses the lock at its hash, which others may share.
     turns: [tokio::sync::Mutex<()>; TURNS],
-    /// Those who wait for changes.
+    /// Browsers that wait for live updates.
     pub(super) news: News,
 }
 
@@ -118,7 +113,7 @@ struct Kept {
     pages: HashMap<PageId, Arc<Shown>>,
 }
 
-/// A page and its owner.
+/// ID of a page and of its owner.
 #[derive(Clone, Copy, Debug)]
 struct Whose {
     page: PageId,
@@ -126,7 +121,8 @@ struct Whose {
 }
 
 impl Shelf {
-    /// An empty shelf; `origin` is where the server is reached from outside, `own` where it listens.
+    /// Creates an empty cache. `origin` is the public URL of the server, `own` the URL of its
+    /// listener.
     pub(crate) fn new(origin: Option<String>, own: String, metrics: Metrics) -> Self {
         Self {
             shared: Arc::new(Shared::new(origin, own, metrics)),
@@ -139,13 +135,13 @@ impl Shelf {
         }
     }
 
-    /// Where the server is reached from outside, without a slash at the end.
+    /// Returns the public URL of the server, without a trailing slash.
     pub(crate) fn origin(&self) -> Option<&str> {
         self.shared.origin.as_deref()
     }
 
-    /// What is shown of the page at this address, `None` where there is none that is published. An
-    /// error only where the page was never read before.
+    /// Returns the page at this address, or `None` if no page is published there. Fails only if the
+    /// page was never read.
     pub(super) async fn shown(
         &self,
         app: &App,
@@ -166,7 +162,7 @@ impl Shelf {
         Ok(shown)
     }
 
-    /// The page, no older than it may be.
+    /// Returns the page, renewed if it is stale.
     async fn current(
         &self,
         app: &App,
@@ -186,7 +182,7 @@ impl Shelf {
         let turn = &self.turns[whose.page.bits() as usize % TURNS];
         let _turn = match (turn.try_lock(), holds) {
             (Ok(turn), _) => turn,
-            // Somebody makes it anew, or asks the database, which was away.
+            // Another request renews the page or waits for an unavailable database.
             (Err(_), Some((_, Holds::Changed))) => return Ok(known),
             (Err(_), Some((shown, Holds::No))) if shown.cut_off => return Ok(known),
             (Err(_), holds) => match tokio::time::timeout(READ_WITHIN, turn.lock()).await {
@@ -205,8 +201,9 @@ impl Shelf {
         Ok(shown.inspect(|shown| self.keep(shown)))
     }
 
-    /// Makes a page anew, and says of it what was asked for, before anybody has to wait for it; whether
-    /// that could be done. Who reads it meanwhile waits for none of that.
+    /// Reads a page again and renders the requested representations before visitors ask for them.
+    /// Returns whether that succeeded. Requests that read the page meanwhile do not wait for the
+    /// rendering.
     async fn renew(&self, app: &App, before: &Shown, now: Timestamp) -> bool {
         let whose = Whose::of(&before.page);
         let read = {
@@ -214,14 +211,15 @@ impl Shelf {
             let Ok(_turn) = turn else { return false };
             self.read(app, whose, Some(before), now).await
         };
-        // Where there is something to show, nothing goes wrong.
+        // A failure is harmless, because the previous page remains in the cache.
         let Ok(Some(shown)) = read else { return false };
         shown.say_as(before).await;
         self.keep(&shown);
         true
     }
 
-    /// Reads a page; where that fails, the last one with its age, to those who may see it.
+    /// Reads a page. If that fails, returns the last one with its age to visitors who still have
+    /// access.
     async fn read(
         &self,
         app: &App,
@@ -252,7 +250,7 @@ impl Shelf {
         Ok(Some(Arc::new(last.cut_off(now, reading))))
     }
 
-    /// The published page at an address, as it is stored.
+    /// Looks up the published page at an address in the database.
     async fn whose(
         &self,
         app: &App,
@@ -281,7 +279,7 @@ impl Shelf {
         Ok(page.map(|page| Whose::of(&page)))
     }
 
-    /// The page that was last shown at this address.
+    /// Returns the page that was last shown at this address.
     fn known(&self, address: &PageAddress) -> Option<Arc<Shown>> {
         let kept = self.lock();
         let shown = kept.pages.get(kept.addresses.get(address)?)?;
@@ -292,7 +290,7 @@ impl Shelf {
         self.lock().pages.get(&id).cloned()
     }
 
-    /// Keeps a page, unless one is kept that was read later.
+    /// Caches a page, unless a later reading of it is cached.
     fn keep(&self, shown: &Arc<Shown>) {
         let mut kept = self.lock();
         if kept.pages.get(&shown.page.id).is_some_and(|kept| shown.is_older(kept)) {
@@ -314,7 +312,7 @@ impl Shelf {
 }
 
 impl Form {
-    /// Whether it is a picture, which goes over the wire as it is.
+    /// Returns whether the representation is an image, which is sent uncompressed.
     pub(super) const fn is_picture(self) -> bool {
         matches!(self, Self::Picture)
     }
@@ -337,12 +335,12 @@ impl Whose {
     }
 }
 
-/// Why a visitor was given nothing who waited for long enough.
+/// Returns the error for a visitor who waited for too long.
 pub(super) fn too_slow() -> String {
     format!("the database did not respond within {READ_WITHIN:?}")
 }
 
-/// Makes a page anew while visitors see the last one; once for each.
+/// Renews a page in the background, once per entry.
 fn renew_behind(app: &App, shown: &Arc<Shown>, now: Timestamp) {
     if !shown.is_renewed.swap(true, Ordering::Relaxed) {
         let (app, shown) = (app.clone(), Arc::clone(shown));

@@ -1,7 +1,7 @@
-//! The JSON that Statuspage answers under `/api/v2`, which hundreds of programs read: the same keys,
-//! words and shapes. Components stand in `component`, what is told of them in `event`. Source: the
-//! reference that Statuspage writes for each page (such as <https://confluence.status.atlassian.com/api>)
-//! and answers of pages as others published them; the schema that tests hold this against names them.
+//! The JSON API of Statuspage under `/api/v2`, which many programs read: the same keys, values and
+//! structure. Components are in `component`, events in `event`. Sources: the reference that
+//! Statuspage generates for each page (such as <https://confluence.status.atlassian.com/api>) and
+//! published responses. The schema used in tests names them.
 
 mod component;
 mod event;
@@ -15,7 +15,7 @@ use self::event::Events;
 use super::feed;
 use super::shelf::Shown;
 
-/// Incidents and maintenances that a list has at most, as theirs.
+/// Maximum number of incidents or maintenances in a list, as in Statuspage.
 const LIST_MAX: usize = 50;
 
 pub(super) fn summary(shown: &Shown, base: &str) -> String {
@@ -50,7 +50,7 @@ pub(super) fn incidents(shown: &Shown, base: &str) -> String {
     let incidents = shown.view.open.iter().chain(past).map(|it| events.incident(it));
     let reports = shown.view.reports.iter().map(|it| events.report(it));
     let mut all: Vec<_> = reports.chain(incidents).collect();
-    // The newest first, as theirs are; equal forms of time sort as texts.
+    // Newest first, as in Statuspage. The times have a fixed format and therefore sort as strings.
     all.sort_by(|one, other| other["created_at"].as_str().cmp(&one["created_at"].as_str()));
     all.truncate(LIST_MAX);
     whole(shown, base, json!({ "incidents": all }))
@@ -65,7 +65,7 @@ pub(super) fn maintenances(shown: &Shown, base: &str) -> String {
     whole(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
 }
 
-/// Incidents that are not resolved.
+/// Renders the incidents that are not resolved.
 pub(super) fn unresolved(shown: &Shown, base: &str) -> String {
     let components = Components::of(shown);
     let events = Events { shown, base, components: &components };
@@ -77,12 +77,12 @@ fn open(shown: &Shown, events: &Events<'_>) -> Vec<Value> {
     reports.chain(shown.view.open.iter().map(|it| events.incident(it))).collect()
 }
 
-/// Maintenance that has started and not ended.
+/// Renders the maintenance that is active.
 pub(super) fn maintenances_active(shown: &Shown, base: &str) -> String {
     planned(shown, base, |it| it.is_on)
 }
 
-/// Maintenance that has not started.
+/// Renders the maintenance that has not started.
 pub(super) fn maintenances_upcoming(shown: &Shown, base: &str) -> String {
     planned(shown, base, |it| !it.is_on)
 }
@@ -95,7 +95,7 @@ fn planned(shown: &Shown, base: &str, is_wanted: fn(&MaintenanceView) -> bool) -
     whole(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
 }
 
-/// An answer with the page in it, as all have.
+/// Adds the page to a response, as all have it.
 fn whole(shown: &Shown, base: &str, mut answer: Value) -> String {
     answer["page"] = json!({
         "id": shown.page.id.to_string(), "name": shown.page.settings.title, "url": base,
@@ -104,13 +104,14 @@ fn whole(shown: &Shown, base: &str, mut answer: Value) -> String {
     answer.to_string()
 }
 
-/// When anything that is told here was last changed: not when it was looked at.
+/// Returns the time of the last change of the content, not of the snapshot.
 fn updated(shown: &Shown) -> Timestamp {
     let components = shown.view.components().map(component::updated);
     components.fold(feed::changed(shown), Timestamp::max)
 }
 
-/// `none`, `minor`, `major`, `critical` or `maintenance`, with one of their sentences. Source:
+/// Returns the indicator (`none`, `minor`, `major`, `critical` or `maintenance`) with Statuspage's
+/// description. Source:
 /// <https://support.atlassian.com/statuspage/docs/top-level-status-and-incident-impact-calculations/>
 fn state(view: &PageView) -> Value {
     let all = |state| view.components().all(|component| component.state == state);
@@ -120,16 +121,16 @@ fn state(view: &PageView) -> Value {
         State::Degraded if all(State::Degraded) => ("minor", "Degraded System Service"),
         State::Degraded => ("minor", "Partially Degraded Service"),
         State::Maintenance => ("maintenance", "Service Under Maintenance"),
-        // They have no word for what is not known.
+        // Statuspage has no value for an unknown state.
         State::Up | State::Unknown => ("none", "All Systems Operational"),
     };
     json!({ "indicator": indicator, "description": description })
 }
 
-/// Their word for how a component is.
+/// Returns Statuspage's name of a state.
 const fn word(state: State) -> &'static str {
     match state {
-        // They have no word for what is not known.
+        // Statuspage has no value for an unknown state.
         State::Up | State::Unknown => "operational",
         State::Degraded => "degraded_performance",
         State::Down => "major_outage",

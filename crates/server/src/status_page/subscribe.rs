@@ -1,6 +1,6 @@
-//! Where visitors subscribe by email. Nothing here tells whether an address is known, and whoever asks for
-//! one passes the gate of the page. Who comes back with a ticket is `holder`'s; letters and their order
-//! belong to the outbox.
+//! Subscriptions by email. No response reveals whether an address is known, and subscribing
+//! requires access to the page. Pages for holders of a token are in `holder`. The outbox sends the
+//! emails.
 
 mod form;
 pub(super) mod holder;
@@ -33,10 +33,10 @@ use crate::app::App;
 use crate::auth::{Peer, Tries, network};
 use crate::context::Context;
 
-/// Time in which the tries of one network and of one mailbox are counted.
+/// Period in which requests of one network and for one mailbox are counted.
 const COUNTED_IN: Duration = Duration::from_hours(1);
 
-/// What subscribing takes.
+/// Tokens and limits of subscribing.
 #[derive(Debug)]
 pub(crate) struct Desk {
     tickets: Tickets,
@@ -45,7 +45,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// A desk whose tickets are those that letters carry.
+    /// Creates an instance that uses the tokens of the emails.
     pub(crate) fn new(ctx: &Context, tickets: Tickets) -> Self {
         let times = |count| NonZeroU32::new(count).expect("the limits are not nothing");
         Self {
@@ -55,7 +55,8 @@ impl Desk {
         }
     }
 
-    /// Whether a letter may be written to this address for this page; the address is not kept.
+    /// Returns whether an email may be sent to this address for this page. The address is not
+    /// stored.
     fn may_write(&self, page: PageId, address: &str) -> bool {
         let mailbox = Sha256::new()
             .chain_update(page.bits().to_be_bytes())
@@ -63,19 +64,20 @@ impl Desk {
         self.mailboxes.may(&mailbox.finalize().into())
     }
 
-    /// Forgets whom nothing is held against any more.
+    /// Removes expired limits.
     pub(crate) fn tidy(&self) {
         self.networks.tidy();
         self.mailboxes.tidy();
     }
 }
 
-/// Whether emails can be asked for: there is a mail server, and links that lead here.
+/// Returns whether email subscriptions are available. They require a mail server and a public URL
+/// for links.
 pub(super) fn is_offered(app: &App) -> bool {
     app.notifier.lacking(ProviderType::Email).is_none() && app.notifier.has_address()
 }
 
-/// The ways to hear of a page: its feeds, and the form where emails can be asked for.
+/// Shows the ways to subscribe to a page: its feeds, and the form if email is available.
 pub(super) async fn show(
     State(app): State<App>,
     address: PageAddress,
@@ -91,7 +93,7 @@ pub(super) async fn show(
     shown_to(text, StatusCode::OK, &headers)
 }
 
-/// An address that somebody wants to be told.
+/// Requests a subscription for an email address.
 pub(super) async fn ask(
     State(app): State<App>,
     address: PageAddress,
@@ -125,11 +127,11 @@ pub(super) async fn ask(
     let Ok(settings) = draft.parse() else {
         return again(&shown, (words, &base), own.wrong_email, &headers);
     };
-    // Visitors who got here are members, and may know who else may be told.
+    // Visitors who reach this point are members and may know which domains are eligible.
     if !may_subscribe(&page.settings, &settings.destination) {
         return again(&shown, (words, &base), own.no_member, &headers);
     }
-    // Who wrote to a mailbox often enough is told what everybody is told.
+    // A mailbox over its limit gets the same response, so that nothing is revealed.
     if app.subscribing.may_write(page.id, settings.destination.expose()) {
         let visit = Visit { page: page.clone(), network };
         let store = app.store.subscribers();
@@ -150,7 +152,7 @@ pub(super) async fn ask(
     shown_to(text, StatusCode::OK, &headers)
 }
 
-/// The form once more, with what was wrong.
+/// Returns the form again, with an error.
 fn again(
     shown: &Shown,
     (words, base): (&'static Words, &str),
@@ -167,13 +169,13 @@ fn failed(error: &store::StoreError, words: &'static Words, headers: &HeaderMap)
     say(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers)
 }
 
-/// A page for this visitor alone: it is kept nowhere.
+/// Returns a page for this visitor only, which must not be cached.
 fn shown_to(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
     let said = Said::of("text/html; charset=utf-8", text);
     answer(&said, status, AccessType::Password, headers)
 }
 
-/// The language that a visitor is spoken to in.
+/// Returns the visitor's language.
 fn spoken(words: &Words) -> Language {
     Language::parse(words.lang).unwrap_or(Language::En)
 }

@@ -1,5 +1,5 @@
-//! What subscribers are sent to come back with: their identifier, signed for one purpose with a key that
-//! follows from the master key. It carries no address, and ends with the subscription.
+//! Tokens in emails to subscribers: the subscriber's ID, signed for one purpose with a key derived
+//! from the master key. A token contains no address and ends with the subscription.
 
 use std::fmt;
 
@@ -9,23 +9,23 @@ use rules::{Secret, SubscriberId};
 
 use super::signer::Signer;
 
-/// Bytes of the identifier.
+/// Size of the ID in bytes.
 const ID_BYTES: usize = 8;
-/// Longest ticket that is looked at, in characters: all of ours are shorter.
+/// Maximum length of a token in characters. Valid tokens are shorter.
 const CHARS_MAX: usize = 64;
 
-/// What a ticket is good for, and what stands before it in an address.
+/// Purpose of a token, and its path segment in URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To say that the address is theirs.
+    /// Confirms the address.
     Confirm,
-    /// To choose what is heard of.
+    /// Changes the choice of topics and components.
     Manage,
-    /// To end it.
+    /// Ends the subscription.
     Unsubscribe,
 }
 
-/// Issues tickets and reads them.
+/// Issuer and verifier of tokens.
 #[derive(Clone, Debug)]
 pub(crate) struct Tickets(Signer);
 
@@ -38,7 +38,7 @@ impl Purpose {
         }
     }
 
-    /// What is signed of a ticket.
+    /// Returns the parts to sign.
     const fn parts(self, id: &[u8]) -> [&[u8]; 3] {
         [b"ticket", self.as_str().as_bytes(), id]
     }
@@ -51,12 +51,12 @@ impl fmt::Display for Purpose {
 }
 
 impl Tickets {
-    /// Tickets that are signed with this key.
+    /// Creates an instance that signs with this key.
     pub(crate) const fn new(key: Secret<[u8; 32]>) -> Self {
         Self(Signer::new(key))
     }
 
-    /// A ticket of letters, digits, `_` and `-`.
+    /// Issues a token of letters, digits, `_` and `-`.
     pub(crate) fn issue(&self, purpose: Purpose, subscriber: SubscriberId) -> String {
         let id = subscriber.bits().to_be_bytes();
         let mut ticket = id.to_vec();
@@ -64,7 +64,7 @@ impl Tickets {
         URL_SAFE_NO_PAD.encode(ticket)
     }
 
-    /// Whose ticket it is; `None` where it is none of ours for this purpose.
+    /// Returns the subscriber of a token, or `None` if it is invalid for this purpose.
     pub(crate) fn read(&self, purpose: Purpose, ticket: &str) -> Option<SubscriberId> {
         if ticket.len() > CHARS_MAX {
             return None;

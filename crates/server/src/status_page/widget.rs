@@ -1,7 +1,8 @@
-//! The verdict for other people's pages: a script that puts it, as a link, into the place of its tag, and a
-//! page of its own for a frame. Neither keeps anything in the browser or asks anybody else. The script
-//! brings the verdict along, so that nothing has to be fetched across origins; its style is the link's
-//! alone, in a shadow root, and is no inline style that the page's own policy would have to allow.
+//! The overall status for other sites: a script that replaces its tag with a link, and a page for a
+//! frame. Neither stores anything in the browser or contacts other hosts. The script contains the
+//! status, so that it needs no cross-origin request. Its style applies only to the link, in a
+//! shadow root. It is not an inline style, so that the policy of the embedding page need not allow
+//! one.
 
 use std::sync::LazyLock;
 
@@ -20,13 +21,13 @@ use super::words::Words;
 
 const STYLE: &str = include_str!("../../templates/status_page/widget.css");
 const SCRIPT: &str = include_str!("../../templates/status_page/widget.js");
-/// Beside the style of the link: the frame has no ground of its own.
+/// The link's style, and a transparent background for the frame.
 const FRAME_STYLE: &str = concat!(
     include_str!("../../templates/status_page/widget.css"),
     "html{color-scheme:light dark}body{margin:2px;background:transparent}\n"
 );
 
-/// What the frame may do: show itself, in whatever page.
+/// Content security policy of the frame: any page may embed it.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let style = STANDARD.encode(Sha256::digest(FRAME_STYLE));
     let policy = format!(
@@ -47,12 +48,12 @@ struct Widget<'a> {
     style: &'static str,
 }
 
-/// The policy of the frame. Only pages that everybody may see are sent with it.
+/// Returns the content security policy of the frame. Only public pages send it.
 pub(super) fn policy() -> HeaderValue {
     POLICY.clone()
 }
 
-/// The script.
+/// Renders the script.
 pub(super) fn script(shown: &Shown, words: &Words) -> String {
     let verdict = &shown.view.verdict;
     let it = json!({
@@ -60,11 +61,11 @@ pub(super) fn script(shown: &Shown, words: &Words) -> String {
         "title": shown.page.settings.title, "lang": words.lang,
     });
     let script = SCRIPT.replacen("STYLE", &json!(STYLE).to_string(), 1);
-    // Last, because what owners wrote may have any word in it.
+    // Replaced last, because the texts of owners may contain any placeholder.
     script.replacen("IT", &it.to_string(), 1)
 }
 
-/// The page for a frame.
+/// Renders the page for a frame.
 pub(super) fn frame(shown: &Shown, words: &'static Words, base: &str) -> String {
     let verdict = &shown.view.verdict;
     rendered(&Widget {

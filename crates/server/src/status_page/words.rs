@@ -1,5 +1,5 @@
-//! The words of a page in the visitor's language, one of seven, chosen by the request's header. Names,
-//! descriptions and titles are the owner's and stay as they are.
+//! Strings of the pages in seven languages, chosen by the `Accept-Language` header. Names,
+//! descriptions and titles are the owner's and are not translated.
 
 mod de;
 mod depth;
@@ -15,31 +15,31 @@ use rules::Timestamp;
 
 pub(super) use self::depth::Depth;
 
-/// The words of one language. A `{}` is where a value comes in.
+/// Strings of one language. `{}` is a placeholder.
 #[derive(Debug)]
 pub(super) struct Words {
-    /// Its tag, as HTML says it.
+    /// Language tag for HTML.
     pub(super) lang: &'static str,
     pub(super) empty: &'static str,
     pub(super) all_up: &'static str,
     pub(super) all_down: &'static str,
-    /// Of one, and of several.
+    /// Singular and plural.
     pub(super) some_down: [&'static str; 2],
     pub(super) some_degraded: [&'static str; 2],
     pub(super) maintenance_on: [&'static str; 2],
     pub(super) some_unknown: [&'static str; 2],
     pub(super) all_unknown: &'static str,
-    /// Names beyond those that are told: "3 more".
+    /// Number of names left out: "3 more".
     pub(super) more: &'static str,
-    /// Between the last two of several names.
+    /// Separator of the last two names.
     pub(super) and: &'static str,
-    /// Between the others.
+    /// Separator of the other names.
     pub(super) comma: &'static str,
     /// "Checked at {}".
     pub(super) checked: &'static str,
-    /// "No check of {} for more than two periods: what is said of it may be past."
+    /// "No check of {} for more than two periods, so its state may be out of date."
     pub(super) stale: &'static str,
-    /// "What is stored cannot be read now. This is how it was at {}."
+    /// "The database is unavailable. This is the state at {}."
     pub(super) old: &'static str,
     pub(super) up: &'static str,
     pub(super) degraded: &'static str,
@@ -51,7 +51,7 @@ pub(super) struct Words {
     pub(super) history: &'static str,
     pub(super) nothing_happened: &'static str,
     pub(super) components: &'static str,
-    /// "{} was down"; of an incident.
+    /// Title of an incident: "{} was down".
     pub(super) was_down: &'static str,
     /// "Since {}".
     pub(super) since: &'static str,
@@ -62,11 +62,11 @@ pub(super) struct Words {
     pub(super) identified: &'static str,
     pub(super) monitoring: &'static str,
     pub(super) resolved: &'static str,
-    /// What is said in a report, one after the other.
+    /// Heading of the updates of a report.
     pub(super) updates: &'static str,
     /// "All {} updates".
     pub(super) all_updates: &'static str,
-    /// "Affects {}"; of a report.
+    /// Components of a report: "Affects {}".
     pub(super) affects: &'static str,
     pub(super) today: &'static str,
     /// "{} days ago".
@@ -75,10 +75,10 @@ pub(super) struct Words {
     /// "{} up".
     pub(super) uptime: &'static str,
     pub(super) as_table: &'static str,
-    /// "90 days": of what a badge tells.
+    /// Period of a badge: "90 days".
     pub(super) last_days: &'static str,
     pub(super) response_time: &'static str,
-    /// "1 component", and of several.
+    /// Number of components: "1 component", and the plural.
     pub(super) component_count: [&'static str; 2],
     pub(super) day: &'static str,
     pub(super) homepage: &'static str,
@@ -87,9 +87,9 @@ pub(super) struct Words {
     pub(super) back: &'static str,
     pub(super) earlier: &'static str,
     pub(super) later: &'static str,
-    /// Before all else, for keyboards: to the components of the home page.
+    /// Skip link to the components of the home page.
     pub(super) skip: &'static str,
-    /// The same, to what a page of details tells.
+    /// Skip link to the content of a detail page.
     pub(super) skip_to_content: &'static str,
     pub(super) how_counted: &'static str,
     pub(super) password: &'static str,
@@ -97,9 +97,9 @@ pub(super) struct Words {
     pub(super) password_wrong: &'static str,
     pub(super) too_often: &'static str,
     pub(super) enter: &'static str,
-    /// Label of the field for an address.
+    /// Label of the email field.
     pub(super) email: &'static str,
-    /// The question for an address.
+    /// Prompt for an email address.
     pub(super) email_wanted: &'static str,
     pub(super) send_link: &'static str,
     pub(super) link_sent: &'static str,
@@ -107,34 +107,34 @@ pub(super) struct Words {
     pub(super) link_is_over: &'static str,
     pub(super) no_address: &'static str,
     pub(super) no_email: &'static str,
-    /// "Your link to {}", of the page.
+    /// "Your link to {}", with the title of the page.
     pub(super) link_title: &'static str,
-    /// What the link is for, and how long.
+    /// Purpose and lifetime of the link.
     pub(super) link_text: &'static str,
     pub(super) link_unasked: &'static str,
     pub(super) not_found: &'static str,
-    /// What to do where there is no page.
+    /// Advice if the page was not found.
     pub(super) not_found_about: &'static str,
     pub(super) unavailable: &'static str,
     pub(super) utc: &'static str,
-    /// Hours and minutes, short: "3 h", "12 min".
+    /// Abbreviated hours and minutes: "3 h", "12 min".
     pub(super) hours: &'static str,
     pub(super) minutes: &'static str,
     pub(super) seconds: &'static str,
     pub(super) months: [&'static str; 12],
-    /// How a date is put together of `{d}`, `{m}` (the month's word) and `{y}`.
+    /// Date format with `{d}`, `{m}` (the name of the month) and `{y}`.
     pub(super) date: &'static str,
-    /// What lies behind the home page.
+    /// Strings of the detail pages.
     pub(super) depth: &'static Depth,
 }
 
-/// All languages; the first is for those who ask for none of them.
+/// All languages. The first is the default.
 const ALL: [&Words; 7] =
     [&en::WORDS, &de::WORDS, &fr::WORDS, &es::WORDS, &pt::WORDS, &ja::WORDS, &zh::WORDS];
-/// Names that a sentence tells before it says how many more there are.
+/// Maximum number of names in a sentence. The rest is counted.
 const NAMES_TOLD: usize = 3;
 
-/// The language that a header `accept-language` asks for most.
+/// Returns the language that an `Accept-Language` header prefers.
 pub(super) fn choose(header: Option<&str>) -> &'static Words {
     let mut best: Option<(f32, &Words)> = None;
     for wish in header.unwrap_or_default().split(',').take(32) {
@@ -153,12 +153,12 @@ pub(super) fn choose(header: Option<&str>) -> &'static Words {
 }
 
 impl Words {
-    /// For those whose language cannot be shown.
+    /// Returns English, the fallback for languages that cannot be drawn.
     pub(super) const fn english() -> &'static Self {
         &en::WORDS
     }
 
-    /// The sentence on top.
+    /// Returns the summary sentence of a page.
     pub(super) fn sentence(&self, sentence: &Sentence) -> String {
         let about = |[one, several]: [&str; 2], names: &[String]| {
             let template = if names.len() == 1 { one } else { several };
@@ -176,7 +176,7 @@ impl Words {
         }
     }
 
-    /// Names as a list in a sentence.
+    /// Joins names into a list within a sentence.
     pub(super) fn names(&self, names: &[String]) -> String {
         let mut told: Vec<String> = names.iter().take(NAMES_TOLD).cloned().collect();
         if names.len() > NAMES_TOLD {
@@ -189,7 +189,7 @@ impl Words {
         }
     }
 
-    /// The word of a state.
+    /// Returns the name of a state.
     pub(super) const fn state(&self, state: State) -> &'static str {
         match state {
             State::Up => self.up,
@@ -200,13 +200,13 @@ impl Words {
         }
     }
 
-    /// How many components there are.
+    /// Formats the number of components.
     pub(super) fn components_in_all(&self, count: usize) -> String {
         let [one, several] = self.component_count;
         (if count == 1 { one } else { several }).replace("{}", &count.to_string())
     }
 
-    /// A date of UTC.
+    /// Formats a date in UTC.
     pub(super) fn date(&self, at: Timestamp) -> String {
         let Some(date) = civil(at) else { return at.to_string() };
         let month = self.months[date.month() as usize - 1];
@@ -216,20 +216,20 @@ impl Words {
         text.replace("{m}", month)
     }
 
-    /// A month of UTC.
+    /// Formats a month in UTC.
     pub(super) fn month(&self, at: Timestamp) -> String {
         let Some(date) = civil(at) else { return at.to_string() };
         let month = self.months[date.month() as usize - 1];
         self.depth.month.replace("{m}", month).replace("{y}", &date.year().to_string())
     }
 
-    /// A time of UTC with its date.
+    /// Formats a date and time in UTC.
     pub(super) fn time(&self, at: Timestamp) -> String {
         let Some(date) = civil(at) else { return at.to_string() };
         format!("{}, {:02}:{:02} {}", self.date(at), date.hour(), date.minute(), self.utc)
     }
 
-    /// How long something lasted: the two largest units.
+    /// Formats a duration in its two largest units.
     pub(super) fn long(&self, millis: u64) -> String {
         let seconds = millis / 1_000;
         let (hours, minutes) = (seconds / 3_600, seconds % 3_600 / 60);
@@ -250,12 +250,12 @@ fn civil(at: Timestamp) -> Option<jiff::civil::DateTime> {
     Some(instant.to_zoned(jiff::tz::TimeZone::UTC).datetime())
 }
 
-/// The time of day in UTC, such as `14:35`.
+/// Formats the time of day in UTC, such as `14:35`.
 pub(super) fn clock(at: Timestamp) -> String {
     at.to_string().chars().skip(11).take(5).collect()
 }
 
-/// The date as addresses and `<time>` have it, such as `2026-11-21`.
+/// Formats the date for URLs and `<time>`, such as `2026-11-21`.
 pub(super) fn iso_date(at: Timestamp) -> String {
     at.to_string().chars().take(10).collect()
 }

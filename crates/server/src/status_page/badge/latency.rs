@@ -1,5 +1,6 @@
-//! How long checks took, for badges: of public monitors alone, read of the sums that the history keeps, all of
-//! a page one after the other on one connection, and kept for a minute.
+//! Latencies of checks for badges. Only public monitors are included. All monitors of a page are
+//! read from the rollups of the history, one after another on one connection. The result is cached
+//! for a minute.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,14 +14,14 @@ use super::Wish;
 use crate::app::App;
 use crate::status_page::shelf::Shown;
 
-/// The hours until now whose checks are counted.
+/// Period of the latencies in hours.
 pub(super) const HOURS: u64 = 24;
 
-/// The latencies of a page's public monitors.
+/// Latencies of a page's public monitors.
 pub(in crate::status_page) type Latencies = Arc<HashMap<MonitorId, Sketch>>;
 
-/// The latencies of the component that a badge is about, or of all that the page has; empty where its
-/// monitors are not public or what is stored cannot be read.
+/// Returns the latencies of the badge's component, or of the whole page. They are empty if no
+/// monitor is public or the database is unavailable.
 pub(in crate::status_page) async fn read(app: &App, shown: &Shown, wish: &Wish) -> Sketch {
     let known = match read_all(app, shown).await {
         Ok(known) => known,
@@ -47,7 +48,8 @@ async fn read_all(app: &App, shown: &Shown) -> Result<Latencies, String> {
         let latencies = app.store.history().latencies(workspace, &monitors, since).await?;
         Ok(Some(Arc::new(latencies)))
     };
-    // Others are public now than before: they are other latencies.
+    // The set of public monitors is part of the key, because a change makes the latencies
+    // different.
     let mut which = DefaultHasher::new();
     monitors.hash(&mut which);
     let key = (page, which.finish());

@@ -1,50 +1,50 @@
-//! Which badge is asked for, as its address says it. What an address may say is a small table, and what it
-//! says beyond that is refused with what there is: a badge that shows something else than was meant would
-//! stand on other people's pages for years.
+//! Query of a badge. The parameters and their values are a small table, and anything else is
+//! rejected with the valid choices. A badge that shows something unintended could remain on other
+//! sites for years.
 
 use rules::ComponentId;
 use url::form_urlencoded;
 
-/// What a badge shows.
+/// Metric of a badge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Subject {
-    /// The state of now.
+    /// The current state.
     State,
-    /// The uptime of some days.
+    /// The uptime over some days.
     Uptime,
-    /// How long checks of the last day took.
+    /// The latency of checks in the last day.
     Latency,
 }
 
-/// How a badge looks.
+/// Shape of a badge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Style {
-    /// With round corners.
+    /// Rounded corners.
     Flat,
-    /// With square ones.
+    /// Square corners.
     FlatSquare,
 }
 
-/// A badge as it is asked for.
+/// A requested badge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::status_page) struct Wish {
     pub(super) subject: Subject,
-    /// `None` is the whole page.
+    /// `None` means the whole page.
     pub(in crate::status_page) component: Option<ComponentId>,
     pub(super) style: Style,
-    /// How many days of uptime, today included.
+    /// Number of days of uptime, including today.
     pub(super) days: usize,
-    /// The percentile of latencies.
+    /// Percentile of latencies.
     pub(super) percentile: u8,
 }
 
-/// Spans of days that a badge tells of, the last is for those who name none.
+/// Valid numbers of days. The last is the default.
 const DAYS: [usize; 3] = [30, 60, 90];
-/// Percentiles, likewise.
+/// Valid percentiles. The last is the default.
 const PERCENTILES: [u8; 2] = [50, 95];
 
 impl Subject {
-    /// The parameters that its address may have.
+    /// Returns the parameters that the metric accepts.
     const fn parameters(self) -> &'static [&'static str] {
         match self {
             Self::State => &["component", "style"],
@@ -55,8 +55,7 @@ impl Subject {
 }
 
 impl Wish {
-    /// What the rest of an address behind its question mark asks for, or what is wrong with it and what
-    /// would be right.
+    /// Parses the query of a badge. Returns an error that names the problem and the valid choices.
     pub(in crate::status_page) fn read(
         subject: Subject,
         query: Option<&str>,
@@ -153,7 +152,7 @@ mod tests {
         assert_eq!(wish.component, Some(id));
     }
 
-    // issue 7: badges; a wrong parameter is told, and never shows another badge than was meant
+    // issue 7: badges; a wrong parameter is rejected and never shows an unintended badge
     #[test]
     fn what_an_address_says_beyond_the_table_is_refused_with_what_there_is() {
         let told: Vec<String> = [

@@ -1,6 +1,6 @@
-//! Values that were read of the store, each with whoever reads it anew: others who ask for the same wait
-//! for them. Where reading fails, the last value is given again. What is not there is remembered apart, so
-//! that who asks for much that is not there pushes out nothing that is.
+//! Read-through cache. Concurrent requests for the same value share one read. If reading fails, the
+//! last value is returned again. Absent keys are remembered separately, so that requests for them
+//! do not evict existing values.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,21 +16,22 @@ use tokio::sync::Semaphore;
 use super::super::shelf::{Absent, READ_WITHIN, too_slow};
 use crate::app::App;
 
-/// Values that are kept at most; the one that was first asked for longest ago goes first.
+/// Maximum number of values. The one that was first requested the longest ago is evicted first.
 const KEPT_MAX: usize = 1_000;
-/// Values of a kind that are read at a time: others wait, and the database has time for the rest.
+/// Maximum number of concurrent reads of one kind, which leaves capacity of the database for other
+/// requests.
 const READS: usize = 8;
 
-/// How long a value is given again without looking.
+/// Condition under which a value is returned without reading it again.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Holds {
-    /// As long as nothing changed that callers of its workspace read, and so long at most.
+    /// The workspace has not changed for API callers, and the value is younger than this.
     Unchanged(Duration),
-    /// So long.
+    /// The value is younger than this.
     For(Duration),
 }
 
-/// Values by what they are of.
+/// Values by key.
 pub(in crate::status_page) struct Kept<K, V> {
     holds: Holds,
     places: Mutex<HashMap<K, Arc<Place<V>>>>,
@@ -40,7 +41,7 @@ pub(in crate::status_page) struct Kept<K, V> {
 
 struct Place<V> {
     since: Timestamp,
-    /// Whether it was ever read.
+    /// Whether the value was read at least once.
     is_read: AtomicBool,
     value: tokio::sync::Mutex<Option<Read<V>>>,
 }
@@ -57,8 +58,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Kept<K, V> {
         Self { holds, places: Mutex::default(), absent, reads }
     }
 
-    /// The value of `key`, which belongs to a workspace; read now where what is kept holds no longer.
-    /// `None` where there is no such thing.
+    /// Returns the value of `key`, which belongs to a workspace. Reads it if the cached value is
+    /// stale. Returns `None` if the key does not exist.
     pub(in crate::status_page) async fn get(
         &self,
         app: &App,
@@ -67,7 +68,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Kept<K, V> {
         read: impl Future<Output = Result<Option<V>, StoreError>> + Send,
     ) -> Result<Option<V>, String> {
         let now = app.ctx.now();
-        // Asked before anything is read: what changes from here on makes it another one.
+        // Take the generation before reading, so that a later change invalidates the value.
         let generation = app.store.generation(workspace);
         if generation.is_some() && self.absent.has(&key, &generation, now) {
             return Ok(None);

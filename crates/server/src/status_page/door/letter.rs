@@ -1,4 +1,4 @@
-//! The email with the link that lets a member in: text and HTML that say the same.
+//! The email with a login link, with the same content as text and as HTML.
 
 use askama::Template;
 use domain::notify::letter_style::{BODY, BUTTON, CARD, HEADING, LIGHT, SMALL};
@@ -18,7 +18,7 @@ struct Letter<'a> {
     link: &'a str,
 }
 
-/// The email to this mailbox; `number` is chance, and what tells it from every other.
+/// Creates the email to this mailbox. `number` is random and makes its ID unique.
 pub(super) fn of(
     page: &StatusPage,
     words: &'static Words,

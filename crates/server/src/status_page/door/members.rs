@@ -1,6 +1,6 @@
-//! Coming in by email (spec §2.5 `email-domain`): who gives an address is told the same whether or not it
-//! is at one of the page's domains, and a link is sent to it where it is. The link leads to a button,
-//! because programs that look through mail follow links and press nothing.
+//! Login by email (spec §2.5 `email-domain`). The response does not depend on whether the address
+//! is at one of the page's domains. If it is, a link is sent. The link leads to a button, because
+//! programs that scan mail follow links but press nothing.
 
 use axum::Form;
 use axum::extract::State;
@@ -19,13 +19,13 @@ use super::super::words::Words;
 use super::{Arrival, Asks, at_door, closed, found, let_in, letter};
 use crate::app::App;
 
-/// What the form for an address sends.
+/// Body of the form for an email address.
 #[derive(Deserialize)]
 pub(in super::super) struct Wish {
     email: String,
 }
 
-/// The question for an address, with what was wrong with the last one.
+/// Renders the form for an email address, with the error of the last attempt.
 pub(in super::super) fn question(
     page: &StatusPage,
     words: &'static Words,
@@ -35,7 +35,7 @@ pub(in super::super) fn question(
     closed(page, words, base, (words.email_wanted, Asks::Email, wrong))
 }
 
-/// Sends a link to who has an address at one of the page's domains.
+/// Sends a link if the address is at one of the page's domains.
 pub(in super::super) async fn ask(
     State(app): State<App>,
     address: PageAddress,
@@ -72,7 +72,8 @@ pub(in super::super) async fn ask(
         Asked::Yes(token) => {
             let link = format!("{url}/enter/{token}");
             let mail = letter::of(&shown.page, words, &link, (mailbox, app.ctx.chance()));
-            // Nobody can tell by the time of the answer whether a link was sent.
+            // Send in the background, so that the response time does not reveal whether a link is
+            // sent.
             let (notifier, page, workspace) =
                 (app.notifier.clone(), shown.page.id, shown.page.workspace);
             tokio::spawn(async move {
@@ -88,7 +89,7 @@ pub(in super::super) async fn ask(
     at_door(closed(&shown.page, words, &base, sentence), StatusCode::ACCEPTED, headers)
 }
 
-/// The button behind a link.
+/// Responds with the button that uses a link.
 pub(in super::super) async fn offer(
     State(app): State<App>,
     address: PageAddress,
@@ -111,7 +112,7 @@ pub(in super::super) async fn offer(
     at_door(closed(&shown.page, words, &base, sentence), StatusCode::OK, &headers)
 }
 
-/// Lets in who pressed the button.
+/// Logs the visitor in and redirects to the page.
 pub(in super::super) async fn enter(
     State(app): State<App>,
     address: PageAddress,
@@ -143,7 +144,7 @@ fn over(shown: &Shown, words: &'static Words, base: &str, headers: &HeaderMap) -
     at_door(text, StatusCode::FORBIDDEN, headers)
 }
 
-/// Other pages have no such door.
+/// Returns 404 for pages without login by email.
 fn nothing(words: &'static Words, headers: &HeaderMap) -> Response {
     say(words.not_found, StatusCode::NOT_FOUND, words, headers)
 }

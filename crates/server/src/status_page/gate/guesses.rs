@@ -1,5 +1,5 @@
-//! Wrong passwords of a page from everywhere: after some of them each further one closes the form for a
-//! growing time. Visitors who have a session are not asked, so that this does not concern them.
+//! Limit of wrong passwords per page, over all clients. After a number of wrong passwords, each
+//! further one closes the form for a growing time. Visitors with a session are not affected.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use rules::{PageId, Timestamp};
 
-/// Wrong passwords of a page before the form closes for the first time.
+/// Number of wrong passwords before the form is closed for the first time.
 const FREE: u32 = 20;
-/// The first time for which it closes; each further wrong password doubles it.
+/// First time for which the form is closed. Each further wrong password doubles it.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 const DELAY_MAX: Duration = Duration::from_mins(5);
-/// Time without a wrong password after which all of them are forgotten.
+/// Time without a wrong password after which the count is reset.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(1);
 
 /// Wrong passwords by page.
@@ -27,7 +27,7 @@ struct Wrong {
 }
 
 impl Guesses {
-    /// Whether the form of this page is open.
+    /// Returns whether the form of this page is open.
     pub(super) fn may(&self, page: PageId, now: Timestamp) -> bool {
         self.wrong().get(&page).is_none_or(|wrong| wrong.closed_until <= now)
     }
@@ -47,7 +47,7 @@ impl Guesses {
         }
     }
 
-    /// Forgets pages without recent wrong passwords.
+    /// Removes pages without recent wrong passwords.
     pub(super) fn tidy(&self, now: Timestamp) {
         self.wrong().retain(|_, wrong| now.since(wrong.last) <= FORGOTTEN_AFTER);
     }

@@ -1,5 +1,5 @@
-//! Links by which somebody with an address at one of a page's domains comes in: good for one page, for a
-//! quarter of an hour, and once. No address stands in them, only its domain.
+//! Login links for visitors with an email address at one of the page's domains. A link is valid for
+//! one page, for 15 minutes, and once. It contains the domain but not the address.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,33 +11,33 @@ use rules::{DomainName, PageId, Timestamp};
 
 use super::super::signer::{SIGNATURE_BYTES, Signer};
 
-/// How long a link is good.
+/// Lifetime of a link.
 pub(super) const GOOD_FOR: Duration = Duration::from_mins(15);
-/// Bytes of the time until when, and of the number, before the domain.
+/// Size of the expiry time, and of the number, before the domain.
 const NUMBER_BYTES: usize = 8;
-/// Longest token that is read, in characters: one of the longest domain.
+/// Maximum length of a token in characters, enough for the longest domain.
 const TOKEN_CHARS_MAX: usize = 512;
 
-/// Links that were used, until their time is over. A restart forgets them, for a quarter of an hour.
+/// Used links, until they expire. A restart forgets them, which permits reuse for up to 15 minutes.
 #[derive(Debug, Default)]
 pub(super) struct Used(Mutex<HashMap<u64, Timestamp>>);
 
-/// What a link says.
+/// Content of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     until: Timestamp,
     number: u64,
-    /// The domain of the one it was sent to.
+    /// Domain of the recipient.
     pub(super) domain: DomainName,
 }
 
 impl Link {
-    /// A link that is good from `now`; `number` is chance.
+    /// Creates a link that is valid from `now`. `number` is random.
     pub(super) fn new(domain: DomainName, number: u64, now: Timestamp) -> Self {
         Self { until: now + GOOD_FOR, number, domain }
     }
 
-    /// The text that stands in the URL.
+    /// Returns the token for the URL.
     pub(super) fn token(&self, signer: &Signer, page: PageId) -> String {
         let mut bytes = self.until.as_millis().to_be_bytes().to_vec();
         bytes.extend(self.number.to_be_bytes());
@@ -47,7 +47,7 @@ impl Link {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// What a token says, where it is of this page and still good.
+    /// Parses a token. Returns `None` if it is invalid, expired or of another page.
     pub(super) fn read(token: &str, signer: &Signer, page: PageId, now: Timestamp) -> Option<Self> {
         if token.len() > TOKEN_CHARS_MAX {
             return None;
@@ -68,17 +68,17 @@ impl Link {
 }
 
 impl Used {
-    /// Whether the link is used for the first time.
+    /// Marks the link as used and returns whether it was unused.
     pub(super) fn is_first(&self, link: &Link) -> bool {
         self.lock().insert(link.number, link.until).is_none()
     }
 
-    /// Whether the link was used.
+    /// Returns whether the link was used.
     pub(super) fn has(&self, link: &Link) -> bool {
         self.lock().contains_key(&link.number)
     }
 
-    /// Forgets links that are no longer good anyway.
+    /// Removes expired links.
     pub(super) fn tidy(&self, now: Timestamp) {
         self.lock().retain(|_, until| now < *until);
     }

@@ -1,6 +1,6 @@
-//! The cookie of a visitor who was let in: until when, by which domain where that is what let them in,
-//! and a signature of both with the page. It ends with its time, with the password, and when the domain is
-//! no longer one of the page's.
+//! Session cookie of a visitor: the expiry time, the domain if the visitor logged in by email, and
+//! a signature of both with the page. It becomes invalid when it expires, when the password
+//! changes, or when the page loses the domain.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use rules::{DomainName, PageId, Timestamp};
 use super::super::signer::Signer;
 use super::Visitor;
 
-/// How long a visitor who was let in is not asked again.
+/// Lifetime of a session.
 pub(super) const SESSION: Duration = Duration::from_hours(12);
 
-/// What let a visitor in.
+/// Proof by which a visitor logged in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proof<'p> {
-    /// The page's password.
     Password(&'p str),
     /// An address at this domain.
     Domain(&'p DomainName),
 }
 
 impl Proof<'_> {
-    /// What stands in the cookie of it: a password is only signed.
+    /// Returns the part of the proof that the cookie contains. The password is signed but not
+    /// contained.
     fn shown(&self) -> &str {
         match self {
             Self::Password(_) => "",
@@ -44,7 +44,7 @@ impl Proof<'_> {
     }
 }
 
-/// The header that lets the visitor in again until the session's end.
+/// Returns the `Set-Cookie` header of a new session.
 pub(super) fn cookie(
     signer: &Signer,
     page: PageId,
@@ -62,7 +62,7 @@ pub(super) fn cookie(
     HeaderValue::try_from(cookie).expect("a slug, a domain name, digits and base64 are a header")
 }
 
-/// Whether the visitor brings a session of this page that such a proof let in.
+/// Returns whether the visitor has a session of this page with this proof.
 pub(super) fn holds(
     signer: &Signer,
     page: PageId,

@@ -1,5 +1,5 @@
-//! The page of a component: how it is, its uptime, its incidents and its days as a table; and, where its
-//! monitor is public, charts of percentiles and phases with a table behind each.
+//! Page of a component: its state, its uptime, its incidents and its days as a table. If its
+//! monitor is public, the page also has charts of percentiles and phases, each with a table.
 
 use askama::Template;
 use domain::page::{ComponentView, CoursePoint, Day, PERCENTILES, Range, State, uptime_of};
@@ -18,24 +18,24 @@ struct ComponentPage<'a> {
     state: State,
     word: &'static str,
     about: Option<&'a str>,
-    /// HTML.
+    /// Start of the state as HTML.
     since: Option<String>,
-    /// Days, and the uptime over them.
+    /// Numbers of days, each with the uptime.
     uptimes: Vec<(String, String)>,
     course: Option<Course>,
     events: Vec<String>,
     columns: Vec<&'static str>,
-    /// The address of each day, with its line.
+    /// URL and cells of each day.
     rows: Vec<(String, Vec<String>)>,
 }
 
 struct Course {
-    /// Word and path of each choice; the one that is shown has no path.
+    /// Label and path of each range. The current one has no path.
     ranges: Vec<(String, Option<String>)>,
     charts: Vec<Drawn>,
 }
 
-/// A chart with its words and its table.
+/// A chart with its texts and its table.
 struct Drawn {
     id: &'static str,
     title: &'static str,
@@ -46,7 +46,7 @@ struct Drawn {
     rows: Vec<Vec<String>>,
 }
 
-/// `course` is there where its monitor is public.
+/// Renders the page of a component. `course` is `Some` if its monitor is public.
 pub(in crate::status_page) fn component_page(
     shown: &Shown,
     words: &'static Words,
@@ -76,7 +76,7 @@ pub(in crate::status_page) fn component_page(
     })
 }
 
-/// The uptime over each range of days.
+/// Returns the uptime over each range of days.
 fn uptimes(days: &[Day], words: &Words) -> Vec<(String, String)> {
     let over = |range: Range| {
         let last = &days[days.len().saturating_sub(range.days() as usize)..];
@@ -86,7 +86,7 @@ fn uptimes(days: &[Day], words: &Words) -> Vec<(String, String)> {
     Range::ALL.into_iter().map(over).collect()
 }
 
-/// A day as a line of the table, behind its address.
+/// Returns the URL and the table row of a day.
 fn row(day: &Day, words: &Words, base: &str) -> (String, Vec<String>) {
     let uptime = day.uptime.map_or_else(|| words.no_data.to_owned(), |it| it.to_string());
     let long = |millis| if millis == 0 { "–".to_owned() } else { words.long(millis) };
@@ -103,7 +103,7 @@ fn ranges(shown: Range, words: &Words, path: &str) -> Vec<(String, Option<String
     Range::ALL.into_iter().map(choice).collect()
 }
 
-/// The charts of a course; those of nothing are left out.
+/// Returns the charts of a latency series. Empty charts are omitted.
 fn charts(range: Range, points: &[CoursePoint], words: &Words) -> Vec<Drawn> {
     let depth = words.depth;
     let time = |at| if range.is_by_day() { words.date(at) } else { words.time(at) };

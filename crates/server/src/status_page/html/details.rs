@@ -1,4 +1,4 @@
-//! Pages of details: a day with all components.
+//! Page of a day with all components.
 
 use askama::Template;
 use domain::page::ComponentView;
@@ -20,13 +20,13 @@ struct Days<'a> {
     ways: Vec<(&'static str, String)>,
 }
 
-/// The place of a day among those of the bars; `None` where it is none of them.
+/// Returns the index of a day in the bars, or `None` if it is not among them.
 pub(in crate::status_page) fn place_of_day(shown: &Shown, date: &str) -> Option<usize> {
     let days = shown.view.components().find_map(|component| component.days.as_ref())?;
     days.iter().position(|day| iso_date(day.begins) == date)
 }
 
-/// A day with all components, and ways to its neighbours.
+/// Renders a day with all components and links to its neighbours.
 pub(in crate::status_page) fn day_page(
     shown: &Shown,
     words: &'static Words,

@@ -1,4 +1,4 @@
-//! What happened, as pages and feeds tell it: incidents and maintenance.
+//! Events as pages and feeds show them: incidents and maintenance.
 
 use askama::Template;
 use domain::judge::ClosedAs;
@@ -15,7 +15,7 @@ struct Event {
     state: State,
     title: String,
     link: Option<String>,
-    /// HTML.
+    /// Lines of HTML.
     lines: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn stamp(at: Timestamp, words: &Words) -> String {
     format!("<time datetime=\"{at}\">{}</time>", words.time(at))
 }
 
-/// What a day tells, in one list: reports, incidents and maintenance.
+/// Renders all events of a day: reports, incidents and maintenance.
 pub(super) fn told(day: &HistoryDay, words: &'static Words, base: &str) -> Vec<String> {
     let reports = report::cards(&day.reports, words, base);
     let incidents = day.incidents.iter().map(|it| incident(it, words, base));
@@ -47,7 +47,7 @@ pub(super) fn incident(it: &IncidentView, words: &'static Words, base: &str) -> 
     rendered(&Event { state, title, link, lines })
 }
 
-/// What an incident is, in a sentence.
+/// Describes an incident in a sentence.
 pub(in crate::status_page) fn incident_title(it: &IncidentView, words: &Words) -> String {
     match it.closed {
         None => words.sentence(&Sentence::SomeDown(it.names())),
@@ -86,7 +86,7 @@ pub(super) fn maintenance(it: &MaintenanceView, words: &'static Words) -> String
     rendered(&Event { state, title, link: None, lines })
 }
 
-/// A stretch of time in words.
+/// Formats a time span.
 pub(in crate::status_page) fn between(from: Timestamp, to: Timestamp, words: &Words) -> String {
     span(words, [words.time(from), words.time(to)])
 }

@@ -1,4 +1,4 @@
-//! What is around every page: its owner's name, links, style and script.
+//! Common frame of all pages: the owner's name, links, style and script.
 
 use rules::Theme;
 use rules::status_page::StatusPage;
@@ -8,7 +8,7 @@ use super::super::robots;
 use super::super::words::Words;
 use super::STYLE;
 
-/// What is around every page.
+/// Frame of a page.
 pub(in crate::status_page) struct Frame<'a> {
     pub(in crate::status_page) words: &'static Words,
     pub(in crate::status_page) heading: String,
@@ -17,28 +17,26 @@ pub(in crate::status_page) struct Frame<'a> {
     pub(in crate::status_page) homepage: Option<&'a str>,
     pub(in crate::status_page) contact: Option<&'a str>,
     pub(in crate::status_page) theme: Option<&'static str>,
-    /// What stands before the rest of each path.
+    /// Prefix of all paths.
     pub(in crate::status_page) base: &'a str,
-    /// The path of the home page.
     pub(in crate::status_page) home: &'a str,
-    /// Whether the visitor is in, and may know of feeds.
+    /// Whether the visitor has access and may see links to feeds.
     pub(in crate::status_page) is_open: bool,
-    /// What the first link leads past, by its anchor and in words.
+    /// Anchor and label of the skip link.
     pub(in crate::status_page) skip: (&'static str, &'static str),
-    /// Whether the page has an icon of its own.
     pub(in crate::status_page) has_icon: bool,
-    /// Whether search engines may list it.
+    /// Whether search engines may list the page.
     pub(in crate::status_page) is_listed: bool,
-    /// How it is shown where somebody shares its address.
+    /// Open Graph metadata.
     pub(in crate::status_page) share: Option<Share>,
     pub(in crate::status_page) style: &'static str,
 }
 
-/// How a page is shown where somebody shares its address (Open Graph, <https://ogp.me>).
+/// Open Graph metadata (<https://ogp.me>), used when the URL of a page is shared.
 pub(in crate::status_page) struct Share {
     pub(in crate::status_page) url: String,
     pub(in crate::status_page) sentence: String,
-    /// The words of the picture.
+    /// Text alternative of the image.
     pub(in crate::status_page) alternative: String,
     pub(in crate::status_page) width: u32,
     pub(in crate::status_page) height: u32,

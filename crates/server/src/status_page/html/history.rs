@@ -1,4 +1,5 @@
-//! The history, a month at a time: days on which something happened, and the ways to the months around.
+//! The history as HTML, one month per page: days with events, and links to the months before and
+//! after.
 
 use askama::Template;
 use domain::page::{Month, MonthView};
@@ -14,7 +15,7 @@ struct History<'a> {
     frame: Frame<'a>,
     heading: String,
     days: Vec<Day>,
-    /// That not all of it is shown.
+    /// Notice of truncation.
     cut: Option<&'static str>,
     ways: Vec<(&'static str, String, String)>,
 }

@@ -1,5 +1,5 @@
-//! The home page: the sentence on top, what is open, components with their bars, what is planned, and
-//! the last days.
+//! Home page: the summary, open events, components with their bars, planned maintenance and the
+//! last days.
 
 use askama::Template;
 use domain::page::{
@@ -21,18 +21,18 @@ struct Home<'a> {
     frame: Frame<'a>,
     state: State,
     sentence: String,
-    /// What stands before the time, the time for machines and for people, and what stands after.
+    /// Text before the time, the time for machines, the time for people, and the text after it.
     checked: Option<(String, String, String, String)>,
     notes: Vec<String>,
     open: Vec<String>,
     sections: Vec<Part<'a>>,
-    /// The days that the script makes links of.
+    /// Days that the script turns into links.
     walk: Option<Walk<'a>>,
     planned: Vec<String>,
     history: Vec<HistoryPart>,
 }
 
-/// A part of the list of components.
+/// Entry in the list of components.
 enum Part<'a> {
     Single(ComponentPart<'a>),
     Group(GroupPart<'a>),
@@ -56,29 +56,29 @@ struct ComponentPart<'a> {
     word: &'static str,
     bars: Option<Drawn<'a>>,
     uptime: Option<String>,
-    /// Where the bars begin: on wide, middle and narrow screens.
+    /// Start of the bars on wide, medium and narrow screens.
     ago: &'a [String; 3],
 }
 
-/// A day, or a run of days on which nothing happened.
+/// A day, or a run of quiet days.
 struct HistoryPart {
     first: Named,
     last: Option<Named>,
     events: Vec<String>,
 }
 
-/// A day as machines and as people call it.
+/// A date for machines and for people.
 struct Named {
     iso: String,
     date: String,
 }
 
-/// About how many bytes a home page takes, and each of its components: a large page is written once,
-/// and not moved about while it grows.
+/// Initial capacity for a home page, and for each component on it. It avoids copying a large page
+/// while it grows.
 const ROOM: usize = 40 << 10;
 const COMPONENT_ROOM: usize = 4 << 10;
 
-/// The home page.
+/// Renders the home page.
 pub(in crate::status_page) fn home(
     shown: &Shown,
     words: &'static Words,
@@ -172,7 +172,7 @@ fn past(day: &HistoryDay) -> (HistoryDay, bool) {
     (past, is_less)
 }
 
-/// The sentence that says when something was checked, around its time.
+/// Splits the sentence with the time of the last check around that time.
 fn checked(at: Timestamp, words: &Words) -> (String, String, String, String) {
     let (before, after) = words.checked.split_once("{}").unwrap_or((words.checked, ""));
     (before.to_owned(), at.to_string(), words.time(at), after.to_owned())
@@ -185,7 +185,8 @@ fn part<'a>(section: &'a Section, words: &'static Words, bars: &'a Bars<'a>) -> 
     }
 }
 
-/// A group; one in trouble is open, a healthy one folded with its bars.
+/// Builds a group. It is expanded if it has problems. A healthy group is collapsed and shows its
+/// bars.
 fn group_part<'a>(
     group: &'a GroupView,
     words: &'static Words,

@@ -1,5 +1,5 @@
-//! The page of an incident: when, how long, what it was about, and what happened in it, in the words of
-//! visitors. What the checks saw, and who works on it, are not theirs.
+//! Page of an incident for visitors: its time, its duration, the affected components and a
+//! timeline. It excludes the results of checks and the names of responders.
 
 use askama::Template;
 use domain::judge::ClosedAs;
@@ -17,17 +17,17 @@ struct Incident<'a> {
     frame: Frame<'a>,
     title: String,
     state: State,
-    /// HTML.
+    /// Time of the incident as HTML.
     when: String,
     /// Names of components with the paths of their pages.
     components: Vec<(String, &'a str)>,
-    /// The latest first.
+    /// Timeline, newest first.
     entries: Vec<Entry>,
-    /// The month of the history that tells of it, too.
+    /// Path of the month in the history that also contains the incident.
     month: String,
 }
 
-/// One thing that happened.
+/// An entry of the timeline.
 struct Entry {
     state: State,
     text: &'static str,
@@ -63,7 +63,7 @@ pub(in crate::status_page) fn incident_page(
     })
 }
 
-/// What happened, the latest first.
+/// Returns the timeline, newest first.
 fn entries(it: &IncidentView, regions: u32, words: &'static Words) -> Vec<Entry> {
     let depth = words.depth;
     let entry = |state, text, at: Timestamp, more| Entry {

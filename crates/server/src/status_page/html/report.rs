@@ -1,5 +1,5 @@
-//! Reports: what people say of an outage, newest first, on the home page, on days, and each on a page of
-//! its own.
+//! Reports as HTML, with updates newest first: as cards on the home page and on days, and as a page
+//! of their own.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::super::words::Words;
 use super::event::incident_stamps;
 use super::{Frame, rendered};
 
-/// Updates that a report that is open tells where it is not alone; the page of its own tells all.
+/// Maximum number of updates on the card of an open report. Its own page shows all.
 const TOLD_WHILE_OPEN: usize = 3;
 
-/// A report among others.
+/// A report in a list.
 #[derive(Template)]
 #[template(path = "status_page/report.html")]
 struct Card<'a> {
@@ -27,11 +27,11 @@ struct Card<'a> {
     updates: Vec<Update>,
     /// Open incidents of its components: path, and time as HTML.
     incidents: Vec<(String, String)>,
-    /// The word for what else there is.
+    /// Label of the link to further updates.
     more: Option<String>,
 }
 
-/// A report by itself.
+/// The page of a report.
 #[derive(Template)]
 #[template(path = "status_page/report_page.html")]
 struct Whole<'a> {
@@ -48,11 +48,11 @@ struct Update {
     status: &'static str,
     iso: String,
     at: String,
-    /// HTML in which nothing stands but what `domain::markdown` writes.
+    /// HTML produced by `domain::markdown` only, which is safe to embed.
     said: String,
 }
 
-/// Reports as they are told among others.
+/// Renders reports as cards.
 pub(super) fn cards<'a>(
     reports: impl IntoIterator<Item = &'a Arc<ReportView>>,
     words: &'static Words,
@@ -83,7 +83,7 @@ pub(super) fn card(
     })
 }
 
-/// The page of a report.
+/// Renders the page of a report.
 pub(in crate::status_page) fn report_page(
     shown: &Shown,
     words: &'static Words,

@@ -1,6 +1,6 @@
-//! What kind of picture some bytes are, by how they begin: what the sender calls them is not believed.
+//! Detection of image types by their first bytes. The declared content type is not trusted.
 
-/// The pictures that browsers show as icons.
+/// Image types that browsers show as icons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Picture {
     /// <https://www.w3.org/TR/png/#5PNG-file-signature>
@@ -11,17 +11,17 @@ pub(super) enum Picture {
     Gif,
     /// <https://developers.google.com/speed/webp/docs/riff_container>
     Webp,
-    /// A folder of icons, as Windows has them.
+    /// A container of icons in the format of Windows.
     Ico,
     /// <https://www.w3.org/TR/SVG2/>
     Svg,
 }
 
-/// How far into a text its first element is looked for, behind comments and declarations.
+/// Number of bytes in which the first element is searched, after comments and declarations.
 const HEAD_BYTES: usize = 4_096;
 
 impl Picture {
-    /// The picture that these bytes are; `None` where they are none of these.
+    /// Detects the type of an image, or returns `None` if it is not supported.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         let begins = |with: &[u8]| bytes.starts_with(with);
         if begins(b"\x89PNG\r\n\x1a\n") {
@@ -41,7 +41,7 @@ impl Picture {
         }
     }
 
-    /// Its type as it is sent.
+    /// Returns the content type.
     pub(super) const fn content_type(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -54,7 +54,7 @@ impl Picture {
     }
 }
 
-/// Whether this is a text whose first element is `svg`.
+/// Returns whether this is a text whose first element is `svg`.
 fn is_svg(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let mut end = text.len().min(HEAD_BYTES);

@@ -1,4 +1,4 @@
-//! What pictures are drawn on: colours, patterns of states, shapes and texts, and the PNG at the end.
+//! Canvas for images: colours, patterns of states, shapes, text and the PNG encoder.
 
 use domain::page::State;
 use tiny_skia::{
@@ -7,21 +7,21 @@ use tiny_skia::{
 
 use super::font;
 
-/// A colour: red, green and blue.
+/// A colour as red, green and blue.
 pub(super) type Rgb = [u8; 3];
 
-/// Behind everything.
+/// Background colour.
 pub(super) const GROUND: Rgb = [0x0f, 0x14, 0x19];
 pub(super) const INK: Rgb = [0xff, 0xff, 0xff];
 pub(super) const SOFT: Rgb = [0xa3, 0xb1, 0xbd];
 
-/// A picture that is being drawn.
+/// An image being drawn.
 pub(super) struct Canvas {
     pixels: Pixmap,
 }
 
 impl Canvas {
-    /// An empty one of this size in pixels.
+    /// Creates an empty image of this size in pixels.
     pub(super) fn new(width: u32, height: u32) -> Self {
         let mut pixels = Pixmap::new(width, height).expect("a picture has a size");
         pixels.fill(Color::from_rgba8(GROUND[0], GROUND[1], GROUND[2], 0xff));
@@ -51,12 +51,13 @@ impl Canvas {
         }
     }
 
-    /// A text whose base line begins here.
+    /// Draws a text. `at` is the start of its baseline.
     pub(super) fn text(&mut self, text: &str, at: (f32, f32), size: f32, colour: Rgb) {
         self.fill(font::outline(text, at, size), colour);
     }
 
-    /// A rectangle in the colour of a state, with its pattern: colour never speaks alone.
+    /// Draws a rectangle in the colour and the pattern of a state, because no meaning may depend on
+    /// colour alone.
     pub(super) fn band(&mut self, state: State, (width, height): (f32, f32)) {
         self.fill(rectangle(0.0, 0.0, width, height), colour(state));
         let count = (height / width * 2.0) as usize + 2;
@@ -72,11 +73,11 @@ impl Canvas {
                 State::Up | State::Unknown => {}
             }
         }
-        // What a pattern drew beside the band.
+        // Erase what the pattern drew outside the band.
         self.fill(rectangle(width, 0.0, width, height), GROUND);
     }
 
-    /// The sign of a state, of this size around this middle.
+    /// Draws the sign of a state with this size and centre.
     pub(super) fn sign(&mut self, state: State, (x, y): (f32, f32), size: f32) {
         let unit = size / 24.0;
         let at = |(dx, dy): (f32, f32)| (x + (dx - 12.0) * unit, y + (dy - 12.0) * unit);
@@ -122,12 +123,12 @@ impl Canvas {
         }
     }
 
-    /// As PNG.
+    /// Encodes the image as PNG.
     pub(super) fn png(&self) -> Vec<u8> {
         self.pixels.encode_png().expect("pixels in memory are written to memory")
     }
 
-    /// The colour at a place, for tests that look.
+    /// Returns the colour of a pixel.
     #[cfg(test)]
     pub(super) fn at(&self, x: u32, y: u32) -> Rgb {
         let pixel = self.pixels.pixel(x, y).unwrap();
@@ -135,7 +136,7 @@ impl Canvas {
     }
 }
 
-/// The colour of a state on the dark ground.
+/// Returns the colour of a state on the dark background.
 pub(super) const fn colour(state: State) -> Rgb {
     match state {
         State::Up => [0x00, 0xf2, 0xd3],

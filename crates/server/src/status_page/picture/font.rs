@@ -1,6 +1,6 @@
-//! The letters of pictures and badges: one bundled font, which has Latin, Greek and Cyrillic. It measures
-//! texts and gives their outlines; what is drawn where belongs to who draws. Whose font it is, and under
-//! which licence, stands beside it in `crates/server/fonts/`.
+//! Font of images and badges, with Latin, Greek and Cyrillic characters. Measures text and returns
+//! its outlines. The drawing code decides what goes where. The source and the licence of the font
+//! are in `crates/server/fonts/`.
 
 use std::sync::LazyLock;
 
@@ -13,26 +13,27 @@ static FACE: LazyLock<Face<'static>> = LazyLock::new(|| {
     Face::parse(bytes, 0).expect("the bundled font is a font: the tests read it")
 });
 
-/// How wide letters are that the font does not have, in sizes of the text: those of East Asia, and others.
+/// Estimated widths, in em, of East Asian and of other characters that the font lacks.
 const WIDE: f32 = 1.0;
 const NARROW: f32 = 0.6;
-/// Where the letters begin that are as wide as they are high.
+/// First character that counts as wide.
 const WIDE_FROM: char = '\u{1100}';
 
-/// Whether the font has every letter of a text.
+/// Returns whether the font has every character of a text.
 pub(in crate::status_page) fn has(text: &str) -> bool {
     text.chars().all(|letter| letter == ' ' || FACE.glyph_index(letter).is_some())
 }
 
-/// How wide a text is at this size, in pixels; an estimate of letters that the font does not have.
+/// Returns the width of a text at this size in pixels. Characters that the font lacks are
+/// estimated.
 pub(in crate::status_page) fn width(text: &str, size: f32) -> f32 {
     let wide: f32 = text.graphemes(true).map(|letter| advance(letter) * size).sum();
-    // The sum of nothing is −0, which would stand in a badge as it is.
+    // The sum of an empty text is −0, which would appear in the badge as such.
     wide + 0.0
 }
 
-/// The outlines of a text whose first letter stands at this place of its base line; `None` of a text
-/// with nothing to see.
+/// Returns the outlines of a text whose baseline begins at this point, or `None` if nothing is
+/// visible.
 pub(super) fn outline(text: &str, (x, y): (f32, f32), size: f32) -> Option<Path> {
     let scale = size / f32::from(FACE.units_per_em());
     let mut pen = Pen { path: PathBuilder::new(), scale, x, y };
@@ -47,7 +48,7 @@ pub(super) fn outline(text: &str, (x, y): (f32, f32), size: f32) -> Option<Path>
     pen.path.finish()
 }
 
-/// How wide a letter with its accents is, in sizes of the text.
+/// Returns the width of a grapheme in em.
 fn advance(letter: &str) -> f32 {
     let first = letter.chars().next().unwrap_or(' ');
     match FACE.glyph_index(first) {
@@ -62,7 +63,7 @@ fn of_glyph(glyph: GlyphId) -> f32 {
     f32::from(units) / f32::from(FACE.units_per_em())
 }
 
-/// Draws glyphs, whose `y` grows upwards, where `y` grows downwards.
+/// Pen for glyphs. Their `y` axis points up, that of images down.
 struct Pen {
     path: PathBuilder,
     scale: f32,

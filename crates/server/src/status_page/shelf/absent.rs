@@ -1,5 +1,5 @@
-//! What visitors looked for and is not there: remembered for a moment, as long as nothing changed that
-//! could have made it.
+//! Negative cache: keys that were not found. An entry is valid for a few seconds, as long as the
+//! store has not changed.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use rules::Timestamp;
 
-/// For how long it is not looked for again.
+/// Lifetime of an entry.
 const HOLDS: Duration = Duration::from_secs(5);
-/// Things that are remembered at most; past them all are looked for again.
+/// Maximum number of entries. When it is reached, expired entries are removed, or else all.
 const KEPT_MAX: usize = 4_096;
 
-/// What is not there, each with when that was seen and what would have to change.
+/// Keys that were not found, each with the time of the lookup and the generation of the store.
 #[derive(Debug)]
 pub(in crate::status_page) struct Absent<K, G>(Mutex<HashMap<K, (Timestamp, G)>>);
 
@@ -24,13 +24,13 @@ impl<K, G> Default for Absent<K, G> {
 }
 
 impl<K: Eq + Hash, G: PartialEq> Absent<K, G> {
-    /// Whether it is known that this is not there, where all is still as it was: `generation`.
+    /// Returns whether the key is known to be absent at this generation.
     pub(in crate::status_page) fn has(&self, key: &K, generation: &G, now: Timestamp) -> bool {
         let kept = self.lock();
         kept.get(key).is_some_and(|(at, of)| of == generation && holds(*at, now))
     }
 
-    /// It was not there; `generation` was asked for before anybody looked.
+    /// Records that the key was not found. `generation` must have been taken before the lookup.
     pub(in crate::status_page) fn note(&self, key: K, generation: G, now: Timestamp) {
         let mut kept = self.lock();
         if kept.len() >= KEPT_MAX {

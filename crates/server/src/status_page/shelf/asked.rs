@@ -1,5 +1,5 @@
-//! What visitors ask of a page: one of its forms, or something behind the home page; in a language, with
-//! the links of an address.
+//! Cache keys of rendered bodies: a representation, a badge or a detail page, in a language and
+//! with the links of an address.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,34 +8,35 @@ use super::super::html::Wanted;
 use super::super::words::Words;
 use super::Form;
 
-/// What is asked of a page, and how it is to be said.
+/// Key of a rendered body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::status_page) struct Asked {
     pub(in crate::status_page) what: What,
     pub(in crate::status_page) tongue: Tongue,
 }
 
-/// In which language something is said, and with the links of which address.
+/// Language and link style of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::status_page) struct Tongue {
     pub(in crate::status_page) words: &'static Words,
-    /// Whether that is the page's own domain.
+    /// Whether links are those of the page's own domain.
     pub(in crate::status_page) is_domain: bool,
 }
 
-/// What is asked of a page.
+/// Requested content of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::status_page) enum What {
-    /// A representation of it: there are few, and they are kept as long as it is as it is.
+    /// A representation. They are few, and cached as long as the page is unchanged.
     Form(Form),
-    /// A badge: of these and of the next there are as many as somebody thinks of.
+    /// A badge. The number of different badges and detail pages is unbounded, so their cache is
+    /// limited.
     Badge(Wish),
-    /// A page behind the home page.
+    /// A detail page.
     Behind(Wanted),
 }
 
 impl What {
-    /// The form, where it is one.
+    /// Returns the representation, or `None` if it is something else.
     pub(super) const fn form(&self) -> Option<Form> {
         match self {
             Self::Form(form) => Some(*form),

@@ -1,7 +1,7 @@
-//! What was said of one page, by what was asked: each thing made once and compressed once, off the threads
-//! that answer, whoever asks at the same time. While one of them makes a form anew, the others are given
-//! the last one, where there is one. Forms are few; of what lies behind the home page only so much is kept,
-//! and what was asked for longest ago goes first.
+//! Rendered bodies of one page. Each body is rendered and compressed once, on a blocking thread,
+//! however many visitors request it at the same time. While one request renders a representation
+//! again, the others get the previous body if there is one. Representations are few and all cached.
+//! Detail pages and badges are bounded, and the least recently used are evicted first.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -15,19 +15,19 @@ use super::weight::Weight;
 use super::{BYTES_MAX, Form, READ_WITHIN, too_slow};
 use crate::said::{Encoding, Said};
 
-/// Things behind the home page that are kept of one page at most, in all languages.
+/// Maximum number of cached detail pages and badges per page, in all languages.
 const BEHIND_MAX: usize = 256;
-/// Bytes that they take at most.
+/// Maximum size of these in bytes.
 const BEHIND_BYTES_MAX: usize = 4 << 20;
 
-/// What makes a thing, on a thread where nobody waits for anything else.
+/// Function that renders a body on a blocking thread.
 pub(in crate::status_page) type Work = Box<dyn FnOnce() -> Said + Send>;
 
-/// What was said of a page.
+/// Rendered bodies of a page.
 #[derive(Debug)]
 pub(super) struct Forms {
     cells: Mutex<Cells>,
-    /// The forms of the page before this one, until they are made anew.
+    /// Bodies of the previous version of the page, until they are rendered again.
     last: Mutex<HashMap<Asked, Arc<Said>>>,
     pub(super) weight: Weight,
 }
@@ -35,24 +35,24 @@ pub(super) struct Forms {
 #[derive(Debug, Default)]
 struct Cells {
     all: HashMap<Asked, Arc<Cell>>,
-    /// Of what lies behind the home page.
+    /// Number of cached detail pages and badges.
     behind: usize,
     behind_bytes: usize,
-    /// Grows with each question.
+    /// Grows with each request.
     clock: u64,
 }
 
-/// One thing that was said, or is about to be.
+/// A rendered body, or one being rendered.
 #[derive(Debug, Default)]
 struct Cell {
     said: OnceLock<Arc<Said>>,
-    /// Who makes it holds this; it holds no thread.
+    /// Held by the task that renders the body. It blocks no thread.
     turn: tokio::sync::Mutex<()>,
-    /// In which encodings visitors asked for it: one bit each.
+    /// Encodings that visitors requested, one bit each.
     asked: AtomicU8,
-    /// When it was asked for last, by the clock of all.
+    /// Value of `Cells::clock` at the last request.
     used: AtomicU64,
-    /// Bytes that it is counted with; changed by who holds all cells.
+    /// Size that was counted. Changed only with all cells locked.
     bytes: AtomicU64,
 }
 
@@ -61,7 +61,8 @@ impl Forms {
         Self { cells: Mutex::default(), last: Mutex::default(), weight }
     }
 
-    /// Nothing was said yet; until it is, those who need not make a form are given that of `before`.
+    /// Creates an empty set that falls back to the representations of `before` until its own are
+    /// rendered.
     pub(super) fn after(weight: Weight, before: &Self) -> Self {
         let cells = before.cells();
         let forms = cells.all.iter().filter(|(asked, _)| asked.what.form().is_some());
@@ -73,8 +74,9 @@ impl Forms {
         Self { cells: Mutex::default(), last: Mutex::new(last), weight }
     }
 
-    /// What is asked, ready to be sent in an encoding. Where nobody said it yet, `make` reads what it
-    /// needs and says how it is made; `None` is that there is no such thing, which is not kept here.
+    /// Returns a body in the given encoding. If it is not cached, `make` reads its data and returns
+    /// the work that renders it. Returns `None` if the thing does not exist, which is not cached
+    /// here.
     pub(super) async fn say<F>(
         &self,
         asked: &Asked,
@@ -114,14 +116,14 @@ impl Forms {
             said.bytes(encoding);
             said
         });
-        // The server is stopping, and shows no more.
+        // The server is shutting down and renders nothing more.
         let Some(said) = made.await else { return Ok(None) };
         let said = Arc::clone(cell.said.get_or_init(|| said));
         self.count(asked, &cell, said.weight());
         Ok(Some(said))
     }
 
-    /// A visitor asks for this: it is made ahead for those who come when the page is made anew.
+    /// Records that a visitor requested this. It is then rendered in advance when the page changes.
     pub(super) fn wanted(&self, asked: &Asked, encoding: Encoding) {
         let cells = self.cells();
         if let Some(cell) = cells.all.get(asked) {
@@ -129,7 +131,7 @@ impl Forms {
         }
     }
 
-    /// The forms that visitors asked for, each with the encodings.
+    /// Returns the representations that visitors requested, each with the encodings.
     pub(super) fn asked(&self) -> Vec<(Form, Tongue, Vec<Encoding>)> {
         let cells = self.cells();
         let form = |(asked, cell): (&Asked, &Arc<Cell>)| {
@@ -140,7 +142,7 @@ impl Forms {
         cells.all.iter().filter_map(form).collect()
     }
 
-    /// The form of the page before, where it can be sent as it is.
+    /// Returns the representation of the previous version, if it is already in this encoding.
     fn last(&self, asked: &Asked, encoding: Encoding) -> Option<Arc<Said>> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.get(asked).filter(|said| said.is_ready(encoding)).cloned()
@@ -156,7 +158,7 @@ impl Forms {
         }
         let cell = Arc::new(Cell { used: AtomicU64::new(now), ..Cell::default() });
         if asked.what.form().is_none() {
-            // Where pages take all that they may, it is made for one visitor.
+            // If pages exceed their memory limit, the body is rendered for this request only.
             if self.weight.shared.bytes() > BYTES_MAX {
                 return cell;
             }
@@ -167,7 +169,7 @@ impl Forms {
         cell
     }
 
-    /// Counts what a cell takes, unless it was let go of.
+    /// Counts the size of a cell, unless it was evicted.
     fn count(&self, asked: &Asked, cell: &Arc<Cell>, bytes: usize) {
         let mut cells = self.cells();
         if !cells.all.get(asked).is_some_and(|kept| Arc::ptr_eq(kept, cell)) {
@@ -186,7 +188,7 @@ impl Forms {
         }
     }
 
-    /// Lets go of what was asked for longest ago behind the home page, until the rest fits.
+    /// Evicts the least recently used detail pages and badges until the rest fits.
     fn make_room(&self, cells: &mut Cells) {
         while cells.behind > BEHIND_MAX || cells.behind_bytes > BEHIND_BYTES_MAX {
             let behind = cells.all.iter().filter(|(asked, _)| asked.what.form().is_none());
@@ -213,8 +215,8 @@ impl Forms {
         }
     }
 
-    /// Work that takes its time, on a thread where nobody waits for anything else; `None` only where the
-    /// server is stopping. It counts among all until it is done, also where nobody waits any more.
+    /// Runs expensive work on a blocking thread. Returns `None` only if the server is shutting
+    /// down. The work occupies a slot until it finishes, even if nobody waits for it any more.
     async fn aside<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

@@ -1,5 +1,5 @@
-//! A page with what is shown of it, and what was said of it so far. When it holds no longer is said here
-//! too; making it anew is the shelf's.
+//! Cached page: its settings, its content and the bodies rendered so far. This module decides when
+//! an entry is stale. The cache in `shelf` renews it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,51 +23,52 @@ use crate::app::App;
 use crate::pipeline::page::Projection;
 use crate::said::{Encoding, PNG, Said};
 
-/// A page with what is shown of it.
+/// A page with its content.
 #[derive(Debug)]
 pub(in crate::status_page) struct Shown {
     pub(in crate::status_page) page: StatusPage,
     pub(in crate::status_page) view: Arc<PageView>,
-    /// Whether what is stored could not be read; what is shown is older.
+    /// Whether the database was unavailable, so that the content is older than it should be.
     pub(in crate::status_page) cut_off: bool,
-    /// Its own domain, as it is looked up.
+    /// Custom domain in the normalized form of lookups.
     domain: Option<DomainName>,
-    /// When it was read, or should have been.
+    /// Time of the last attempt to read the page.
     tried_at: Timestamp,
-    /// Counted before anything was read, as is what stands on it.
+    /// Taken before anything was read, like `generation`.
     since: Since,
     generation: Option<Generation>,
-    /// Whether somebody makes it anew already, for those who come next.
+    /// Whether a background task already renews the page.
     pub(super) is_renewed: AtomicBool,
     forms: Forms,
 }
 
-/// How far everything was when somebody began to read a page.
+/// State of the cache and of the page's access before the page was read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Since {
-    /// Grows with each reading: what was read later is newer.
+    /// Number of the reading. A later reading has a higher number.
     pub(super) reading: u64,
-    /// Who may see the page.
+    /// Access to the page.
     pub(super) access: Access,
 }
 
-/// How long what is shown holds.
+/// Freshness of a cached page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// It is as it is.
+    /// Fresh.
     Yes,
-    /// Nothing has changed but the time: it is shown while it is made anew.
+    /// Unchanged but expired: served while it is renewed in the background.
     Meanwhile,
-    /// Something has changed: who comes first makes it anew, and it is shown to who comes meanwhile.
+    /// Changed: the first request renews it, and concurrent requests get this version.
     Changed,
-    /// It must be made anew first.
+    /// Too old to be served: it must be renewed first.
     No,
-    /// Others may see it now than when it was read: nobody is shown this any more.
+    /// Access to the page has changed: this version must never be served again.
     Never,
 }
 
 impl Shown {
-    /// A page as it was read; forms of the one before are given out until it has its own.
+    /// Creates an entry from a page that was read. Representations of `before` are served until it
+    /// has its own.
     pub(super) fn new(
         Projection { page, view, generation, took: _ }: Projection,
         since: Since,
@@ -77,7 +78,7 @@ impl Shown {
         let weight = Weight::new(shared);
         let days = view.components().filter_map(|component| component.days.as_ref());
         weight.add(days.map(|days| days.len() * size_of::<Day>()).sum());
-        // What says how old it is, and what others might see, is given out no more.
+        // Pages marked as old, or rendered under other access rules, must not be served again.
         let before = before.filter(|it| !it.cut_off && it.since.access == since.access);
         let forms = match before {
             Some(before) => Forms::after(weight, &before.forms),
@@ -96,7 +97,7 @@ impl Shown {
         }
     }
 
-    /// The same, said to be as old as it is.
+    /// Returns a copy that is marked as old, because the database is unavailable.
     pub(super) fn cut_off(&self, tried_at: Timestamp, reading: u64) -> Self {
         Self {
             page: self.page.clone(),
@@ -111,7 +112,7 @@ impl Shown {
         }
     }
 
-    /// Whether this is an address of the page.
+    /// Returns whether this is an address of the page.
     pub(super) fn is_at(&self, address: &PageAddress) -> bool {
         match address {
             PageAddress::Slug(slug) => *slug == self.page.settings.slug,
@@ -121,12 +122,12 @@ impl Shown {
         }
     }
 
-    /// Whether it was read before `other`.
+    /// Returns whether this was read before `other`.
     pub(super) const fn is_older(&self, other: &Self) -> bool {
         self.since.reading < other.since.reading
     }
 
-    /// Whether it can be shown at `now`.
+    /// Returns the freshness of the page at `now`.
     pub(super) fn holds(&self, app: &App, now: Timestamp) -> Holds {
         if self.since.access != app.store.access(self.page.id) {
             return Holds::Never;
@@ -146,8 +147,7 @@ impl Shown {
         }
     }
 
-    /// A form for a visitor, in an encoding that is ready to be sent; `None` where the server is
-    /// stopping.
+    /// Returns a representation in an encoding. Returns `None` if the server is shutting down.
     pub(in crate::status_page) async fn say(
         self: &Arc<Self>,
         form: Form,
@@ -167,7 +167,7 @@ impl Shown {
     ) -> Option<Arc<Said>> {
         let asked = Asked { what: What::Form(form), tongue };
         let said = self.say_of(&asked, encoding, || async {
-            // One picture is drawn at a time: it takes memory.
+            // An image takes a lot of memory, so draw one at a time.
             let turn = if form.is_picture() { Some(picture::TURN.lock().await) } else { None };
             let shown = Arc::clone(self);
             let work = move || {
@@ -176,11 +176,12 @@ impl Shown {
             };
             Ok(Some(Box::new(work) as Work))
         });
-        // Nothing is read for it, so that nothing goes wrong.
+        // Rendering reads nothing from the database and therefore cannot fail.
         said.await.ok().flatten()
     }
 
-    /// What `make` makes of what it read, said once for all who ask for it while the page is as it is.
+    /// Returns the body that `make` produces, rendered once for all requests while the page is
+    /// unchanged.
     pub(in crate::status_page) async fn say_of<F>(
         &self,
         asked: &Asked,
@@ -193,8 +194,8 @@ impl Shown {
         self.forms.say(asked, encoding, make).await
     }
 
-    /// Says in what forms visitors asked of the one before, for those who will ask next; what lies
-    /// behind the home page is made when somebody asks.
+    /// Renders the representations that visitors requested of the previous version. Detail pages
+    /// are rendered on demand.
     pub(super) async fn say_as(self: &Arc<Self>, before: &Self) {
         for (form, tongue, encodings) in before.forms.asked() {
             for encoding in encodings {
@@ -203,14 +204,14 @@ impl Shown {
         }
     }
 
-    /// A form in the words and with the links of who asks for it.
+    /// Renders a representation in the language and with the links of the request.
     fn say_anew(&self, form: Form, tongue: Tongue) -> Said {
         let began = Instant::now();
         let address = match &self.domain {
             Some(domain) if tongue.is_domain => PageAddress::Domain(domain.to_string()),
             _ => PageAddress::Slug(self.page.settings.slug.clone()),
         };
-        // Readers elsewhere need a host, and feeds are not valid without one.
+        // Consumers outside the browser need absolute URLs, and feeds are invalid without a host.
         let Shared { origin, own, metrics, .. } = &*self.forms.weight.shared;
         let (base, url) = (address.base(), address.url(Some(origin.as_deref().unwrap_or(own))));
         let said = self.say_form(form, tongue.words, &base, &url);
@@ -218,7 +219,8 @@ impl Shown {
         said
     }
 
-    /// A form with links that begin with `base`, and with `url` where they are read elsewhere.
+    /// Renders a representation. Links begin with `base`, or with `url` if they are read outside
+    /// the page.
     fn say_form(&self, form: Form, words: &'static Words, base: &str, url: &str) -> Said {
         let text = match form {
             Form::Home => ("text/html; charset=utf-8", html::home(self, words, base, url)),
@@ -275,11 +277,11 @@ impl Shown {
         }
     }
 
-    /// What stands before a page that is not for everybody.
+    /// Renders the login page.
     fn say_door(&self, words: &'static Words, base: &str) -> String {
         match self.page.settings.effective_access() {
             AccessType::EmailDomain => door::members::question(&self.page, words, base, None),
-            // A public page has none that anybody comes to.
+            // A public page has no login page that a visitor could reach.
             AccessType::Password | AccessType::Public => {
                 door::password(&self.page, words, base, None)
             }

@@ -1,5 +1,5 @@
-//! Bytes that pages take in memory: those of one, counted among those of all. And what else all pages of
-//! a shelf have in common.
+//! Memory accounting of pages: the bytes of one page, added to those of all. Also holds the other
+//! state that all pages of a cache share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,25 +8,25 @@ use tokio::sync::Semaphore;
 
 use crate::observe::Metrics;
 
-/// Things that are said and compressed at a time, of all pages together: a flood of addresses takes no
-/// more of the machine than these.
+/// Maximum number of bodies that are rendered and compressed concurrently, over all pages. It
+/// limits the CPU that a flood of requests can use.
 const MAKERS: usize = 4;
 
-/// What all pages of a shelf have in common.
+/// State shared by all pages of a cache.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// Where the server is reached from outside.
+    /// Public URL of the server.
     pub(super) origin: Option<String>,
-    /// Where it listens: all that is known where nobody said the other.
+    /// URL of the listener, used if the public URL is not configured.
     pub(super) own: String,
     pub(super) metrics: Metrics,
-    /// Who says something holds one.
+    /// Limit of concurrent rendering.
     pub(super) makers: Arc<Semaphore>,
-    /// Bytes of all pages together.
+    /// Size of all pages in bytes.
     bytes: AtomicUsize,
 }
 
-/// Bytes of one page.
+/// Size of one page in bytes.
 #[derive(Debug)]
 pub(super) struct Weight {
     own: AtomicUsize,
@@ -54,7 +54,7 @@ impl Weight {
         self.shared.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Takes away what was added.
+    /// Subtracts bytes that were added.
     pub(super) fn take(&self, bytes: usize) {
         self.own.fetch_sub(bytes, Ordering::Relaxed);
         self.shared.bytes.fetch_sub(bytes, Ordering::Relaxed);

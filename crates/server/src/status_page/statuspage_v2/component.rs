@@ -1,5 +1,5 @@
-//! Components and groups in Statuspage's JSON: a group is a component too, before what is in it, and
-//! what tells of components carries them as the list has them.
+//! Components and groups in Statuspage's JSON format. A group is a component that precedes its
+//! members. Events repeat components exactly as the list has them.
 
 use std::collections::HashMap;
 
@@ -10,22 +10,22 @@ use serde_json::{Value, json};
 use super::super::shelf::Shown;
 use super::{time, word};
 
-/// All components of a page in this JSON.
+/// All components of a page as JSON.
 pub(super) struct Components {
     /// In the order of the page.
     all: Vec<Value>,
     known: HashMap<ComponentId, Known>,
 }
 
-/// A component that something may be about.
+/// A component that an event may affect.
 struct Known {
-    /// Where it stands in the list.
+    /// Index in the list.
     place: usize,
-    /// What it is called outside of its group.
+    /// Name outside its group.
     name: String,
 }
 
-/// When a component was last changed: by its owner, or in how it is.
+/// Returns the time of the last change of a component, by its owner or of its state.
 pub(super) fn updated(it: &ComponentView) -> Timestamp {
     it.since.map_or(it.updated_at, |since| since.max(it.updated_at))
 }
@@ -38,7 +38,7 @@ impl Components {
                 Section::Single(it) => components.add(shown, it, None, position),
                 Section::Group(group) => {
                     components.all.push(whole_group(shown, group, position));
-                    // Places are counted anew in each group.
+                    // Positions restart in each group.
                     for (it, position) in group.components.iter().zip(1..) {
                         components.add(shown, it, Some(group), position);
                     }
@@ -52,13 +52,13 @@ impl Components {
         &self.all
     }
 
-    /// Those that something is about, in the order of the page.
+    /// Returns the affected components, in the order of the page.
     pub(super) fn about(&self, ids: impl IntoIterator<Item = ComponentId>) -> Vec<&Value> {
         let known = ids.into_iter().filter_map(|id| self.known.get(&id));
         known.map(|known| &self.all[known.place]).collect()
     }
 
-    /// How an update found components, and how it left them; nothing where it speaks of none.
+    /// Returns the states of components before and after an update, or `None` if it affects none.
     pub(super) fn affected(
         &self,
         turned: impl IntoIterator<Item = (ComponentId, State, State)>,

@@ -1,5 +1,5 @@
-//! Incidents, reports and maintenance in Statuspage's JSON: each is what was said of it, the latest
-//! first, with the components that it is about.
+//! Incidents, reports and maintenance in Statuspage's JSON format. Each is a list of updates,
+//! newest first, with the affected components.
 
 use std::iter::once;
 
@@ -14,25 +14,25 @@ use super::super::shelf::Shown;
 use super::component::Components;
 use super::time;
 
-/// What is told on a page.
+/// Encoder of the events of a page.
 pub(super) struct Events<'a> {
     pub(super) shown: &'a Shown,
-    /// Where people see the page.
+    /// Base of links to the page.
     pub(super) base: &'a str,
     pub(super) components: &'a Components,
 }
 
-/// Something that happened to an incident or a maintenance.
+/// Update of an incident or a maintenance.
 struct Turn {
     status: &'static str,
     body: String,
     at: Timestamp,
-    /// How all of its components were before, and how they are since.
+    /// State of its components before and after the update.
     from: State,
     to: State,
 }
 
-/// When something began and ended.
+/// Timestamps of an event.
 struct Times {
     created: Timestamp,
     updated: Timestamp,
@@ -42,7 +42,7 @@ struct Times {
 }
 
 impl Events<'_> {
-    /// What checks found.
+    /// Encodes an incident detected by checks.
     pub(super) fn incident(&self, it: &IncidentView) -> Value {
         let turn =
             |status, body: &str, at, from, to| Turn { status, body: body.to_owned(), at, from, to };
@@ -72,7 +72,7 @@ impl Events<'_> {
         event
     }
 
-    /// What people say.
+    /// Encodes a report.
     pub(super) fn report(&self, it: &ReportView) -> Value {
         let id = it.id.to_string();
         let impact = match it.worst {
@@ -93,7 +93,7 @@ impl Events<'_> {
         let about: Vec<ComponentId> = it.components.iter().map(|it| it.id).collect();
         let mut event = self.event((&id, &it.title, &link), impact, &times, &about);
         event["status"] = json!(it.status.as_str());
-        // The update before one is the next of the list, which has the newest first.
+        // Updates are listed newest first, so that the next item is the previous update.
         let before = it.updates.iter().skip(1).map(Some).chain(once(None));
         let updates = it.updates.iter().zip(before);
         let updates = updates.map(|(update, before)| self.update(&id, update, before));
@@ -120,13 +120,14 @@ impl Events<'_> {
         })
     }
 
-    /// What was planned.
+    /// Encodes a maintenance window.
     pub(super) fn maintenance(&self, it: &MaintenanceView) -> Value {
         let now = self.shown.view.at;
         let turn = |status, body: &str, at: Timestamp, from, to| Turn {
             status,
             body: body.to_owned(),
-            // What was planned in the middle of its window was not told before.
+            // Maintenance may be planned after its window has begun. It was not announced before
+            // its creation.
             at: at.max(it.created_at),
             from,
             to,
@@ -145,12 +146,12 @@ impl Events<'_> {
         let times = Times {
             created: it.created_at,
             updated: last.max(it.updated_at.min(now)),
-            // Of a maintenance this is when it was announced; its window has names of its own.
+            // For maintenance, this is the creation time. The window has fields of its own.
             started: it.created_at,
             monitoring: None,
             resolved: (it.window.to <= now).then_some(it.window.to),
         };
-        // Each window of one that comes again is one of its own.
+        // Each window of a recurring maintenance has its own ID.
         let id = format!("{}-{}", it.id, it.window.from.as_millis());
         let about: Vec<ComponentId> = it.components.iter().map(|it| it.id).collect();
         let mut event = self.event((&id, &it.title, self.base), "maintenance", &times, &about);
@@ -160,7 +161,7 @@ impl Events<'_> {
         event
     }
 
-    /// What all have, but for what was said.
+    /// Encodes the fields that all events share, without the updates.
     fn event(
         &self,
         (id, name, link): (&str, &str, &str),
@@ -177,7 +178,7 @@ impl Events<'_> {
         })
     }
 
-    /// Writes into an event what happened to it, the latest first, and how it is by that.
+    /// Adds the updates to an event, newest first, and sets its status to that of the latest.
     fn tell(&self, event: &mut Value, id: &str, turns: Vec<Turn>, about: &[ComponentId]) {
         event["status"] = json!(turns.last().map(|turn| turn.status));
         let updates = turns.into_iter().rev().map(|turn| {

@@ -1,11 +1,11 @@
-//! What the forms of subscribing send. What nobody was offered is left out.
+//! Bodies of the subscription forms. Values that the form does not offer are ignored.
 
 use domain::page::{PageView, Section};
 use rules::ComponentId;
 use rules::status_page::{Components, Topic};
 use store::Wanted;
 
-/// A form that was sent.
+/// A submitted form.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Sent {
     pub(super) email: String,
@@ -14,7 +14,7 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    /// Reads the form of a page.
+    /// Parses the subscription form of a page.
     pub(super) fn read(body: &[u8], view: &PageView) -> Self {
         let offered: Vec<ComponentId> = components_of(view).map(|(id, _)| id).collect();
         let mut sent = fields(body);
@@ -24,7 +24,7 @@ impl Sent {
     }
 }
 
-/// What a subscriber chose of the components of a page.
+/// Parses a subscriber's choice of components.
 pub(super) fn chosen(body: &[u8], view: &PageView) -> Wanted {
     let offered: Vec<ComponentId> = components_of(view).map(|(id, _)| id).collect();
     of_these(body, &offered)
@@ -38,7 +38,7 @@ fn of_these(body: &[u8], offered: &[ComponentId]) -> Wanted {
     Wanted { scope, topics }
 }
 
-/// The components of a page with their names, in its order.
+/// Returns the components of a page with their names, in its order.
 pub(super) fn components_of(view: &PageView) -> impl Iterator<Item = (ComponentId, &str)> {
     view.sections.iter().flat_map(|section| {
         let components = match section {
@@ -62,7 +62,7 @@ fn fields(body: &[u8]) -> Sent {
     sent
 }
 
-/// Those of `given` that were offered, in the order of their identifiers, each once.
+/// Returns the elements of `given` that were offered, sorted by ID and without duplicates.
 fn known(given: &[String], offered: &[ComponentId]) -> Vec<ComponentId> {
     let mut ids: Vec<ComponentId> = given
         .iter()

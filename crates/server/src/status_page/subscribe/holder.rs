@@ -1,6 +1,7 @@
-//! Who comes back with a ticket: says that the address is theirs, chooses what they hear of, or ends it. A
-//! ticket is good at the page of its subscriber and at no other. Who ends it has shown who they are by the
-//! ticket, and needs no cookie (RFC 8058); choosing shows what stands on the page, and passes its gate.
+//! Pages for holders of a subscriber's token: they confirm the address, choose topics or
+//! unsubscribe. A token is valid only at the page of its subscriber. Unsubscribing requires nothing
+//! but the token (RFC 8058). Choosing topics shows content of the page and therefore requires
+//! access to it.
 
 use std::sync::Arc;
 
@@ -19,32 +20,31 @@ use super::view::{Form, Said};
 use super::{failed, form, shown_to, spoken, view, words};
 use crate::app::App;
 
-/// Who came back.
+/// Holder of a token.
 enum Holder {
-    /// A subscriber.
     Is(Box<Came>),
-    /// One that ended.
+    /// A subscriber whose subscription has ended.
     Was,
 }
 
-/// A subscriber that came back.
+/// A subscriber identified by a token.
 struct Came {
     receiving: Receiving,
     at: At,
 }
 
-/// Where it came to.
+/// Where the token was presented.
 enum At {
-    /// Its page, past the gate.
+    /// At the page, with access to it.
     Inside(Arc<Shown>),
-    /// The door of its page.
+    /// At the page, without a check of access.
     Door,
-    /// An address that its page had once, and no page has now.
+    /// At a former address of the page that no page has now.
     Elsewhere,
 }
 
-/// The question that a ticket leads to. Mail programs follow links, so that nothing happens before
-/// somebody presses the button.
+/// Responds with the question that a token leads to. Mail programs follow links, so that nothing
+/// happens until the visitor presses the button.
 pub(in super::super) async fn question(
     app: App,
     address: PageAddress,
@@ -69,7 +69,7 @@ pub(in super::super) async fn question(
     shown_to(text, StatusCode::OK, &headers)
 }
 
-/// What a ticket is good for, done.
+/// Performs the action of a token.
 pub(in super::super) async fn act(
     app: App,
     address: PageAddress,
@@ -84,7 +84,7 @@ pub(in super::super) async fn act(
         Err(refusal) => return *refusal,
     };
     match done(&app, &came, purpose, &body).await {
-        // Nothing of the page is at this address any more that could be led to.
+        // This address no longer leads to the page, so there is nothing to link to.
         Ok(Some(Said::Ended)) if matches!(came.at, At::Elsewhere) => {
             ended(purpose, words, &headers)
         }
@@ -101,7 +101,7 @@ pub(in super::super) async fn act(
     }
 }
 
-/// Does it; `None` where the ticket is good for nothing any more.
+/// Performs the action. Returns `None` if the token no longer has any effect.
 async fn done(
     app: &App,
     came: &Came,
@@ -129,12 +129,13 @@ async fn done(
             let chosen = store.choose(subscriber.id, wanted, shown.page.clone(), now).await?;
             Ok(chosen.map(|_| Said::Saved))
         }
-        // Whoever did not confirm has nothing to choose yet.
+        // A subscriber who has not confirmed yet has nothing to choose.
         (Purpose::Manage, _) => Ok(None),
     }
 }
 
-/// Who came back, and how far in. What is no ticket of this page is told what the page tells everybody.
+/// Identifies the holder of a token and checks access if the purpose needs it. An invalid token
+/// gets the response that every visitor of the page gets.
 async fn came(
     app: &App,
     address: &PageAddress,
@@ -169,12 +170,13 @@ async fn came(
     Ok(Holder::Is(Box::new(Came { receiving, at })))
 }
 
-/// Whether this is the address of a page that is shown: what was a page's once may be another's now.
+/// Returns whether a page is published at this address. The former address of one page may belong
+/// to another now.
 async fn is_a_page(app: &App, address: &PageAddress) -> bool {
     address.is_possible() && !matches!(app.page_shelf.shown(app, address).await, Ok(None))
 }
 
-/// What everybody is told at this address, or that there is nothing.
+/// Returns the response that every visitor gets at this address, or 404.
 async fn nothing(
     app: &App,
     address: &PageAddress,
@@ -187,7 +189,7 @@ async fn nothing(
     }
 }
 
-/// What is told of a subscription that there is not any more.
+/// Returns the page for a subscription that no longer exists.
 fn ended(purpose: Purpose, words: &'static Words, headers: &HeaderMap) -> Response {
     let own = words::of(spoken(words));
     let (sentence, status) = match purpose {

@@ -1,4 +1,4 @@
-//! The pages on which visitors subscribe, as HTML: a form, a question with one button, or what was done.
+//! Subscription pages as HTML: a form, a question with one button, or a result.
 
 use askama::Template;
 use domain::page::PageView;
@@ -23,7 +23,7 @@ struct Subscribe<'a> {
     has_feeds: bool,
 }
 
-/// A form that a visitor may send.
+/// A form for visitors.
 pub(super) struct Form {
     action: String,
     button: &'static str,
@@ -38,21 +38,18 @@ struct Choice {
     chosen: bool,
 }
 
-/// What was done.
+/// Result of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// A letter asks whose address it is, or it is not said why not.
+    /// A confirmation email was sent, or the reason why not is withheld.
     Sent,
-    /// It is confirmed.
     Confirmed,
-    /// It is as was chosen.
     Saved,
-    /// It has ended.
     Ended,
 }
 
 impl Form {
-    /// Asks for an address.
+    /// Returns the form that asks for an email address.
     pub(super) fn asking(view: &PageView, base: &str, words: &'static Words) -> Self {
         let say = words::of(spoken(words));
         let component = |(id, name): (ComponentId, &str)| Choice {
@@ -69,7 +66,7 @@ impl Form {
         }
     }
 
-    /// Asks whether it is meant.
+    /// Returns the form that asks for confirmation with one button.
     pub(super) fn button(purpose: Purpose, action: String, words: &'static Words) -> Self {
         let say = words::of(spoken(words));
         let button = match purpose {
@@ -81,7 +78,7 @@ impl Form {
         Self { action, button, asks_address: false, topics, components }
     }
 
-    /// Asks what a subscriber wants to hear of.
+    /// Returns the form with the choices of a subscriber.
     pub(super) fn choosing(
         view: &PageView,
         subscriber: &Subscriber,
@@ -109,7 +106,7 @@ impl Form {
     }
 }
 
-/// The ways to hear of a page, with the form where there is one.
+/// Renders the ways to subscribe to a page, with the form if email is available.
 pub(super) fn asks(
     page: &StatusPage,
     words: &'static Words,
@@ -118,7 +115,7 @@ pub(super) fn asks(
 ) -> String {
     let say = words::of(spoken(words));
     let mut frame = Frame::of(page, words, base);
-    // The script would take away what somebody is writing.
+    // A live update would discard what the visitor is typing.
     frame.is_open = false;
     let (heading, sentences) = match &form {
         Some(_) => (say.title, vec![say.intro]),
@@ -127,7 +124,7 @@ pub(super) fn asks(
     rendered(&Subscribe { frame, say, heading, sentences, form, wrong, has_feeds: true })
 }
 
-/// The question to who came back with a ticket, who may not know of the page what visitors know.
+/// Renders the form for the holder of a token, who may have no access to the page itself.
 pub(super) fn asks_holder(
     page: &StatusPage,
     words: &'static Words,
@@ -153,7 +150,7 @@ pub(super) fn asks_holder(
     })
 }
 
-/// What was done.
+/// Renders the result of an action.
 pub(super) fn told(page: &StatusPage, words: &'static Words, base: &str, said: Said) -> String {
     let say = words::of(spoken(words));
     let frame = Frame::closed(page, words, base);

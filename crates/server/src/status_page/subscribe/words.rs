@@ -1,23 +1,22 @@
-//! The words of the pages on which visitors subscribe, in the seven languages. A `{}` is where a value
-//! comes in.
+//! Strings of the subscription pages in the seven languages. `{}` is a placeholder.
 
 use rules::status_page::{Language, Topic};
 
-/// The words of one language.
+/// Strings of one language.
 pub(super) struct Words {
     pub(super) title: &'static str,
     pub(super) intro: &'static str,
     pub(super) email: &'static str,
     pub(super) topics: &'static str,
-    /// Of reports, maintenance and incidents.
+    /// Labels for reports, maintenance and incidents.
     pub(super) topic: [&'static str; 3],
     pub(super) components: &'static str,
     pub(super) submit: &'static str,
     pub(super) sent: &'static str,
     pub(super) wrong_email: &'static str,
-    /// The address is at none of the domains of a page for members.
+    /// Error: the address belongs to none of the domains of a members' page.
     pub(super) no_member: &'static str,
-    /// The page has as many subscribers as it may have.
+    /// Error: the page has reached its limit of subscribers.
     pub(super) full: &'static str,
     pub(super) confirm_title: &'static str,
     pub(super) confirm: &'static str,
@@ -31,7 +30,7 @@ pub(super) struct Words {
     pub(super) no_longer: &'static str,
 }
 
-/// The words of a language.
+/// Returns the strings of a language.
 pub(super) const fn of(language: Language) -> &'static Words {
     match language {
         Language::En => &EN,

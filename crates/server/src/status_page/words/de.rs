@@ -1,4 +1,4 @@
-//! German.
+//! Strings in German.
 
 use super::Words;
 

@@ -1,32 +1,31 @@
-//! The words of what lies behind the home page, in each language: an incident, the history, and the
-//! course of a component.
+//! Strings of the detail pages in each language: incidents, the history and latency charts.
 
-/// The words of one language. A `{}` is where a value comes in.
+/// Strings of one language. `{}` is a placeholder.
 #[derive(Debug)]
 pub(crate) struct Depth {
-    /// "30 days"; of one, and of several.
+    /// "30 days", singular and plural.
     pub(crate) days: [&'static str; 2],
-    /// What the choice of days is about.
+    /// Label of the choice of days.
     pub(crate) range: &'static str,
     pub(crate) latency: &'static str,
-    /// What a percentile is.
+    /// Explanation of percentiles.
     pub(crate) about_percentiles: &'static str,
     pub(crate) phases: &'static str,
-    /// Of which checks phases are told.
+    /// Explanation of which checks the phases are averages of.
     pub(crate) about_phases: &'static str,
-    /// Look-up, connection, TLS, first byte, transfer.
+    /// DNS lookup, connection, TLS, first byte, transfer.
     pub(crate) phase: [&'static str; 5],
-    /// The column of times.
+    /// Heading of the column of times.
     pub(crate) time: &'static str,
-    /// The column of successful checks.
+    /// Heading of the column of successful checks.
     pub(crate) successes: &'static str,
     /// "{} ms".
     pub(crate) milliseconds: &'static str,
-    /// The way to all months.
+    /// Label of the link to all months.
     pub(crate) older: &'static str,
-    /// How a month is put together of `{m}` (its word) and `{y}`.
+    /// Format of a month with `{m}` (its name) and `{y}`.
     pub(crate) month: &'static str,
-    /// What is above the timeline of an incident.
+    /// Heading of the timeline of an incident.
     pub(crate) happened: &'static str,
     pub(crate) began: &'static str,
     pub(crate) taken_up: &'static str,
@@ -34,17 +33,17 @@ pub(crate) struct Depth {
     pub(crate) in_part: &'static str,
     pub(crate) unchecked: &'static str,
     pub(crate) resolved: &'static str,
-    /// "Seen from 3 regions"; of one, and of several.
+    /// "Seen from 3 regions", singular and plural.
     pub(crate) seen_from: [&'static str; 2],
     /// "It lasted {}".
     pub(crate) lasted: &'static str,
-    /// That a month had too much to tell all of it.
+    /// Notice that a month is truncated.
     pub(crate) cut: &'static str,
     pub(crate) details: &'static str,
 }
 
 impl Depth {
-    /// A text of one or of several.
+    /// Formats a count with the singular or the plural.
     pub(crate) fn counted([one, several]: [&str; 2], count: u32) -> String {
         let text = if count == 1 { one } else { several };
         text.replace("{}", &count.to_string())

@@ -1,4 +1,4 @@
-//! English.
+//! Strings in English.
 
 use super::Words;
 

@@ -1,4 +1,4 @@
-//! Spanish.
+//! Strings in Spanish.
 
 use super::Words;
 

@@ -1,4 +1,4 @@
-//! French.
+//! Strings in French.
 
 use super::Words;
 

@@ -1,4 +1,4 @@
-//! Japanese.
+//! Strings in Japanese.
 
 use super::Words;
 

@@ -1,4 +1,4 @@
-//! Portuguese.
+//! Strings in Portuguese.
 
 use super::Words;
 

@@ -1,4 +1,4 @@
-//! Chinese.
+//! Strings in Chinese.
 
 use super::Words;
 
