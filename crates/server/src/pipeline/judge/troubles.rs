@@ -1,6 +1,6 @@
 //! Failures of the regions, for the text of alerts. Only unsuccessful results are kept, so that a
-//! healthy monitor costs one empty list. Of results before the process started, only the votes are
-//! known.
+//! healthy monitor costs one empty list. Results before the process started are known only as
+//! votes.
 
 use domain::check::{CheckResult, Outcome};
 use domain::judge::Why;
