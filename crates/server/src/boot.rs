@@ -73,6 +73,7 @@ pub enum BootError {
     /// The additional CA certificates for checks cannot be read.
     #[error("`extra_ca_file` `{}` cannot be used: {why}", .path.display())]
     ExtraCa {
+        /// File of the certificates.
         path: PathBuf,
         why: String,
     },
