@@ -313,7 +313,7 @@ impl Running {
         }
         let why = StoreError::TakenOver;
         tracing::error!(%why, "the server ends: {why}");
-        // Unsaved state is lost on purpose. The error of saving it is the reason of this stop.
+        // Ignore errors: saving fails because another server owns the database.
         let _ = self.stop().await;
         Err(why.into())
     }

@@ -149,8 +149,8 @@ pub(super) fn parcels(kind: ProviderType, dues: Vec<Due>, under_way: &UnderWay) 
 }
 
 /// Returns the digests that cannot be sent whole now, because an earlier message of one of their
-/// monitors is in progress. Sending the rest would use up the key, and the receiver would drop what
-/// follows as a duplicate.
+/// monitors is in progress or due first. Sending the rest would use up the key, and the receiver
+/// would drop what follows as a duplicate.
 fn torn(dues: &[Due], under_way: &UnderWay) -> HashSet<String> {
     let alone = dues.iter().filter(|due| Group::of(due).is_none());
     let before: HashSet<&Follows> = alone.filter_map(followed).collect();
