@@ -1,4 +1,4 @@
-//! The parts of a running server that answer callers, and the one router they are reached through.
+//! Parts of a running server that answer requests, and the router that exposes them.
 
 use std::sync::Arc;
 
@@ -21,48 +21,43 @@ use crate::pipeline::{Notifier, Pipeline};
 use crate::status_page::{Icons, PageShelf, PagesBehind, SubscribeDesk, VisitorGate};
 use crate::{docs, rpc as services, status_page, v1};
 
-/// What answering a caller needs. Cheap to clone.
+/// Dependencies of request handlers. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// Time and chance.
     pub ctx: Context,
-    /// The database.
     pub store: Store,
-    /// The running stages.
     pub pipeline: Pipeline,
-    /// Sends messages and tests.
     pub notifier: Notifier,
-    /// Who may call.
     pub auth: Arc<Auth>,
-    /// What is counted.
     pub metrics: Metrics,
-    /// Memory for the request bodies of callers without a key.
+    /// Memory budget for the request bodies of callers without a key.
     pub(crate) bodies: Budget,
-    /// Answers that are given again.
+    /// Cache of RPC responses.
     pub(crate) shelf: Arc<services::Shelf>,
-    /// What visitors were shown of status pages.
+    /// Cache of rendered status pages.
     pub(crate) page_shelf: Arc<PageShelf>,
-    /// The domains of status pages.
+    /// Custom domains of status pages.
     pub(crate) domains: Arc<Domains>,
-    /// What visitors read behind status pages.
+    /// Cache of the detail pages of status pages.
     pub(crate) behind: Arc<PagesBehind>,
-    /// Icons of status pages.
     pub(crate) icons: Arc<Icons>,
-    /// Who may see a status page.
+    /// Access control of status pages.
     pub(crate) visitors: Arc<VisitorGate>,
-    /// Where visitors subscribe to status pages.
+    /// Subscription to status pages.
     pub(crate) subscribing: Arc<SubscribeDesk>,
-    /// Where the server itself may send to.
+    /// Egress policy for messages and checks.
     pub egress: Egress,
     /// Regions of a monitor that names none.
     pub default_regions: Arc<[Region]>,
 }
 
 impl App {
-    /// Every path the server answers: the machine's own questions, `/v1`, status pages, the documentation,
-    /// and the services, below `/rpc` and at the root, because stock gRPC clients cannot put a prefix before
-    /// a path. At a page's own domain that page is answered and nothing else. With `stop` the streams end
-    /// that would never end by themselves.
+    /// Returns the router of all paths: operational endpoints, `/v1`, status pages, documentation
+    /// and RPC services. The services are below `/rpc` and at the root, because stock gRPC clients
+    /// cannot add a path prefix.
+    ///
+    /// On the custom domain of a page, only that page is served. Cancelling `stop` ends the streams
+    /// that have no end.
     pub fn router(&self, stop: CancellationToken) -> Router {
         let pages_stop = stop.clone();
         let service = services::service(self, stop);
@@ -90,14 +85,14 @@ impl App {
             .layer(from_fn_with_state(edge, edge::edge))
     }
 
-    /// The status page of a custom domain at the root of a host, for requests that came for it. The
-    /// domain is as it is looked up, see [`rules::DomainName`].
+    /// Returns the router that serves the status page of a custom domain at the root of its host.
+    /// `domain` is normalized as in [`rules::DomainName`].
     pub fn page_router(&self, domain: &str, stop: CancellationToken) -> Router {
         let domain = status_page::PageDomain(domain.to_owned());
         status_page::domain_routes(self, stop).layer(Extension(domain))
     }
 
-    /// The operations on workspaces and keys.
+    /// Returns the operations on workspaces and keys.
     pub fn desk(&self) -> Desk {
         let auth = Some(Arc::clone(&self.auth));
         Desk::new(self.ctx.clone(), self.store.clone(), auth).with_pipeline(self.pipeline.clone())
@@ -117,7 +112,7 @@ impl App {
     }
 }
 
-/// What a caller is told of an error of the store.
+/// Converts an error of the store into an RPC error.
 pub(crate) fn refusal(error: StoreError) -> rpc::Error {
     match error {
         StoreError::NotFound { what, id } => rpc::not_found(what, &id),

@@ -1,6 +1,6 @@
-//! auth: who calls. Reads the key of a request, says whose it is or why it is refused, and keeps
-//! callers within their limits. What a caller may do follows from the contract and is decided in
-//! `gate`; keys are made and revoked by `control` and `/v1`.
+//! auth: authenticates callers. Reads the API key of a request, finds its workspace or the reason
+//! to reject it, and enforces rate limits. `gate` decides from the contract which operations a
+//! caller may use. `control` and `/v1` create and revoke keys.
 
 mod address;
 mod cache;
@@ -29,28 +29,26 @@ pub(crate) use self::limits::{Tries, network};
 use crate::config::Settings;
 use crate::context::Context;
 
-/// Look-ups of one known key for callers from blocked networks.
+/// Lookups of one known key from blocked networks.
 const KNOWN_TRIES: NonZeroU32 = NonZeroU32::new(30).expect("it is not 0");
 const KNOWN_TRIES_IN: Duration = Duration::from_mins(1);
 /// Scheme of `Authorization` whose token is a key.
 const BEARER: &[u8] = b"bearer ";
-/// Time for which the identifiers of known keys are kept.
+/// Lifetime of the list of known key IDs.
 const KNOWN_FOR: Duration = Duration::from_mins(1);
 
-/// Who calls: a key that was checked. Stands in the extensions of every request that passed.
+/// Authenticated caller, in the extensions of every request that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The workspace that the key belongs to.
     pub workspace: WorkspaceId,
-    /// The key.
     pub key: KeyId,
-    /// What it may do; a legacy key may write (spec §5.6).
+    /// Scope of the key; a legacy key may write (spec §5.6).
     pub scope: Scope,
-    /// Whether the key is from before there were scopes.
+    /// Whether the key was created before scopes existed.
     pub legacy: bool,
 }
 
-/// Why a key lets nobody in.
+/// Reason that a key is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refused {
     Missing,
@@ -59,7 +57,7 @@ enum Refused {
     Revoked,
 }
 
-/// A caller who may come in.
+/// Authenticated caller with its rate limit status.
 #[derive(Debug)]
 struct Admitted {
     caller: Caller,
@@ -67,7 +65,7 @@ struct Admitted {
     standing: Standing,
 }
 
-/// The doorkeeper of one server.
+/// Authenticates the requests of one server.
 #[derive(Debug)]
 pub struct Auth {
     ctx: Context,
@@ -77,13 +75,13 @@ pub struct Auth {
     trusted_proxies: Vec<IpNet>,
     used: Mutex<HashMap<KeyId, Timestamp>>,
     known: Mutex<Known>,
-    /// Look-ups of known keys for callers whose network is blocked.
+    /// Limits the lookups of known keys from blocked networks.
     tries: Tries<KeyId>,
-    /// The operator was told that forwarded addresses are ignored.
+    /// Whether the log already warned that forwarded addresses are ignored.
     has_warned: AtomicBool,
 }
 
-/// Identifiers of keys, so that a key that exists is not blocked with its network.
+/// IDs of existing keys, so that a block of their network does not affect them.
 #[derive(Debug, Default)]
 struct Known {
     ids: HashSet<KeyId>,
@@ -91,7 +89,7 @@ struct Known {
 }
 
 impl Auth {
-    /// A doorkeeper with the limits of `settings`, that knows nobody yet.
+    /// Creates an authenticator with the limits of `settings` and an empty cache.
     pub fn new(ctx: Context, store: Store, settings: &Settings) -> Self {
         Self {
             limits: Limits::new(ctx.clone(), settings),
@@ -106,7 +104,7 @@ impl Auth {
         }
     }
 
-    /// The address of whoever asks with these headers over a connection from `peer`.
+    /// Returns the client address of a request with these headers on a connection from `peer`.
     pub(crate) fn address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let is_ignored = self.trusted_proxies.is_empty() && address::is_forwarded(headers);
         if is_ignored && !self.has_warned.swap(true, Ordering::Relaxed) {
@@ -119,13 +117,13 @@ impl Auth {
         address::caller(peer, headers, &self.trusted_proxies)
     }
 
-    /// Whether this is the address of a proxy that is trusted.
+    /// Returns whether the address belongs to a trusted proxy.
     pub(crate) fn is_proxy(&self, peer: IpAddr) -> bool {
         address::is_trusted(peer, &self.trusted_proxies)
     }
 
-    /// Says who calls with these headers over a connection from `peer`, and how far from the limit
-    /// the key is.
+    /// Authenticates a request with these headers on a connection from `peer`. Also returns the
+    /// rate limit status of the key.
     async fn admit(&self, headers: &HeaderMap, peer: IpAddr) -> Result<Admitted, rpc::Error> {
         let address = self.address(peer, headers);
         let (caller, workspace) = self.identify(headers, address).await?;
@@ -133,12 +131,12 @@ impl Auth {
         Ok(Admitted { caller, workspace, standing })
     }
 
-    /// Forgets what is known of a key: the next call with it asks the store.
+    /// Removes a key from the cache: the next call with it asks the store.
     pub fn forget(&self, key: KeyId) {
         self.cache.forget(key);
     }
 
-    /// Writes down when keys were used last; called every few seconds and at the end.
+    /// Stores when keys were last used. Called every few seconds and at shutdown.
     pub async fn save_last_uses(&self) -> Result<(), StoreError> {
         let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
         if used.is_empty() {
@@ -147,7 +145,7 @@ impl Auth {
         self.store.keys().touch(used.into_iter().collect()).await
     }
 
-    /// Drops what is known of limits and keys that nobody used for a while.
+    /// Evicts limits and keys that were not used for a while.
     pub fn tidy(&self) {
         self.limits.tidy();
         self.tries.tidy();
@@ -181,8 +179,8 @@ impl Auth {
         verdict.caller(now).map_err(|reason| self.refuse(reason, address))
     }
 
-    /// Whether a key with this identifier exists and may be looked up although its network is blocked.
-    /// Others behind the same proxy must not lock it out, also after a restart.
+    /// Returns whether a key with this ID exists and may be looked up although its network is
+    /// blocked. Other clients behind the same proxy must not lock it out, even after a restart.
     async fn may_try(&self, key: KeyId, now: Timestamp) -> Result<bool, rpc::Error> {
         let is_fresh = |known: &Known| known.read_at.is_some_and(|at| now.since(at) < KNOWN_FOR);
         if !is_fresh(&self.known()) {
@@ -210,7 +208,7 @@ impl Auth {
     }
 
     fn refuse(&self, reason: Refused, address: IpAddr) -> rpc::Error {
-        // Without a key nobody guesses one.
+        // A request without a key is no attempt to guess one.
         if reason != Refused::Missing
             && let Err(limited) = self.limits.failed(address)
         {
@@ -220,12 +218,13 @@ impl Auth {
     }
 }
 
-/// Whether these headers have something of the form of a key.
+/// Returns whether these headers contain a well-formed key.
 pub(crate) fn shows_key(headers: &HeaderMap) -> bool {
     presented(headers).and_then(key::read).is_some()
 }
 
-/// The key in the headers: of `x-service-key`, or else of `Authorization: Bearer`. An empty one is none.
+/// Returns the key in the headers: `x-service-key`, else `Authorization: Bearer`. An empty value
+/// counts as missing.
 fn presented(headers: &HeaderMap) -> Option<&[u8]> {
     let own = headers.get(rpc::KEY_HEADER).map(HeaderValue::as_bytes);
     let bearer = || {

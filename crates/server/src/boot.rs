@@ -1,5 +1,5 @@
-//! boot: from settings to a running server, and back to nothing in order. The only place that reads
-//! the environment.
+//! boot: starts a server from its settings, and stops it in order. Only this module reads the
+//! environment.
 
 mod draining;
 mod environment;
@@ -43,58 +43,55 @@ use crate::pipeline::{
 };
 use crate::status_page::{Icons, PageShelf, SubscribeDesk, Tickets, VisitorGate};
 
-/// The settings that are paths.
+/// Settings that are paths.
 const PATHS: [&str; 2] = ["data", "extra_ca_file"];
-/// Connections that callers may have also where few files may be open.
+/// Minimum number of connections from callers, even with a low limit of open files.
 const CONNECTIONS_LEAST: usize = 64;
 
-/// Why a server did not start.
+/// Error that prevents a server from starting.
 #[derive(Debug, thiserror::Error)]
 pub enum BootError {
-    /// The store could not be opened.
+    /// Opening the store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The address is taken or not ours.
+    /// The address is in use or not available on this machine.
     #[error("cannot listen on {address}: {why}; choose another with {flag}")]
     Listen {
-        /// Which address.
         address: SocketAddr,
-        /// What the system said.
+        /// Error of the operating system.
         why: io::Error,
-        /// The flag that sets it.
+        /// Flag that sets the address.
         flag: &'static str,
     },
-    /// The control socket could not be opened.
+    /// Opening the control socket failed.
     #[error("cannot open the control socket in `{}`: {why}", .folder.display())]
     Control {
-        /// The data folder.
         folder: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         why: io::Error,
     },
-    /// The certificates that checks shall trust are not readable.
+    /// The additional CA certificates for checks cannot be read.
     #[error("`extra_ca_file` `{}` cannot be used: {why}", .path.display())]
     ExtraCa {
-        /// Which file.
+        /// File of the certificates.
         path: PathBuf,
-        /// What is wrong.
         why: String,
     },
-    /// The mail server cannot be used as it is set.
+    /// The settings of the mail server are unusable.
     #[error("the mail server of `ALOFT_SMTP_URL` cannot be used: {0}")]
     Mail(String),
-    /// The pipeline could not start.
+    /// The pipeline failed to start.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
-    /// The demo could not be made.
+    /// Creating the demo failed.
     #[error(transparent)]
     Demo(#[from] DemoError),
 }
 
-/// Zones that have a name server of their own.
+/// Zones with the address of their name server.
 pub type Zones = Vec<(String, SocketAddr)>;
 
-/// A server that runs. Dropping it leaves it running until the process ends.
+/// Handle of a running server. Dropping it does not stop the server.
 #[derive(Debug)]
 pub struct Running {
     addresses: Addresses,
@@ -105,9 +102,10 @@ pub struct Running {
     notifying: Notifying,
 }
 
-/// Loads all settings: from `flags` (by the settings' names), the environment and the file, which is
-/// `file`, or `ALOFT_CONFIG`, or `aloft.toml` here or in the data folder. Paths become absolute;
-/// those of the file are relative to the folder of the file.
+/// Loads all settings: from `flags` (by setting name), the environment and the configuration file.
+/// The file is `file`, else `ALOFT_CONFIG`, else `aloft.toml` in the current or the data folder.
+///
+/// Paths become absolute; those in the file are relative to its folder.
 pub fn load(
     flags: BTreeMap<String, String>,
     file: Option<PathBuf>,
@@ -129,13 +127,13 @@ pub fn load(
     Ok((values, settings))
 }
 
-/// Starts a server. It answers when this returns.
+/// Starts a server. It accepts requests when this returns.
 pub async fn start(settings: &Settings, ctx: Context) -> Result<Running, BootError> {
     let store = open(settings).await?;
     start_on(store, settings, ctx, Vec::new()).await
 }
 
-/// Starts a server with an empty database, also in a folder that has held workspaces.
+/// Starts a server with an empty database, even in a folder that contains workspaces.
 pub async fn start_fresh(settings: &Settings, ctx: Context) -> Result<Running, BootError> {
     prepare(settings);
     let store = Store::open_fresh(store_settings(settings)).await?;
@@ -143,7 +141,7 @@ pub async fn start_fresh(settings: &Settings, ctx: Context) -> Result<Running, B
     start_on(store, settings, ctx, Vec::new()).await
 }
 
-/// Starts a server that asks for the names of some zones elsewhere: tests have names of their own.
+/// Starts a server that resolves some zones with other name servers, for tests.
 pub async fn start_in_zones(
     settings: &Settings,
     ctx: Context,
@@ -153,7 +151,7 @@ pub async fn start_in_zones(
     start_on(store, settings, ctx, zones).await
 }
 
-/// Starts a server on a folder that has something to look at, and tells the new key of its demo.
+/// Starts a server on a folder with demo data, and returns the new key of the demo.
 pub async fn start_demo(
     settings: &Settings,
     ctx: Context,
@@ -161,7 +159,7 @@ pub async fn start_demo(
     let store = open(settings).await?;
     let targets = demo::Targets::serve(&ctx).await.map_err(DemoError::Listen)?;
     let zones = vec![(demo::ZONE.to_owned(), targets.dns)];
-    // The demo is made last: a key that is made is shown, whatever else may fail.
+    // Create the demo last, so that no later failure prevents its key from being shown.
     let running = start_on(store, settings, ctx, zones).await?;
     match demo::fill(&running.app, &targets).await {
         Ok(key) => Ok((running, key)),
@@ -179,7 +177,7 @@ async fn open(settings: &Settings) -> Result<Store, StoreError> {
     Ok(store)
 }
 
-/// Holds workspaces to the plans of the settings.
+/// Applies the plans of the settings to workspaces.
 fn hold_to_plans(store: &Store, settings: &Settings) {
     store.hold_to(settings.plans.clone(), settings.retention_days());
 }
@@ -264,7 +262,7 @@ async fn start_on(
     Ok(Running { addresses, app, stop, tasks, stages, notifying })
 }
 
-/// Where the store lives, and where the key of its secrets comes from.
+/// Returns the settings of the store: its location and the source of its encryption key.
 pub fn store_settings(settings: &Settings) -> store::Settings {
     let given = settings.master_key.clone();
     store::Settings {
@@ -275,34 +273,35 @@ pub fn store_settings(settings: &Settings) -> store::Settings {
 }
 
 impl Running {
-    /// The address it answers on.
+    /// Returns the address of the listener.
     pub const fn address(&self) -> SocketAddr {
         self.addresses.plain
     }
 
-    /// The address it answers on in TLS.
+    /// Returns the address of the TLS listener.
     pub const fn tls_address(&self) -> Option<SocketAddr> {
         self.addresses.tls
     }
 
-    /// The address at which it sends people to TLS.
+    /// Returns the address of the listener that redirects to TLS.
     pub const fn redirecting_address(&self) -> Option<SocketAddr> {
         self.addresses.redirecting
     }
 
-    /// The parts that answer, for those who live in the same process: the demo and tests.
+    /// Returns the request handlers, for callers in the same process: the demo and tests.
     pub const fn app(&self) -> &App {
         &self.app
     }
 
-    /// The operations on workspaces and keys.
+    /// Returns the operations on workspaces and keys.
     pub fn desk(&self) -> Desk {
         self.app.desk()
     }
 
-    /// Waits until the process is asked to end, then stops. Where another server takes the database
-    /// over it stops too, and says so: two servers would check everything twice, and this one could
-    /// tell nobody.
+    /// Waits for a signal to end, then stops.
+    ///
+    /// Also stops with an error if another server takes over the database. Two servers would check
+    /// everything twice, and this one could send no alerts.
     pub async fn run(self, mut signals: Signals) -> Result<(), BootError> {
         let store = self.app.store.clone();
         tokio::select! {
@@ -314,14 +313,13 @@ impl Running {
         }
         let why = StoreError::TakenOver;
         tracing::error!(%why, "the server ends: {why}");
-        // What it still knows belongs to nobody; that it cannot be stored is the reason of it all.
+        // Ignore errors: saving fails because another server owns the database.
         let _ = self.stop().await;
         Err(why.into())
     }
 
-    /// Stops in order, so that nothing that was promised is lost: no new connections, calls under
-    /// way are answered, checks and messages under way end, what waits is committed, the store is
-    /// closed.
+    /// Stops in order, so that no acknowledged work is lost. Closes the listeners, finishes calls,
+    /// checks and messages in progress, commits pending results and closes the store.
     pub async fn stop(self) -> Result<(), BootError> {
         tracing::info!("stopping");
         self.stop.cancel();
@@ -380,12 +378,14 @@ fn notifier(
     .map_err(BootError::Mail)
 }
 
-/// Connections of callers share the open files with checks, which have most of them: half as many.
+/// Returns the maximum number of caller connections. They share the limit of open files with
+/// checks, which need more: half as many.
 fn connections_max() -> usize {
     (probe::concurrency_limit() / 2).max(CONNECTIONS_LEAST)
 }
 
-/// Each check needs a file handle; the soft limit is often far below what the system allows.
+/// Raises the limit of open files. Each check needs one, and the soft limit is often far below the
+/// hard one.
 fn raise_file_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);

@@ -1,7 +1,7 @@
-//! connection: the places for connections. A caller without a key may have so many from one address and one
-//! network, and all of them together leave room for callers with a key. Under pressure the connection whose
-//! client has been waited for longest is closed, so that slow or silent clients keep nobody out. Where all of
-//! them are being served, a newcomer is on probation: it is asked for a key. Requests are `requests`'s.
+//! connection: connection limits. Callers without a key have limits per address and per network,
+//! and leave a share of all connections to callers with a key. At a limit, the connection that was
+//! served longest ago is closed, so that slow clients block nobody. If all are being served, a new
+//! connection is on probation and must show a key. `requests` limits the requests.
 
 mod requests;
 
@@ -18,26 +18,26 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use self::requests::Open;
 use self::requests::Requests;
 
-/// Share of all places that callers without a key leave to others.
+/// Share of all connections that is reserved for callers with a key: one in this many.
 const RESERVED_SHARE: usize = 4;
-/// Most connections without a key from one address.
+/// Maximum number of connections without a key from one address.
 const OF_ADDRESS_MAX: u32 = 256;
-/// Most connections without a key from one network: /24 of IPv4, /56 of IPv6.
+/// Maximum number of connections without a key from one network: /24 of IPv4, /56 of IPv6.
 const OF_NETWORK_MAX: u32 = 1_024;
 const NETWORK_BITS_V4: u32 = 24;
 const NETWORK_BITS_V6: u32 = 56;
 
-/// The places of one listener.
+/// Connection limits of one listener.
 #[derive(Debug)]
 pub(crate) struct Places {
     max: usize,
-    /// Most connections without a key.
+    /// Maximum number of connections without a key.
     without_key_max: usize,
-    /// Proxies stand for many callers, and have no limits of an address.
+    /// Trusted proxies. They carry many callers and have no limit per address.
     proxies: Vec<IpNet>,
     table: Mutex<Table>,
     freed: Notify,
-    /// Counts requests and connections: a clock that needs no time.
+    /// Counter of requests and connections, which serves as a logical clock.
     ticks: AtomicU64,
 }
 
@@ -50,7 +50,7 @@ struct Table {
     requests: Requests,
 }
 
-/// An open connection; whoever accepts it puts it into the extensions of its requests.
+/// Open connection, in the extensions of its requests.
 #[derive(Clone)]
 pub(crate) struct Connection(Arc<State>);
 
@@ -59,37 +59,38 @@ struct State {
     peer: IpAddr,
     places: Arc<Places>,
     has_key: AtomicBool,
-    /// It has one of the places that are kept for callers with a key, and has shown none yet.
+    /// Whether it has a reserved place and has not shown a key yet.
     on_probation: bool,
-    /// Requests without a key that are under way.
+    /// Number of requests without a key in progress.
     open: AtomicU32,
-    /// Requests that are whole and being answered: the client waits, not the server.
+    /// Number of complete requests that are being handled: the client waits for the server.
     serving: AtomicU32,
-    /// When the client was served last, by [`Places::ticks`].
+    /// Tick of [`Places::ticks`] when the client was served last.
     served_at: AtomicU64,
     closed: CancellationToken,
 }
 
-/// Holds a place until it is dropped.
+/// Place of a connection, released on drop.
 #[derive(Debug)]
 pub(crate) struct Place(Connection);
 
-/// A request that is whole and being answered, until it is dropped.
+/// Complete request that is being handled, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Served(Connection);
 
-/// What became of a new connection.
+/// Result of admitting a new connection.
 #[derive(Debug)]
 pub(crate) enum Taken {
     Place(Place),
-    /// Its address or network has all that it may have, and all of them are being served.
+    /// Its address or network is at the limit, and all its connections are being served.
     Refused,
-    /// All places, those for callers with a key among them, are being served; one that becomes free wakes [`Places::freed`].
+    /// All connections, including the reserved ones, are being served. A free place wakes
+    /// [`Places::freed`].
     Full,
 }
 
 impl Places {
-    /// `max` places in all.
+    /// Creates limits for `max` connections.
     pub(crate) fn new(max: usize, proxies: Vec<IpNet>) -> Arc<Self> {
         Arc::new(Self {
             max,
@@ -101,7 +102,7 @@ impl Places {
         })
     }
 
-    /// Takes a place for a connection, and if need be that of another one.
+    /// Admits a connection, and closes another one if necessary.
     pub(crate) fn take(self: &Arc<Self>, peer: IpAddr) -> Taken {
         let peer = peer.to_canonical();
         let mut table = self.table();
@@ -140,7 +141,7 @@ impl Places {
         Taken::Place(Place(connection))
     }
 
-    /// Waits until a place is free, or may be.
+    /// Waits until a place may be free.
     pub(crate) async fn freed(&self) {
         self.freed.notified().await;
     }
@@ -159,8 +160,8 @@ impl Places {
 }
 
 impl Table {
-    /// Closes the connection without a key among these that was served longest ago. Returns whether there
-    /// was one.
+    /// Closes the matching connection without a key that was served longest ago. Returns whether
+    /// there was one.
     fn evict(&mut self, among: impl Fn(&State) -> bool) -> bool {
         let idle = self.connections.values().filter(|it| it.0.is_idle() && among(&it.0));
         let stalest = idle.min_by_key(|it| it.0.served_at.load(Ordering::Relaxed)).cloned();
@@ -178,7 +179,7 @@ impl Table {
         }
     }
 
-    /// Counts a connection without a key in, or out.
+    /// Adds a connection without a key to the counts, or removes it.
     fn count(&mut self, connection: &State, is_in: bool) {
         let network = network(connection.peer);
         for (counts, key) in
@@ -201,7 +202,7 @@ impl State {
 }
 
 impl Connection {
-    /// A request of this connection has shown a valid key.
+    /// Records that a request of this connection has shown a valid key.
     pub(crate) fn has_key(&self) {
         if self.0.has_key.load(Ordering::Relaxed) {
             return;
@@ -213,23 +214,23 @@ impl Connection {
         }
     }
 
-    /// Whether only requests that show a key, or ask how the server is, are answered.
+    /// Returns whether only requests with a key and health requests are handled.
     pub(crate) fn is_on_probation(&self) -> bool {
         self.0.on_probation && self.is_without_key()
     }
 
-    /// Whether no request has shown a valid key yet.
+    /// Returns whether no request has shown a valid key yet.
     pub(crate) fn is_without_key(&self) -> bool {
         !self.0.has_key.load(Ordering::Relaxed)
     }
 
-    /// A request came whole, and is answered until the result is dropped.
+    /// Marks a complete request as being handled until the result is dropped.
     pub(crate) fn serve(&self) -> Served {
         self.0.serving.fetch_add(1, Ordering::Relaxed);
         Served(self.clone())
     }
 
-    /// Waits until the place is taken away.
+    /// Waits until the connection loses its place.
     pub(crate) async fn closed(&self) {
         self.0.closed.cancelled().await;
     }
@@ -242,7 +243,7 @@ impl fmt::Debug for Connection {
 }
 
 impl Place {
-    /// The connection that has this place.
+    /// Returns the connection of this place.
     pub(crate) const fn connection(&self) -> &Connection {
         &self.0
     }
@@ -266,7 +267,7 @@ impl Drop for Served {
     }
 }
 
-/// The network of an address, as its first address.
+/// Returns the network of an address, as its first address.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(v4) => {

@@ -1,5 +1,5 @@
-//! Time and chance, for everything in the server that needs them: `ctx.now()`, `ctx.new_id()`.
-//! Decisions take `now` as a value; tests hold the clock in their hand.
+//! Source of time and randomness for the whole server: `ctx.now()`, `ctx.new_id()`. Decisions take
+//! `now` as a value; tests use a manual clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use rules::{
 };
 use tokio::sync::watch;
 
-/// The one way to the time and to chance. Cheap to clone.
+/// The only source of time and randomness. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Context {
     clock: Clock,
@@ -29,24 +29,24 @@ enum Chance {
     Seeded(Arc<AtomicU64>),
 }
 
-/// A clock that stands still until it is advanced; what tests hold.
+/// Clock for tests, which stands still until it is advanced.
 #[derive(Debug)]
 pub struct ManualClock(watch::Sender<Timestamp>);
 
 impl Context {
-    /// The machine's clock and the operating system's chance.
+    /// Creates a context with the system clock and randomness of the operating system.
     pub const fn system() -> Self {
         Self { clock: Clock::System, chance: Chance::System }
     }
 
-    /// A clock that only the returned handle moves, and chance that repeats itself.
+    /// Creates a context with a manual clock and reproducible randomness.
     pub fn manual(start: Timestamp) -> (Self, ManualClock) {
         let (sender, receiver) = watch::channel(start);
         let chance = Chance::Seeded(Arc::new(AtomicU64::new(0)));
         (Self { clock: Clock::Manual(receiver), chance }, ManualClock(sender))
     }
 
-    /// The present, in whole milliseconds.
+    /// Returns the current time in whole milliseconds.
     pub fn now(&self) -> Timestamp {
         match &self.clock {
             Clock::System => system_now(),
@@ -54,21 +54,21 @@ impl Context {
         }
     }
 
-    /// Ends when the clock shows `instant` or later.
+    /// Waits until the clock shows `instant` or later.
     pub async fn sleep_until(&self, instant: Timestamp) {
         match &self.clock {
             Clock::System => tokio::time::sleep(until(instant)).await,
             Clock::Manual(now) => {
                 let mut now = now.clone();
                 if now.wait_for(|now| *now >= instant).await.is_err() {
-                    // The test dropped its clock: time stands still for good.
+                    // The test dropped its clock, so time no longer advances.
                     std::future::pending::<()>().await;
                 }
             }
         }
     }
 
-    /// 64 bits of chance.
+    /// Returns 64 random bits.
     pub fn chance(&self) -> u64 {
         match &self.chance {
             Chance::System => rand::random(),
@@ -76,7 +76,7 @@ impl Context {
         }
     }
 
-    /// 32 bytes of chance, for keys.
+    /// Returns 32 random bytes, for keys.
     pub fn secret_bytes(&self) -> [u8; 32] {
         let mut bytes = [0; 32];
         for chunk in bytes.chunks_mut(8) {
@@ -85,7 +85,7 @@ impl Context {
         bytes
     }
 
-    /// A new identifier of any kind.
+    /// Creates an ID of any kind.
     pub fn new_id<Id: FreshId>(&self) -> Id {
         Id::fresh(self.now(), self.chance())
     }
@@ -98,9 +98,9 @@ impl ManualClock {
     }
 }
 
-/// Identifiers that [`Context::new_id`] makes.
+/// IDs that [`Context::new_id`] creates.
 pub trait FreshId {
-    /// An identifier made at `now` with this chance.
+    /// Creates an ID from the time and random bits.
     fn fresh(now: Timestamp, chance: u64) -> Self;
 }
 
@@ -131,7 +131,8 @@ fresh!(
     TemplateId
 );
 
-/// The time until then, to the part of a millisecond: what is due then is late by less.
+/// Returns the time until `instant`, with sub-millisecond precision, so that a sleep ends less than
+/// a millisecond late.
 #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
 fn until(instant: Timestamp) -> std::time::Duration {
     let millis = u64::try_from(instant.as_millis()).unwrap_or(0);
@@ -147,7 +148,7 @@ fn system_now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// The finaliser of `SplitMix64`: spreads a counter over all bits.
+/// Spreads a counter over all bits: the finaliser of `SplitMix64`.
 const fn mix(counter: u64) -> u64 {
     let mut bits = counter.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

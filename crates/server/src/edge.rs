@@ -1,5 +1,5 @@
-//! edge: what every answer has, whoever gives it: a request id, leave for browsers of any origin,
-//! an error in the caller's protocol even where the code behind panicked. Bounds of bodies are `body`'s.
+//! edge: outermost layer of every response: a request ID, CORS, and errors in the caller's protocol
+//! even after a panic. `body` has the limits of bodies.
 
 mod body;
 mod grpc_status;
@@ -23,37 +23,36 @@ use crate::connection::{Connection, Open};
 use crate::context::Context;
 use crate::v1::Problem;
 
-/// Names a request in answers and logs.
+/// Header with the ID of a request, for responses and logs.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Longest request id that is taken from a caller, in characters.
+/// Maximum length of a caller's request ID, in characters.
 const REQUEST_ID_CHARS_MAX: usize = 128;
-/// What scripts of any origin may read of an answer.
+/// Response headers that scripts of any origin may read.
 const EXPOSED: HeaderValue = HeaderValue::from_static(
     "x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, \
      grpc-status, grpc-message, grpc-status-details-bin, connect-content-encoding",
 );
-/// How a caller shows who it is, beside our own header.
+/// Value of `WWW-Authenticate`.
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"aloft\"");
 const ANY: HeaderValue = HeaderValue::from_static("*");
 
-/// What the edge needs: time and chance, and the memory of bodies.
+/// Dependencies of the layer.
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
-    /// Time and chance.
     pub(crate) ctx: Context,
-    /// Memory for the bodies of callers without a key.
+    /// Memory budget for the bodies of callers without a key.
     pub(crate) budget: Budget,
 }
 
-/// There are too many requests without a key.
+/// Rejection of a request without a key, because there are too many.
 #[derive(Clone, Copy, Debug)]
 struct Crowded;
 
-/// The id of a request, in its extensions.
+/// ID of a request, in its extensions.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(HeaderValue);
 
-/// How errors are written where a request came in.
+/// Format of errors, which depends on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     /// Connect, gRPC or gRPC-Web, by the request's content type.
@@ -63,12 +62,12 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// The protocol of a path.
+    /// Returns the protocol of a path.
     pub(crate) fn of(path: &str) -> Self {
         if path.starts_with("/v1/") || path == "/v1" { Self::V1 } else { Self::Rpc }
     }
 
-    /// The error as the caller of this request reads it, with the request's id.
+    /// Encodes the error for the caller of this request, with the request's ID.
     pub(crate) fn refuse(self, error: rpc::Error, request: &Request) -> Response {
         let error = match request.extensions().get::<RequestId>() {
             Some(id) => rpc::with_request_id(error, id.as_str()),
@@ -77,23 +76,23 @@ impl Protocol {
         self.answer(error, request.headers())
     }
 
-    /// The error as the caller with these headers reads it.
+    /// Encodes the error for a caller with these headers.
     pub(crate) fn answer(self, error: rpc::Error, request: &HeaderMap) -> Response {
         match self {
             Self::Rpc => error.into_http_response(request).map(Body::new),
-            // The edge writes its body.
+            // The edge layer writes the body.
             Self::V1 => Problem::from(error).into_response(),
         }
     }
 }
 
 impl RequestId {
-    /// The id as text.
+    /// Returns the ID as text.
     pub(crate) fn as_str(&self) -> &str {
         self.0.to_str().unwrap_or_default()
     }
 
-    /// The caller's own id where it is one, or a new one.
+    /// Returns the caller's own ID if it is valid, else a new one.
     fn of(request: &HeaderMap, ctx: &Context) -> Self {
         let given = request.get(&REQUEST_ID).filter(|id| is_sane(id.as_bytes()));
         let id = given.cloned().unwrap_or_else(|| {
@@ -104,12 +103,12 @@ impl RequestId {
     }
 }
 
-/// The outermost layer.
+/// Handles a request in the outermost layer.
 pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
     let id = RequestId::of(request.headers(), &edge.ctx);
     let (version, expects) = (request.version(), body::expects_continue(&request));
     let connection = request.extensions().get::<Connection>().cloned();
-    // A request that came over no connection needs no host.
+    // A request without a connection needs no host.
     let is_addressed = connection.is_none() || has_one_host(&request);
     let intake = Intake::bound(&mut request, &edge.budget, connection.as_ref());
     let served = connection.as_ref().filter(|_| intake.is_none()).map(Connection::serve);
@@ -125,11 +124,11 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
         is_grpc_over_http1(&request).then(grpc_over_http1)
     };
     let mut response = if let Some(response) = answered_here {
-        // Gives the body back, so that it is discarded.
+        // Drops the body, so that it is discarded.
         drop(request);
         response
     } else {
-        // Whatever is logged on the way to the answer says which request it was.
+        // Adds the request ID to every log line until the response.
         let span = tracing::error_span!("request", request.id = id.as_str());
         guarded(request, next, &id).instrument(span).await
     };
@@ -152,8 +151,8 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     response
 }
 
-/// Counts a request without a key, until the result is dropped; an error where there are too many, or where
-/// its connection has a place that is kept for callers with a key.
+/// Counts a request without a key until the result is dropped. Fails if there are too many, or if
+/// its connection has a place reserved for callers with a key.
 fn admit(connection: Option<&Connection>, request: &Request) -> Result<Option<Open>, Crowded> {
     let Some(connection) = connection.filter(|it| it.is_without_key()) else { return Ok(None) };
     if auth::shows_key(request.headers()) || is_about_health(request.uri().path()) {
@@ -165,12 +164,13 @@ fn admit(connection: Option<&Connection>, request: &Request) -> Result<Option<Op
     connection.open().map(Some).ok_or(Crowded)
 }
 
-/// Whether load balancers and operators ask this: it must be answered when nothing else is.
+/// Returns whether the path is for load balancers and operators. These requests are answered even
+/// under overload.
 fn is_about_health(path: &str) -> bool {
     matches!(path, "/readyz" | "/healthz" | "/metrics")
 }
 
-/// Refuses a request without a key where there are too many.
+/// Rejects a request without a key because there are too many.
 fn crowded(request: &Request) -> Response {
     let why = "too many requests without a key are under way; retry later";
     let mut response = Protocol::of(request.uri().path()).refuse(rpc::put_off(why), request);
@@ -180,10 +180,10 @@ fn crowded(request: &Request) -> Response {
     response
 }
 
-/// Runs what is behind; where it panics, the caller gets an error and the log the place.
+/// Runs the inner layers. If they panic, sends an error to the caller and logs the location.
 async fn guarded(request: Request, next: Next, id: &RequestId) -> Response {
     let protocol = Protocol::of(request.uri().path());
-    // What an error's form depends on; cloning all headers of every request would cost more.
+    // The format of an error depends only on this; cloning all headers of every request costs more.
     let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
     if let Ok(response) = AssertUnwindSafe(next.run(request)).catch_unwind().await {
         return response;
@@ -193,14 +193,15 @@ async fn guarded(request: Request, next: Next, id: &RequestId) -> Response {
     protocol.answer(rpc::with_request_id(rpc::internal(), id.as_str()), &headers)
 }
 
-/// Whether a request of HTTP/1.1 names its host once (RFC 9112 §3.2). HTTP/2 has a field of its own.
+/// Returns whether an HTTP/1.1 request has exactly one host (RFC 9112 §3.2). HTTP/2 has a field of
+/// its own.
 fn has_one_host(request: &Request) -> bool {
     request.version() != Version::HTTP_11
         || request.headers().get_all(header::HOST).iter().count() == 1
 }
 
-/// Whether this is gRPC without the trailers that carry its status, which only HTTP/2 has. gRPC-Web needs
-/// none.
+/// Returns whether this is gRPC over HTTP/1, which lacks the trailers for the status. gRPC-Web does
+/// not need them.
 fn is_grpc_over_http1(request: &Request) -> bool {
     let content_type = request.headers().get(header::CONTENT_TYPE);
     request.version() < Version::HTTP_2
@@ -211,7 +212,7 @@ fn is_grpc_over_http1(request: &Request) -> bool {
         })
 }
 
-/// Refuses gRPC over HTTP/1 before anything is executed.
+/// Rejects gRPC over HTTP/1 before anything is executed.
 fn grpc_over_http1() -> Response {
     let why = "gRPC needs HTTP/2; use HTTP/2, gRPC-Web or Connect\n";
     (StatusCode::HTTP_VERSION_NOT_SUPPORTED, why).into_response()
@@ -223,7 +224,8 @@ fn is_preflight(request: &Request) -> bool {
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Keys travel in a header and never in a cookie, so any origin may ask (design §4).
+/// Answers a CORS preflight. Any origin is allowed, because keys are sent in a header and never in
+/// a cookie (design §4).
 fn preflight(request: &HeaderMap) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();

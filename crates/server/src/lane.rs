@@ -1,5 +1,5 @@
-//! lane: what lies between the stages. Jobs go from cadence to those who check, reports from there
-//! to the judge. In one process a lane is a bounded channel; a fleet's lane joins it here.
+//! lane: channels between the stages. Jobs flow from cadence to the checkers, reports from there to
+//! the judge. In one process a lane is a bounded channel; a fleet's lane is added here.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,108 +13,107 @@ use rules::Region;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
-/// Jobs that may wait to be started in one lane; cadence waits where there are more.
+/// Capacity of one lane of jobs; cadence waits if it is full.
 const JOBS_WAITING: usize = 1_024;
-/// A lane with so many jobs waiting does not keep up, and the next one gets some.
+/// Number of waiting jobs from which a lane counts as overloaded and the next one gets some.
 const BEHIND: usize = 512;
-/// Reports that may wait for the judge; checks wait with their result where there are more.
+/// Capacity of the lane of reports; checks wait with their result if it is full.
 const REPORTS_WAITING: usize = 8_192;
-/// Reports that come sooner after others wait so long, to be heard together: little beside the
-/// 100 ms in which they are stored.
+/// Interval in which reports are batched: short compared with the 100 ms in which they are stored.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// A job on its way to a probe.
+/// Job on its way to a probe.
 #[derive(Debug)]
 pub(crate) struct Errand {
     pub(crate) job: Job,
-    /// The slot's place on the timetable; `None` for what is run beside it.
+    /// Position of the slot on the timetable; `None` for jobs beside it.
     pub(crate) handle: Option<Handle>,
-    /// Who waits for the result, once it is stored.
+    /// Caller that waits for the result to be stored.
     pub(crate) reply: Option<oneshot::Sender<CheckResult>>,
-    /// Whether what is to be checked still holds.
+    /// Whether the revision to check is current.
     pub(crate) validity: Validity,
-    /// Dropped after it was reported.
+    /// Guard that is dropped after the report.
     pub(crate) under_way: OneUnderWay,
 }
 
-/// The errands that are under way, from where they are sent until they are reported: while there is
-/// none, the judge has nothing to wait for.
+/// Counter of jobs in progress, from sending to the report. At zero the judge has nothing to wait
+/// for.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay {
     count: AtomicUsize,
     ended: Notify,
 }
 
-/// One errand that is under way until this is dropped.
+/// Guard that counts one job in progress until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OneUnderWay(Arc<UnderWay>);
 
-/// Whether a revision of a monitor still holds: not once it was edited, paused or deleted. Clones
-/// are of the same revision.
+/// Flag that a revision of a monitor is current: not edited, paused or deleted since. Clones share
+/// the flag.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Validity(Arc<AtomicBool>);
 
-/// What the judge hears.
+/// Input of the judge.
 #[derive(Debug)]
 pub(crate) enum Report {
-    /// A check ended, or its slot was skipped.
+    /// Result of an ended or skipped check.
     Result(CheckResult, Option<oneshot::Sender<CheckResult>>),
-    /// Slots that nobody ran.
+    /// Slots without a check.
     Missed(Missed),
-    /// A probe that doubts itself asked its canaries.
+    /// Result of the connectivity check of a suspect probe.
     Canaries(ProbeSlot, Canaries),
 }
 
-/// The checks that ended since cadence last looked. Cadence asks when it needs to know, so that an
-/// ended check wakes nobody.
+/// Checks that ended since cadence last looked. Cadence polls when it needs to know, so that an
+/// ended check wakes no task.
 #[derive(Debug, Default)]
 pub(crate) struct Finished(Mutex<Vec<(Handle, Region)>>);
 
-/// The near end of the lanes for jobs. Cheap to clone.
+/// Sender of jobs. Cheap to clone.
 pub(crate) type Jobs = Lanes<Errand>;
 
-/// The near end of several lanes, one for each thread that works.
+/// Sender of several lanes, one for each checker thread.
 #[derive(Debug)]
 pub(crate) struct Lanes<T>(Arc<[mpsc::Sender<T>]>);
 
-/// Nobody takes what is sent any more.
+/// Error of a lane without a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended;
 
-/// The judge's end of the lane for reports: under load it is woken for many at a time, since each
-/// waking costs as much as a report.
+/// Receiver of reports, which batches them under load, because each wakeup costs as much as a
+/// report.
 pub(crate) struct Paced<T = Report> {
     reports: mpsc::Receiver<T>,
     under_way: Arc<UnderWay>,
-    /// When some were taken last.
+    /// Time of the last batch.
     taken_at: Instant,
 }
 
-/// What came of waiting for reports.
+/// Result of waiting for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// Some were taken.
+    /// Some reports were received.
     Some,
-    /// The last errand ended, and had been reported before.
+    /// The last job ended, and its report was received before.
     NoneNow,
-    /// Nobody reports any more.
+    /// All senders are dropped.
     NoneAnyMore,
 }
 
-/// The two ends of the lanes for jobs, `count` of them.
+/// Creates `count` lanes of jobs.
 pub(crate) fn jobs(count: usize) -> (Jobs, Vec<mpsc::Receiver<Errand>>) {
     let (near, far): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::channel(JOBS_WAITING)).unzip();
     (Lanes(near.into()), far)
 }
 
-/// The two ends of the lane for reports.
+/// Creates the lane of reports.
 pub(crate) fn reports() -> (mpsc::Sender<Report>, mpsc::Receiver<Report>) {
     mpsc::channel(REPORTS_WAITING)
 }
 
 impl<T> Lanes<T> {
-    /// Hands it to the first lane that keeps up, and where none does, to the one with the most
-    /// room; waits where there is none.
+    /// Sends a job to the first lane that is not overloaded, else to the one with the most room.
+    /// Waits if all are full.
     pub(crate) async fn send(&self, job: T) -> Result<(), Ended> {
         let keeps_up = |lane: &&mpsc::Sender<T>| lane.max_capacity() - lane.capacity() < BEHIND;
         let roomiest = || self.0.iter().max_by_key(|lane| lane.capacity());
@@ -122,19 +121,19 @@ impl<T> Lanes<T> {
         lane.send(job).await.map_err(|_| Ended)
     }
 
-    /// Whether a lane has room.
+    /// Returns whether a lane has room.
     pub(crate) fn has_room(&self) -> bool {
         self.0.iter().any(|lane| lane.capacity() > 0)
     }
 
-    /// Ends when a lane has room, or has ended.
+    /// Waits until a lane has room or is closed.
     pub(crate) async fn room(&self) {
         if !self.has_room() {
             let _ = select_all(self.0.iter().map(|lane| Box::pin(lane.reserve()))).await;
         }
     }
 
-    /// Whether nobody takes anything any more.
+    /// Returns whether all lanes are closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.0.iter().all(mpsc::Sender::is_closed)
     }
@@ -151,18 +150,18 @@ impl<T> Paced<T> {
         Self { reports, under_way, taken_at: Instant::now() }
     }
 
-    /// Whether nothing was reported that was not taken, and nothing will be for now.
+    /// Returns whether no report waits and no job is in progress.
     pub(crate) fn is_quiet(&self) -> bool {
         self.under_way.is_none() && self.reports.is_empty()
     }
 
-    /// Whether everything that was reported was taken.
+    /// Returns whether no report waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.reports.is_empty()
     }
 
-    /// Waits for reports and takes as many as there are, `limit` at most. Dropping the future loses
-    /// none.
+    /// Waits for reports and receives as many as there are, up to `limit`. Cancel safe: dropping
+    /// the future loses none.
     pub(crate) async fn take(&mut self, reports: &mut Vec<T>, limit: usize) -> Taken {
         let again_at = self.taken_at + PAUSE;
         let has_time = Instant::now() < again_at && self.reports.len() < limit;
@@ -184,18 +183,19 @@ impl<T> Paced<T> {
 }
 
 impl UnderWay {
-    /// Counts one, until it is dropped.
+    /// Counts a job until the guard is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> OneUnderWay {
         self.count.fetch_add(1, Ordering::Relaxed);
         OneUnderWay(Arc::clone(self))
     }
 
-    /// Whether there is none. What those that were under way reported can be taken then.
+    /// Returns whether no job is in progress. The reports of ended jobs can be received then.
     pub(crate) fn is_none(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Ends when the last one has ended, perhaps one of before; for one who waits.
+    /// Waits until no job is in progress. May return early after an earlier end. Supports one
+    /// waiter.
     pub(crate) async fn ended(&self) {
         self.ended.notified().await;
     }
@@ -210,24 +210,24 @@ impl Drop for OneUnderWay {
 }
 
 impl Validity {
-    /// The revision holds no more.
+    /// Marks the revision as outdated.
     pub(crate) fn end(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it still holds.
+    /// Returns whether the revision is current.
     pub(crate) fn holds(&self) -> bool {
         !self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Finished {
-    /// Notes that a check ended.
+    /// Records that a check ended.
     pub(crate) fn note(&self, handle: Handle, region: Region) {
         self.0.lock().expect("nothing panics while it holds this").push((handle, region));
     }
 
-    /// Takes what was noted, leaving `empty` in its place.
+    /// Takes the ended checks and leaves `empty` in their place.
     pub(crate) fn take(&self, empty: Vec<(Handle, Region)>) -> Vec<(Handle, Region)> {
         std::mem::replace(&mut *self.0.lock().expect("nothing panics while it holds this"), empty)
     }

@@ -1,4 +1,4 @@
-//! The server: boots, runs the pipeline, and answers RPC, `/v1` and the machine's own questions.
+//! The server: boots, runs the pipeline, and serves RPC, `/v1` and operational endpoints.
 
 mod app;
 pub mod auth;

@@ -1,6 +1,6 @@
-//! pipeline: the stages at work, `cadence → check → judge → notify`, as tasks that fetch, call the pure
-//! decisions of `domain`, and save. This file is the handle that the rest of the server holds, and
-//! how the stages start and stop.
+//! pipeline: runs the stages `cadence → check → judge → notify` as tasks that fetch, call the pure
+//! decisions of `domain`, and save. This file has the handle for the rest of the server, and starts
+//! and stops the stages.
 
 mod asked;
 mod cadence;
@@ -44,40 +44,36 @@ use crate::lane::{self, Errand, Finished, Jobs, Paced, UnderWay};
 use crate::observe::metrics::Metrics;
 use crate::operator::Note;
 
-/// Orders and commands that may wait.
+/// Capacity of the queues of orders and commands.
 const ORDERS_WAITING: usize = 256;
-/// Changes of monitors that may be under way at a time; those of one monitor wait for each other.
+/// Maximum number of concurrent changes of monitors. Changes of the same monitor are serialized.
 const CHANGED_AT_A_TIME: usize = 64;
-/// Of the checks that may run at a time, one in so many may be one that somebody asked for: calls
-/// that trigger, however many, hold up no slots.
+/// Manual checks may use one in this many of the concurrent checks, so that they do not delay
+/// scheduled ones.
 const ASKED_FOR_SHARE: usize = 4;
-/// How long a stop waits for checks that still run; their slots are missed ones after that.
+/// Time that a stop waits for running checks. Their slots are recorded as missed after that.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
-/// How long a stop waits for a store that takes nothing: longer than for the checks.
+/// Time that a stop waits for a store that does not accept commits: longer than for the checks.
 const COMMIT_GIVEN_UP_AFTER: Duration = Duration::from_secs(20);
 
-/// What the pipeline is made of.
+/// Dependencies of the pipeline.
 #[derive(Clone)]
 pub struct Parts {
-    /// Time and chance.
     pub ctx: Context,
-    /// Where monitors come from and results go.
     pub store: Store,
-    /// Who runs the checks.
     pub probes: Probes,
-    /// Whom a probe asks that doubts itself.
+    /// Hosts of the connectivity check, for probes under suspicion.
     pub canaries: Vec<TcpCheck>,
-    /// What is counted.
     pub metrics: Metrics,
-    /// Where a monitor runs whose regions were left out.
+    /// Regions of a monitor that names none.
     pub default_regions: Arc<[Region]>,
-    /// Checks that may run at a time.
+    /// Maximum number of concurrent checks.
     pub in_flight_max: usize,
     /// Sends messages about suspect probes to the operator; `None` sends none.
     pub operator: Option<mpsc::Sender<Note>>,
 }
 
-/// The running pipeline, for those who change monitors or ask about them. Cheap to clone.
+/// Handle of the running pipeline, to change monitors and query their state. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     ctx: Context,
@@ -89,15 +85,15 @@ pub struct Pipeline {
     jobs: Jobs,
     places: Arc<Places>,
     under_way: Arc<UnderWay>,
-    /// Whether the judge could store nothing the last time.
+    /// Whether the judge's last commit failed.
     is_stuck: Arc<AtomicBool>,
     changing: Arc<[Mutex<()>; CHANGED_AT_A_TIME]>,
-    /// Places of the checks that somebody asked for.
+    /// Permits of manual checks.
     asked_for: Arc<Semaphore>,
     asked_for_max: u32,
 }
 
-/// The tasks of the pipeline, for the one who stops it.
+/// Handle of the pipeline's tasks, which stops them.
 #[derive(Debug)]
 pub struct Running {
     cadence: JoinHandle<()>,
@@ -106,66 +102,63 @@ pub struct Running {
     checks: TaskTracker,
     stop: CancellationToken,
     give_up: CancellationToken,
-    /// What cannot be committed is given up.
+    /// Abandons what cannot be committed.
     abandon: CancellationToken,
 }
 
-/// What the judge knows of one monitor now.
+/// Current state of one monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorView {
-    /// Its verdict.
     pub status: MonitorStatus,
-    /// Since when.
+    /// Start of the current status.
     pub since: Timestamp,
-    /// The incident that is open.
+    /// Open incident.
     pub incident: Option<IncidentId>,
-    /// Its regions, in the specification's order.
+    /// Regions, in the order of the specification.
     pub regions: Vec<RegionView>,
 }
 
-/// What is known of a monitor in one region.
+/// Current state of a monitor in one region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionView {
-    /// Which region.
     pub region: Region,
-    /// What the region by itself says.
+    /// Status of the region alone.
     pub status: MonitorStatus,
-    /// When its latest check was finished.
+    /// End of the latest check.
     pub checked_at: Option<Timestamp>,
-    /// Whole exchange of its latest check since the process started, in microseconds.
+    /// Total latency of the latest check since the process started, in microseconds.
     pub latency_us: Option<u32>,
-    /// Who serves the region.
+    /// Name of the probe that serves the region.
     pub served_by: String,
 }
 
-/// Why the pipeline cannot do what it is asked.
+/// Error of a pipeline operation.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
-    /// No such monitor runs.
+    /// The monitor does not run.
     #[error("monitor `{0}` does not run")]
     NotFound(MonitorId),
-    /// What is stored of the monitor cannot be run.
+    /// The stored settings of the monitor cannot be run.
     #[error(transparent)]
     Unplannable(#[from] domain::check::Unplannable),
-    /// The store could not be read.
+    /// Reading the store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// There are no threads for the stages.
+    /// Starting a thread for the stages failed.
     #[error("the system gives no thread for checks: {0}")]
     Threads(std::io::Error),
-    /// The judge stores what it heard, and cannot.
+    /// The judge cannot store results at the moment.
     #[error("results cannot be stored at the moment; retry later")]
     Busy,
-    /// Others have all checks made that may be made at a time because somebody asked.
+    /// Too many manual checks are in progress.
     #[error("too many manual checks; retry later")]
     Crowded,
-    /// The server is stopping.
     #[error("the server is stopping; retry when it is back")]
     Stopping,
 }
 
 impl Pipeline {
-    /// Takes up every active monitor that is stored, and starts the stages.
+    /// Loads every active monitor from the store and starts the stages.
     pub async fn start(parts: Parts) -> Result<(Self, Running), PipelineError> {
         let threads = threads::start().map_err(PipelineError::Threads)?;
         let (jobs, jobs_ends) = lane::jobs(threads.len());
@@ -239,9 +232,10 @@ impl Pipeline {
         Ok((this, running))
     }
 
-    /// Does a change of a monitor, its commit and [`Self::changed`] or [`Self::removed`] with it, to
-    /// its end, also where the caller goes away in the middle; changes of one monitor come one after
-    /// the other. So what is stored is what runs.
+    /// Runs a change of a monitor to its end, even if the caller is dropped. The change includes
+    /// its commit and [`Self::changed`] or [`Self::removed`].
+    ///
+    /// Changes of one monitor are serialized, so that the stored revision is the one that runs.
     pub async fn change<T: Send + 'static>(
         &self,
         monitor: MonitorId,
@@ -255,8 +249,8 @@ impl Pipeline {
         tokio::spawn(whole).await.map_err(|_| PipelineError::Stopping)
     }
 
-    /// Takes up a monitor that was just created or edited and is committed. Returns when cadence
-    /// and judge hold the new revision: nothing of the one before starts after.
+    /// Loads a monitor that was created or edited and is committed. Returns when cadence and judge
+    /// have the new revision: no check of the old one starts after that.
     pub async fn changed(&self, monitor: &Monitor) -> Result<(), PipelineError> {
         if !monitor.settings.active {
             return self.paused(monitor).await;
@@ -266,14 +260,16 @@ impl Pipeline {
         self.order(|done| Order::Put { entry, first: First::AtOnce, done }).await
     }
 
-    /// Drops a monitor whose deletion is committed; its incident closes.
+    /// Removes a monitor whose deletion is committed. Closes its incident.
     pub async fn removed(&self, monitor: MonitorId) -> Result<(), PipelineError> {
         self.order(|done| Order::Remove { monitor, done }).await?;
         self.tell(|done| Command::Forget { monitor, done }).await
     }
 
-    /// Closes an incident because a person says that it is over, and returns when that is committed.
-    /// One that is closed stays as it is. To be called within [`Self::change`].
+    /// Closes an incident at a person's request, and returns when that is committed. Closing a
+    /// closed incident has no effect.
+    ///
+    /// Must be called within [`Self::change`].
     pub async fn resolved(
         &self,
         monitor: MonitorId,
@@ -282,7 +278,7 @@ impl Pipeline {
         self.tell(|done| Command::Resolve { monitor, incident, done }).await
     }
 
-    /// Who runs the checks.
+    /// Returns the probes that run the checks.
     pub const fn probes(&self) -> &Probes {
         &self.probes
     }
@@ -337,7 +333,7 @@ impl Pipeline {
     }
 }
 
-/// Those who check, one on each thread with its lane.
+/// Spawns a checker for each lane, on the thread of that lane.
 fn checking(
     checkers: &Arc<Checkers>,
     threads: &[Thread],
@@ -350,11 +346,14 @@ fn checking(
 }
 
 impl Running {
-    /// Stops the stages in the order of the flow, so that nothing that was heard is lost: no more
-    /// slots, then no more checks, then the last commit. Slots whose check did not start or end by
-    /// then are recorded as missed. Whoever asks a [`Pipeline`] after this hears that the server is
-    /// stopping. Where the store takes nothing any more, what was heard is given up in the end: a
-    /// process that is asked to stop does stop.
+    /// Stops the stages in the order of the flow, so that no recorded result is lost. First the
+    /// slots stop, then the checks, then the last commit is made.
+    ///
+    /// Slots whose check did not start or end by then are recorded as missed. Calls of a
+    /// [`Pipeline`] fail with [`PipelineError::Stopping`] from now on.
+    ///
+    /// If the store accepts no commit, its results are abandoned after a while, so that the process
+    /// does stop.
     pub async fn stop(self) {
         let abandon = self.abandon.clone();
         let given_up = async {
@@ -370,7 +369,7 @@ impl Running {
 
     async fn in_order(self) {
         self.cadence.abort();
-        // An aborted task ends with an error that says just that.
+        // An aborted task returns an error, which is expected.
         let _ = self.cadence.await;
         self.stop.cancel();
         for checkers in self.checkers {

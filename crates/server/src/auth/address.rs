@@ -1,5 +1,5 @@
-//! Where a call came from. What proxies say of it is believed from those that the operator named,
-//! and from nobody else (design §6): anybody can write a header.
+//! Client address of a request. Forwarding headers are trusted only from the operator's proxies
+//! (design §6), because anyone can send them.
 
 use std::net::IpAddr;
 
@@ -7,11 +7,11 @@ use http::HeaderMap;
 use ipnet::IpNet;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
-/// Most hops that are looked at; a chain of proxies that an operator named is shorter.
+/// Maximum number of hops that are read; chains of trusted proxies are shorter.
 const HOPS_MAX: usize = 32;
 
-/// The address of the caller whose connection comes from `peer`: that itself, or, where it is a
-/// trusted proxy, the last address of `X-Forwarded-For` that is not one.
+/// Returns the client address of a connection from `peer`. If `peer` is a trusted proxy, this is
+/// the last address of `X-Forwarded-For` that is not one.
 pub(super) fn caller(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let mut address = peer;
     if !is_trusted(address, trusted) {
@@ -20,7 +20,7 @@ pub(super) fn caller(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Ip
     let lines = headers.get_all(FORWARDED_FOR).iter().rev();
     let hops = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.rsplit(','));
     for hop in hops.take(HOPS_MAX) {
-        // What a trusted proxy wrote is an address; anything else ends what can be believed.
+        // Trusted proxies write addresses. Anything else ends the trusted part.
         let Ok(before) = hop.trim().parse() else { break };
         address = before;
         if !is_trusted(address, trusted) {
@@ -30,12 +30,12 @@ pub(super) fn caller(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Ip
     address
 }
 
-/// Whether a proxy wrote whom it forwards.
+/// Returns whether a proxy added a forwarding header.
 pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
     headers.contains_key(FORWARDED_FOR)
 }
 
-/// Whether this is one of the proxies that the operator named.
+/// Returns whether the address belongs to a trusted proxy.
 pub(super) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address.to_canonical()))
 }

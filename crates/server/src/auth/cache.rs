@@ -1,5 +1,5 @@
-//! What is known of keys for at most a second, so that a call does not wait for the store. A
-//! revocation by another process is seen when the second is over, one of this process at once.
+//! Caches key lookups for at most a second, so that calls do not wait for the store. A revocation
+//! in another process takes effect within that second, one in this process immediately.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -10,19 +10,20 @@ use store::{ApiKey, KeyHash, Workspace};
 
 use super::{Caller, Refused};
 
-/// For how long an answer of the store holds (issue 3: within a second).
+/// Lifetime of a cached lookup (issue 3: within a second).
 const HOLDS: Duration = Duration::from_millis(900);
-/// For how long a key that held is known to have held: its caller is no guesser, whatever others at
-/// the same address do.
+/// Time that a valid key is remembered. Its caller is not guessing keys, whatever others at the
+/// same address do.
 const KNOWN: Duration = Duration::from_mins(10);
-/// Most keys that are remembered; past it all are forgotten, which costs one look-up each.
+/// Maximum number of cached keys. The cache is cleared when it is full, which costs one lookup per
+/// key.
 const KEYS_MAX: usize = 16_384;
 
-/// What the store said of a hash: a key, or that there is none.
+/// Result of looking up a hash: a key, or the absence of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Verdict(Option<Known>);
 
-/// What the store said of a key.
+/// Stored properties of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Known {
     caller: Caller,
@@ -31,24 +32,24 @@ struct Known {
     is_revoked: bool,
 }
 
-/// What is remembered of a hash.
+/// Result of a cache lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Remembered {
-    /// What the store said a moment ago.
+    /// The cached lookup is still valid.
     Now(Verdict),
-    /// That it held a while ago; the store has to be asked again.
+    /// The key was valid a while ago; the store must be asked again.
     Before,
-    /// Nothing.
+    /// The hash is not cached.
     No,
 }
 
-/// Verdicts by the hash of the key, with the time they were read.
+/// Cached lookups by the hash of the key, with their times.
 #[derive(Debug, Default)]
 pub(super) struct Cache(RwLock<Entries>);
 
 #[derive(Debug, Default)]
 struct Entries {
-    /// Counts what was forgotten: an answer read before is too old to be remembered.
+    /// Number of removals. A lookup that began before the last removal must not be cached.
     generation: u64,
     by_hash: HashMap<KeyHash, (Verdict, Timestamp)>,
 }
@@ -69,7 +70,7 @@ impl Verdict {
         }))
     }
 
-    /// Who calls at `now`, or why the key is refused.
+    /// Returns the caller at `now`, or the reason that the key is rejected.
     pub(super) fn caller(&self, now: Timestamp) -> Result<(Caller, Arc<Workspace>), Refused> {
         let known = self.0.as_ref().ok_or(Refused::Unknown)?;
         if known.is_revoked {
@@ -96,7 +97,7 @@ impl Cache {
         if verdict.caller(now).is_ok() { Remembered::Before } else { Remembered::No }
     }
 
-    /// To be asked before the store is, and given to [`Self::put`].
+    /// Returns the generation to read before the store is queried, for [`Self::put`].
     pub(super) fn generation(&self) -> u64 {
         self.read().generation
     }

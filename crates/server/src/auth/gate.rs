@@ -1,5 +1,5 @@
-//! The gate: the layer before the protocols, so that neither streams nor GET pass it. Refusals are
-//! answered in the caller's protocol; who passes is put into the request as [`Caller`].
+//! Authentication layer in front of the protocols, so that neither streams nor GET bypass it.
+//! Errors are sent in the caller's protocol; accepted requests carry a [`Caller`].
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::connection::Connection;
 use crate::edge::{Intake, Protocol};
 use crate::observe::metrics::Metrics;
 
-/// The address at the other end of a connection; whoever accepts it puts it into the requests.
+/// Remote address of a connection; the listener adds it to the requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-/// What the gate needs: whom to ask, and where refusals are counted.
+/// Dependencies of the layer: the authenticator, and the metrics of rejections.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     pub(crate) auth: Arc<Auth>,
@@ -28,9 +28,10 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// The layer before the RPC. Health and the contract's description are open to everybody; a
-    /// read key passes to methods without side effects only (spec §5.5). That a method is unknown is
-    /// told only to callers who have a key.
+    /// Authenticates RPC requests. Health and reflection need no key; a read key may call only
+    /// methods without side effects (spec §5.5).
+    ///
+    /// Only callers with a key learn that a method is unknown.
     pub(crate) async fn before_rpc(
         State(gate): State<Self>,
         request: Request,
@@ -55,7 +56,7 @@ impl Gate {
             Err(error) => return refused(error, &request),
         };
         let error = match method {
-            // What the contract does not have, nobody behind this layer is asked for.
+            // Methods that are not in the contract have no handler.
             None => rpc::unknown_method(path),
             Some(it) if it.reads_only || admitted.caller.scope.may_write() => {
                 return admitted.run(request, next).await;
@@ -67,7 +68,7 @@ impl Gate {
         response
     }
 
-    /// The layer before `/v1`, whose routes decide by themselves what a read key may do.
+    /// Authenticates `/v1` requests. The routes decide what a read key may do.
     pub(crate) async fn before_v1(
         State(gate): State<Self>,
         request: Request,
@@ -92,7 +93,7 @@ impl Admitted {
         request.extensions_mut().insert(self.workspace);
         let mut response = next.run(request).await;
         self.standing.write(response.headers_mut());
-        // The key stands in a header of ours, which no cache on the way knows to tell callers apart by.
+        // The key is in a custom header, which caches do not use to separate callers.
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
     }
@@ -103,8 +104,8 @@ fn peer(request: &Request) -> IpAddr {
     peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0)
 }
 
-/// Whether the method with this path needs no key: health is asked by load balancers, and what
-/// reflection tells is public anyway.
+/// Returns whether the method at this path needs no key. Load balancers query health, and
+/// reflection reveals only public data.
 fn is_public(path: &str) -> bool {
     [
         "/grpc.health.v1.Health/",
@@ -115,7 +116,7 @@ fn is_public(path: &str) -> bool {
     .any(|service| path.starts_with(service))
 }
 
-/// Whether a path has the form `/package.Service/Method`; others are nobody's.
+/// Returns whether a path has the form `/package.Service/Method`.
 fn looks_like_a_method(path: &str) -> bool {
     let Some((service, method)) = path.get(1..).and_then(|path| path.split_once('/')) else {
         return false;

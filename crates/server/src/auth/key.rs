@@ -1,32 +1,31 @@
-//! The text of a key: `aloft_<id>_<256 bits><checksum>`, in the alphabet of identifiers. The
-//! checksum tells a damaged key from an unknown one before anything is looked up. What is stored is
-//! the SHA-256 of the text; the text itself is shown once.
+//! Text of a key: `aloft_<id>_<256 bits><checksum>`, in the alphabet of IDs. The checksum
+//! distinguishes a damaged key from an unknown one without a lookup. Only the SHA-256 of the text
+//! is stored; the text is shown once.
 
 use rules::{KeyId, Secret};
 use sha2::{Digest as _, Sha256};
 use store::KeyHash;
 
-/// Crockford's base 32 in lower case, as in identifiers.
+/// Crockford's base 32 in lower case, as in IDs.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const PREFIX: &str = "aloft_";
-/// 13 digits of an identifier.
+/// 13 digits of an ID.
 const ID_CHARS: usize = 13;
 /// 52 digits of 5 bits hold 256 bits.
 const SECRET_CHARS: usize = 52;
-/// 6 digits: one damaged key in 2³⁰ is looked up.
+/// 6 digits: one damaged key in 2³⁰ passes the checksum.
 const CHECKSUM_CHARS: usize = 6;
 const KEY_CHARS: usize = PREFIX.len() + ID_CHARS + 1 + SECRET_CHARS + CHECKSUM_CHARS;
 
-/// A key that is whole: who it says it is, and the hash that a stored row is compared with.
+/// Well-formed key: its ID, and the hash to compare with the stored one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PresentedKey {
-    /// The identifier it carries.
     pub id: KeyId,
-    /// What is stored of its text.
+    /// Hash of its text.
     pub hash: KeyHash,
 }
 
-/// The text of a new key with this identifier and this chance.
+/// Returns the text of a new key with this ID and random secret.
 pub fn compose(id: KeyId, secret: &[u8; 32]) -> Secret<String> {
     let id = id.to_string();
     let digits = id.strip_prefix(KeyId::PREFIX).expect("an identifier begins with its prefix");
@@ -40,7 +39,8 @@ pub fn compose(id: KeyId, secret: &[u8; 32]) -> Secret<String> {
     Secret::new(text)
 }
 
-/// Reads a key; `None` where it is damaged or no key of ours. Looks nothing up.
+/// Parses a key. Returns `None` if it is damaged or not a key of this format. Does not query the
+/// store.
 pub fn read(text: &[u8]) -> Option<PresentedKey> {
     if text.len() != KEY_CHARS || !text.is_ascii() {
         return None;
@@ -60,7 +60,7 @@ pub fn read(text: &[u8]) -> Option<PresentedKey> {
     Some(PresentedKey { id, hash: KeyHash::of(text) })
 }
 
-/// Writes the first `count` digits of 5 bits of `bytes`; past its end there are zeros.
+/// Appends the first `count` digits of 5 bits of `bytes`, padded with zeros.
 fn push_digits(text: &mut String, bytes: &[u8], count: usize) {
     for digit in 0..count {
         let (byte, offset) = (digit * 5 / 8, digit * 5 % 8);

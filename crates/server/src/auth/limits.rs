@@ -1,5 +1,5 @@
-//! How much one caller may ask: calls per key, failed calls per address, and what strangers may try at
-//! status pages (design §6). Refusals of calls say when to come back.
+//! Rate limits: calls per key, failed calls per address, and attempts of unauthenticated visitors
+//! at status pages (design §6). Rejections of calls include the time to retry.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -26,7 +26,7 @@ const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 type Buckets<Key> =
     RateLimiter<Key, DashMapStateStore<Key>, ContextClock, StateInformationMiddleware>;
 
-/// The limits of one server, and how far everybody is from them.
+/// Rate limits of one server, with their current state.
 #[derive(Debug)]
 pub(crate) struct Limits {
     ctx: Context,
@@ -34,11 +34,11 @@ pub(crate) struct Limits {
     burst: NonZeroU32,
     calls: Buckets<KeyId>,
     failures: Buckets<IpAddr>,
-    /// Addresses past their limit of failures, until when.
+    /// Blocked addresses with the end of each block.
     blocked: Mutex<HashMap<IpAddr, Timestamp>>,
 }
 
-/// How far from its limit a key is after a call.
+/// Rate limit status of a key after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     limit: u32,
@@ -46,7 +46,7 @@ pub(crate) struct Standing {
     reset_seconds: u32,
 }
 
-/// How often strangers may try something: each key is counted for itself.
+/// Rate limit of attempts by unauthenticated clients, per key.
 #[derive(Debug)]
 pub(crate) struct Tries<Key: Hash + Eq + Clone>(Buckets<Key>);
 
@@ -98,7 +98,7 @@ impl Limits {
         }
     }
 
-    /// Counts a call from this address whose key was refused.
+    /// Counts a call from this address whose key was rejected.
     pub(super) fn failed(&self, address: IpAddr) -> Result<(), rpc::Error> {
         let network = network(address);
         let Err(not_until) = self.failures.check_key(&network) else { return Ok(()) };
@@ -107,7 +107,7 @@ impl Limits {
         Err(too_many_failures(wait))
     }
 
-    /// Whether a key that is not known yet may be looked up for this address.
+    /// Checks whether an uncached key may be looked up for this address.
     pub(super) fn may_look_up(&self, address: IpAddr) -> Result<(), rpc::Error> {
         let now = self.ctx.now();
         match self.blocked().get(&network(address)) {
@@ -129,25 +129,28 @@ impl Limits {
 }
 
 impl<Key: Hash + Eq + Clone> Tries<Key> {
-    /// So many at once, and as many more as `within` has room for. Panics where `within` is nothing.
+    /// Creates a limiter that allows `at_once` attempts in a burst, and as many again in each
+    /// `within`.
+    ///
+    /// Panics if `within` is zero.
     pub(crate) fn new(ctx: &Context, at_once: NonZeroU32, within: Duration) -> Self {
         let quota = Quota::with_period(within / at_once.get()).expect("a time that is not over");
         Self(buckets(quota.allow_burst(at_once), ctx))
     }
 
-    /// Counts a try; whether it may be made.
+    /// Counts an attempt and returns whether it is allowed.
     pub(crate) fn may(&self, key: &Key) -> bool {
         self.0.check_key(key).is_ok()
     }
 
-    /// Forgets whom nothing is held against any more.
+    /// Removes the keys that are at no limit any more.
     pub(crate) fn tidy(&self) {
         self.0.retain_recent();
     }
 }
 
 impl Standing {
-    /// Tells the caller, in the headers of the answer.
+    /// Adds the rate limit headers to a response.
     pub(crate) fn write(self, headers: &mut HeaderMap) {
         headers.insert(LIMIT, HeaderValue::from(self.limit));
         headers.insert(REMAINING, HeaderValue::from(self.remaining));
@@ -164,7 +167,8 @@ fn too_many_failures(wait: Duration) -> rpc::Error {
     rpc::resource_exhausted("too many calls with an unknown key from this address", wait)
 }
 
-/// An IPv6 customer has a whole /64: it counts as one address.
+/// Returns the address that limits count for. An IPv6 /64 counts as one address, because each
+/// customer has one.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),

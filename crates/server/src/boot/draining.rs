@@ -1,5 +1,5 @@
-//! The end of what a connection is sent: whoever takes nothing of it within a time is let go, so that
-//! responses nobody reads are not held in memory.
+//! Write timeout of connections: closes a connection whose client reads nothing for a while, so
+//! that unread responses do not stay in memory.
 
 use std::io;
 use std::pin::Pin;
@@ -9,22 +9,22 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A connection that breaks where the other end takes nothing for too long.
+/// Connection that fails if a write makes no progress for too long.
 #[derive(Debug)]
 pub(super) struct Draining<Io> {
     io: Io,
     within: Duration,
-    /// Until when something must be taken; `None` while nothing waits.
+    /// Deadline of the current write; `None` while nothing waits.
     until: Option<Pin<Box<Sleep>>>,
 }
 
 impl<Io> Draining<Io> {
-    /// Gives the other end this time for each piece.
+    /// Limits the time of each write to `within`.
     pub(super) const fn within(io: Io, within: Duration) -> Self {
         Self { io, within, until: None }
     }
 
-    /// What came of sending something.
+    /// Applies the deadline to the result of a write.
     fn paced<T>(
         &mut self,
         task: &mut Context<'_>,

@@ -1,24 +1,24 @@
-//! The environment: the variables that settings are read from, and a word on those that only look
-//! like one. What a setting means belongs to `config`.
+//! Environment variables: reads those of settings, and warns of similar names. `config` decides
+//! what a setting means.
 
 use crate::config::{SETTINGS, Setting};
 
 /// Variable that names the configuration file.
 pub(super) const FILE: &str = "ALOFT_CONFIG";
-/// What variables of ours begin with.
+/// Prefix of all our variables.
 const OURS: &str = "ALOFT_";
-/// Those of the project's own tools and tests, which are no settings.
+/// Prefixes of the project's own tools and tests, which are not settings.
 const TOOLS: [&str; 3] = ["ALOFT_TOOLS_", "ALOFT_TEST_", "ALOFT_SIMULATION_"];
 
-/// What a variable of the environment is set to; commands that are no server ask for theirs here too.
+/// Returns the value of an environment variable. Commands other than the server use this too.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Says which variables look like settings and are none, so that a slip of the pen is found. They
-/// are not refused as keys of the file are: orchestrators put variables of their own beside ours,
-/// such as `ALOFT_SERVICE_HOST` where a service is called `aloft`.
+/// Warns of variables that look like settings but are not, to reveal typos. They are not rejected
+/// like unknown keys of the file. Orchestrators set variables with the same prefix, such as
+/// `ALOFT_SERVICE_HOST` for a service named `aloft`.
 pub(super) fn warn_of_strangers() {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for name in strangers(names) {

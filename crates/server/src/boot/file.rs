@@ -1,23 +1,22 @@
-//! The configuration file: the one that was named, or the one that is found. What stands in it belongs to
-//! `config`.
+//! Finds and reads the configuration file. `config` parses it.
 
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 use crate::config::{ConfigError, Origin};
 
-/// The file that is taken where there is one and none was named.
+/// Name of the configuration file that is used if none is given.
 const FILE_NAME: &str = "aloft.toml";
 
-/// The file that somebody named.
+/// Reads the file that the user named.
 pub(super) fn read(path: &Path) -> Result<(PathBuf, String), ConfigError> {
     let path = of_here(path)?;
     let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
     Ok((path, text))
 }
 
-/// Makes the path of a setting absolute: relative ones of a file begin at its folder, all others at
-/// the current one. Nothing stays nothing.
+/// Makes the path of a setting absolute. Paths in a file are relative to its folder, all others to
+/// the current folder. An empty path stays empty.
 pub(super) fn absolute(text: &str, origin: &Origin) -> Result<String, ConfigError> {
     if text.is_empty() {
         return Ok(String::new());
@@ -29,7 +28,7 @@ pub(super) fn absolute(text: &str, origin: &Origin) -> Result<String, ConfigErro
     Ok(path.display().to_string())
 }
 
-/// A path, absolute and without `.` and needless slashes; without `..` too if it exists.
+/// Returns an absolute path without `.` and redundant slashes, and without `..` if it exists.
 fn of_here(path: &Path) -> Result<PathBuf, ConfigError> {
     let path = std::path::absolute(path).map_err(|error| unreadable(path, &error))?;
     if path.components().any(|part| part == Component::ParentDir)
@@ -40,11 +39,12 @@ fn of_here(path: &Path) -> Result<PathBuf, ConfigError> {
     Ok(path.components().collect())
 }
 
-/// The file of the current folder, or else of the data folder, where there is one.
+/// Returns the file in the current folder, else the one in the data folder, if there is one.
 pub(super) fn find(data: &str) -> Result<Option<(PathBuf, String)>, ConfigError> {
     let here = of_here(Path::new(FILE_NAME))?;
     let text = fs::read_to_string(&here);
-    // Nobody named this folder: one that is closed to us, as another user's is, has nothing for us.
+    // The current folder is only a default. If it is not accessible, such as another user's, skip
+    // it.
     let is_closed = fs::metadata(&here).is_err_and(|error| is_denied(&error));
     if let Some(text) = there(&here, text, is_closed)? {
         return Ok(Some((here, text)));
@@ -54,8 +54,8 @@ pub(super) fn find(data: &str) -> Result<Option<(PathBuf, String)>, ConfigError>
     Ok(text.map(|text| (beside, text)))
 }
 
-/// What stands in a file that nobody named, where there is one. Of a folder that `is_closed` nothing can be
-/// said; a file that is there and cannot be read is an error, because settings would be left out silently.
+/// Reads a default file, if there is one. Skips a folder that `is_closed`. A file that exists and
+/// cannot be read is an error, because its settings would be ignored silently.
 fn there(
     path: &Path,
     read: io::Result<String>,
@@ -72,7 +72,7 @@ fn is_denied(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
 }
 
-/// Whether there is no such file, also because there is no such folder.
+/// Returns whether the file or its folder does not exist.
 fn is_nowhere(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -85,7 +85,7 @@ fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
 mod tests {
     use super::*;
 
-    // Whoever runs the tests may be let in everywhere, so what the system said is put in here.
+    // Tests may run as root, which can read everything, so inject the system's error.
     #[test]
     fn a_closed_folder_has_no_settings_and_a_closed_file_is_an_error() {
         let denied = || Err(io::ErrorKind::PermissionDenied.into());

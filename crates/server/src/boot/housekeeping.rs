@@ -1,6 +1,5 @@
-//! What a running server does beside its work, every few seconds: writes down when keys were used,
-//! forgets limits that nobody is near, gathers results into the history, writes the windows of maintenance
-//! ahead, and takes away what is past its time.
+//! Background tasks of a running server, every few seconds. They store when keys were last used,
+//! evict limits and compact results. They also plan recurring maintenance and delete expired data.
 
 use std::time::Duration;
 
@@ -9,12 +8,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 
-/// Time between two rounds.
+/// Interval between two rounds.
 const EVERY: Duration = Duration::from_secs(10);
-/// Rounds between two looks for what is past its time.
+/// Rounds between two deletions of expired data.
 const RETENTION_ROUNDS: u32 = 30;
 
-/// Works until `stop`.
+/// Runs until `stop` is cancelled.
 pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToken) {
     let keep = kept(results_for);
     for round in 0_u32.. {
@@ -46,13 +45,13 @@ pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToke
     }
 }
 
-/// What is seen of a check is kept no longer than its result.
+/// Returns the retention policy. Evidence of a check is kept no longer than its result.
 fn kept(results: Duration) -> KeepFor {
     let usual = KeepFor::default();
     KeepFor { results, evidence: usual.evidence.min(results), ..usual }
 }
 
-/// In small steps, between which others write.
+/// Deletes expired data in small steps, between which others can write.
 async fn prune(app: &App, keep: KeepFor, stop: &CancellationToken) -> Result<(), StoreError> {
     while !stop.is_cancelled() {
         let pruned = app.store.retention().step(keep, app.ctx.now()).await?;
@@ -76,13 +75,13 @@ async fn prune(app: &App, keep: KeepFor, stop: &CancellationToken) -> Result<(),
     Ok(())
 }
 
-/// Writes the windows of recurring maintenance ahead.
+/// Creates upcoming windows of recurring maintenance.
 async fn plan_ahead(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
     while !stop.is_cancelled() && app.store.maintenances().extend(app.ctx.now()).await? {}
     Ok(())
 }
 
-/// Moves results into the history until only those of the last minutes are left.
+/// Compacts results into the history, except those of the last minutes.
 async fn gather(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
     while !stop.is_cancelled() {
         let gathered = app.store.history().gather().await?;

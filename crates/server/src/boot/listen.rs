@@ -1,6 +1,6 @@
-//! Accepts connections and speaks HTTP/1.1 and HTTP/2 on one port, in clear text or in TLS; which of
-//! the two is told by the first bytes. Past the most connections that there may be, the one that was idle
-//! longest is closed. What is answered belongs to the router.
+//! Accepts connections and serves HTTP/1.1 and HTTP/2 on one port, in plain text or TLS. The first
+//! bytes decide between the two versions. At the connection limit, the connection that was idle
+//! longest is closed. The router handles the requests.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -30,41 +30,40 @@ use crate::auth::Peer;
 use crate::connection::{Connection, Place, Places, Taken};
 use crate::domains::{ACME_TLS, Entrance};
 
-/// Longest time until a connection says what it speaks, and until the headers of a request have come.
+/// Timeout for the first bytes of a connection, and for the headers of a request.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
-/// Longest time until a client takes something of what it is sent.
+/// Timeout of a write to a client.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
-/// For how long a browser that was answered in TLS asks in nothing else (RFC 6797): a day, because a
-/// domain may move to somebody who has no certificate for it.
+/// Value of `Strict-Transport-Security` (RFC 6797). One day, because a domain may move to an owner
+/// without a certificate for it.
 const STRICT: HeaderValue = HeaderValue::from_static("max-age=86400");
-/// Longest time that calls under way have to end once the server stops.
+/// Time that calls in progress have to end when the server stops.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
-/// Pause after the system refused a connection, most often for want of file handles.
+/// Pause after a failed accept, usually for lack of file descriptors.
 const REFUSED_PAUSE: Duration = Duration::from_millis(50);
-/// Calls that one HTTP/2 connection may have under way.
+/// Maximum number of concurrent calls on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
-/// Bytes that one HTTP/2 call, and one connection, may send before they are read: they are held in memory.
+/// Flow-control window of an HTTP/2 stream and of a connection. Bytes within it are buffered in
+/// memory.
 const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 512 * 1024;
-/// Time after which a silent HTTP/2 connection is asked whether it lives.
+/// Silence after which an HTTP/2 connection is pinged.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// What is served on a port.
+/// Settings of a listener.
 #[derive(Clone)]
 pub(super) struct Serving {
-    /// What is answered.
     pub(super) router: Router,
-    /// How requests come in.
     pub(super) entrance: Entrance,
-    /// Holds the handshakes of TLS; `None` in the clear.
+    /// Acceptor of TLS handshakes; `None` for plain text.
     pub(super) acceptor: Option<TlsAcceptor>,
-    /// Longest time that a handshake may take.
+    /// Timeout of a handshake.
     pub(super) handshake_within: Duration,
-    /// Places for connections, those in a handshake among them.
+    /// Connection limits, which count connections during the handshake too.
     pub(super) places: Arc<Places>,
 }
 
-/// Serves until `stop`, then lets the calls under way end.
+/// Serves until `stop` is cancelled, then waits for calls in progress.
 pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: CancellationToken) {
     let server = builder();
     let connections = GracefulShutdown::new();
@@ -100,7 +99,7 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
     }
 }
 
-/// Accepts the next connection that has a place. Refused ones are closed.
+/// Accepts the next connection within the limits. Closes rejected ones.
 async fn accepted(
     listener: &TcpListener,
     places: &Arc<Places>,
@@ -117,7 +116,7 @@ async fn accepted(
     }
 }
 
-/// Answers on one connection until it ends, or the server stops.
+/// Serves one connection until it ends or the server stops.
 async fn talk<S>(
     stream: TcpStream,
     tls: Option<(TlsAcceptor, Duration)>,
@@ -136,7 +135,7 @@ where
     };
     let handshake = timeout(handshake_within, acceptor.accept(draining(stream))).await;
     let stream = handshake.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-    // Who looks for a challenge of ACME has seen it now and says nothing (RFC 8737 §3).
+    // An ACME validator has read the challenge certificate by now and sends nothing (RFC 8737 §3).
     if stream.get_ref().1.alpn_protocol() == Some(ACME_TLS) {
         return Ok(());
     }
@@ -148,7 +147,7 @@ fn draining(stream: TcpStream) -> Draining<TcpStream> {
     Draining::within(stream, TAKEN_WITHIN)
 }
 
-/// The router, for calls of one peer.
+/// Returns the router for requests of one peer.
 fn from(
     peer: Peer,
     connection: &Connection,
@@ -206,7 +205,7 @@ mod tests {
 
     const ASKED: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 
-    /// Nothing, to one at a time.
+    /// Creates a plain-text listener that serves nothing, with one connection at a time.
     fn in_the_clear() -> Serving {
         Serving {
             router: Router::new(),
@@ -230,7 +229,7 @@ mod tests {
         for _ in 0..3 {
             let mut silent = TcpStream::connect(address).await.unwrap();
             let mut nothing = Vec::new();
-            // The end, or a reset where the system is quicker than the other end.
+            // Either the end or a reset, if the operating system is faster than the peer.
             let _ = silent.read_to_end(&mut nothing).await;
             assert!(nothing.is_empty(), "nothing was said to who says nothing");
         }
@@ -250,7 +249,7 @@ mod tests {
 
     #[tokio::test]
     async fn past_the_most_connections_the_idle_one_closes() {
-        // issue 3: no cap on connections; issue 16, point 1: who is idle makes room
+        // issue 3: no cap on connections; issue 16, point 1: idle connections make room
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
@@ -262,7 +261,7 @@ mod tests {
         let mut second = TcpStream::connect(address).await.unwrap();
         asks(&mut second).await;
         let mut nothing = Vec::new();
-        // The end, or a reset.
+        // Either the end or a reset.
         let _ = first.read_to_end(&mut nothing).await;
         assert!(nothing.is_empty());
         asks(&mut second).await;

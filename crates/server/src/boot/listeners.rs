@@ -1,5 +1,5 @@
-//! The addresses that a server answers on: in the clear, in TLS, and in the clear for those who are sent
-//! to TLS. Each is taken before anything starts, so that an address that is not free ends the start.
+//! Listeners of a server: plain text, TLS, and plain text that redirects to TLS. All addresses are
+//! bound before anything starts, so that an address in use prevents the start.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,21 +19,21 @@ use crate::config::Settings;
 use crate::connection::Places;
 use crate::domains::Entrance;
 
-/// Longest time that a handshake of TLS may take.
+/// Timeout of a TLS handshake.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
-/// Where a server answers.
+/// Addresses of a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Addresses {
-    /// In the clear.
+    /// Address for plain text.
     pub(super) plain: SocketAddr,
-    /// In TLS.
+    /// Address for TLS.
     pub(super) tls: Option<SocketAddr>,
-    /// In the clear, for those who are sent to TLS.
+    /// Address for plain text that redirects to TLS.
     pub(super) redirecting: Option<SocketAddr>,
 }
 
-/// Addresses that were taken.
+/// Bound listeners.
 pub(super) struct Listeners {
     plain: TcpListener,
     tls: Option<TcpListener>,
@@ -42,7 +42,7 @@ pub(super) struct Listeners {
 }
 
 impl Addresses {
-    /// Where a browser on this machine finds the server.
+    /// Returns the URL of the server for a browser on this machine.
     pub(super) fn own(&self) -> String {
         if self.plain.ip().is_unspecified() {
             return format!("http://localhost:{}", self.plain.port());
@@ -50,7 +50,7 @@ impl Addresses {
         format!("http://{}", self.plain)
     }
 
-    /// Says where the server answers.
+    /// Logs the addresses of the server.
     pub(super) fn tell(&self) {
         let Self { plain, tls, redirecting } = self;
         tracing::info!(server.address = %plain, "answering on http://{plain}");
@@ -64,7 +64,7 @@ impl Addresses {
 }
 
 impl Listeners {
-    /// Takes the addresses of the settings.
+    /// Binds the addresses of the settings.
     pub(super) async fn bind(settings: &Settings) -> Result<Self, BootError> {
         let tls = settings.domains.tls.as_ref();
         let (plain, plain_at) = bind(settings.listen, "--listen").await?;
@@ -83,8 +83,9 @@ impl Listeners {
         Ok(Self { plain, tls, redirecting, addresses })
     }
 
-    /// Serves on all of them until `stop`, each with its part of the connections there may be, so that
-    /// strangers in front leave room for callers behind. Handshakes are held with `config`.
+    /// Serves on all listeners until `stop` is cancelled. Each has its share of the connection
+    /// limit, so that the public listeners leave room for API callers. `config` has the TLS
+    /// settings.
     pub(super) async fn serve(
         self,
         router: Router,

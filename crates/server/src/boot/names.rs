@@ -1,5 +1,4 @@
-//! The names that a server answers to: what it knows of custom domains, their certificates, and the tasks
-//! that keep both.
+//! Host names of a server: custom domains, their certificates, and the tasks that renew both.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use crate::app::App;
 use crate::config::{Settings, TlsSettings};
 use crate::domains::{self, Certificates, Domains, Keeper, KeeperParts};
 
-/// Names and their certificates.
+/// Custom domains and their certificates.
 pub(super) struct Names {
     pub(super) domains: Arc<Domains>,
     pub(super) certificates: Arc<Certificates>,
@@ -20,8 +19,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Knows nothing yet. The ACME server is the operator's choice, as a mail server is: the egress policy
-    /// does not hold for it.
+    /// Creates an empty set. The operator chooses the ACME server, as with the mail server, so the
+    /// egress policy does not apply to it.
     pub(super) fn open(settings: &Settings, network: &probe::Settings) -> Self {
         let certificates = Arc::<Certificates>::default();
         let asked = probe::Names::new(network);
@@ -31,7 +30,8 @@ impl Names {
         Self { domains: Arc::new(domains), certificates, tls, network }
     }
 
-    /// Shows the certificates there are, and starts to keep them and the domains until `stop`.
+    /// Loads the stored certificates, and starts the tasks that renew them and check the domains
+    /// until `stop`.
     pub(super) async fn keep(
         &self,
         app: &App,

@@ -1,5 +1,5 @@
-//! What the server may reach, whom it asks and whom it trusts, and from which addresses it sends: read
-//! from the settings, and of this machine where they leave it open.
+//! Network settings: reachable addresses, name servers, trusted certificates and source addresses.
+//! They come from the configuration, with defaults from this machine.
 
 use std::fs;
 use std::net::{IpAddr, UdpSocket};
@@ -7,8 +7,8 @@ use std::net::{IpAddr, UdpSocket};
 use super::{BootError, Zones};
 use crate::config::Settings;
 
-/// The network of checks and messages: the addresses they may reach, the name servers they ask, and the
-/// certificates they trust.
+/// Returns the network settings of checks and messages: allowed addresses, name servers and trusted
+/// certificates.
 pub fn network(settings: &Settings, zones: Zones) -> Result<probe::Settings, BootError> {
     let nameservers = if settings.nameservers.is_empty() {
         probe::Nameservers::System
@@ -33,8 +33,8 @@ pub fn network(settings: &Settings, zones: Zones) -> Result<probe::Settings, Boo
     })
 }
 
-/// Where checks come from: what the operator says, or else the addresses of this machine that the
-/// world sees too. A machine behind another one knows none.
+/// Returns the source addresses of checks: the configured ones, else the public addresses of this
+/// machine. Behind NAT there are none.
 pub(super) fn egress_addresses(settings: &Settings) -> Vec<IpAddr> {
     if !settings.egress_addresses.is_empty() {
         return settings.egress_addresses.clone();
@@ -44,14 +44,14 @@ pub(super) fn egress_addresses(settings: &Settings) -> Vec<IpAddr> {
     outgoing().filter(is_public).collect()
 }
 
-/// Where checks and channels may go.
+/// Returns the egress policy of checks and channels.
 pub(super) fn egress(settings: &Settings) -> probe::Egress {
     probe::Egress::new(settings.allow_private_networks, [])
 }
 
-/// The addresses that this machine sends from, by family.
+/// Returns the source addresses of this machine, one for each family.
 fn outgoing() -> impl Iterator<Item = IpAddr> {
-    // Connecting a socket of UDP sends nothing: the system says which address it would send from.
+    // Connecting a UDP socket sends nothing, but selects the source address.
     let from = |here: &str, there: &str| {
         let socket = UdpSocket::bind(here).ok()?;
         socket.connect(there).ok()?;

@@ -1,5 +1,5 @@
-//! The beginning of a connection: whoever connects has to say within a time which protocol it
-//! speaks, or is let go. From then on the protocol has its own limits.
+//! Preface timeout of connections: closes a connection that does not show its protocol in time. The
+//! protocol's own limits apply afterwards.
 
 use std::io;
 use std::pin::Pin;
@@ -9,20 +9,20 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// Bytes after which it is certain which protocol is spoken: the preface of HTTP/2. No request of
-/// HTTP/1.1 that has a `Host` is shorter.
+/// Bytes that determine the protocol: the preface of HTTP/2. No HTTP/1.1 request with a `Host` is
+/// shorter.
 const PREFACE_BYTES: usize = 24;
 
-/// A connection that breaks where its first bytes do not come in time.
+/// Connection that fails if its first bytes do not arrive in time.
 #[derive(Debug)]
 pub(super) struct Opening<Io> {
     io: Io,
-    /// How much has come, and until when the rest must; `None` once it came.
+    /// Number of bytes received, and the deadline of the rest; `None` once they arrived.
     waiting: Option<(usize, Pin<Box<Sleep>>)>,
 }
 
 impl<Io> Opening<Io> {
-    /// Gives the other end this time from now on.
+    /// Starts the timeout of the first bytes.
     pub(super) fn within(io: Io, time: Duration) -> Self {
         Self { io, waiting: Some((0, Box::pin(sleep(time)))) }
     }

@@ -1,11 +1,11 @@
-//! The signals that ask a server to end: heard from before it starts, so that none is missed and
-//! the first ends it in order. Who asks twice wants it at once.
+//! Signals that end a server. They are handled before the start, so that none is lost and the first
+//! one stops the server in order. The second one ends it immediately.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What a process ends with that was asked twice: as a shell reports an end by SIGINT.
+/// Exit code after a second signal, the one that shells report for SIGINT.
 const AT_ONCE: i32 = 130;
 
 /// SIGTERM and SIGINT, which no longer end the process by themselves.
@@ -16,7 +16,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Hears them from now on.
+    /// Registers the handlers.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
@@ -24,8 +24,8 @@ impl Signals {
         })
     }
 
-    /// Ends the process when another one comes. What was answered as stored is on disk, as after
-    /// any other end.
+    /// Ends the process at the next signal. Acknowledged writes are on disk, as after any other
+    /// end.
     pub(super) fn end_on_the_next(mut self) {
         tracing::info!(
             "shutting down after requests in flight finish; signal again to stop at once"
@@ -37,7 +37,7 @@ impl Signals {
         });
     }
 
-    /// Ends when one of them came, also when it came before.
+    /// Waits for a signal. Returns immediately if one came before.
     pub(super) async fn heard(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

@@ -1,5 +1,5 @@
-//! Requests without a key: so many may be under way on one connection, from one address, and in all. A
-//! request takes memory before anybody knows what it asks for, and HTTP/2 has many on one connection.
+//! Request limits of callers without a key: per connection, per address and in total. A request
+//! uses memory before its handler is known, and an HTTP/2 connection carries many.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -7,26 +7,26 @@ use std::sync::atomic::Ordering;
 
 use super::Connection;
 
-/// Most requests without a key on one connection.
+/// Maximum number of requests without a key on one connection.
 const OF_CONNECTION_MAX: u32 = 100;
-/// Most requests without a key from one address.
+/// Maximum number of requests without a key from one address.
 const OF_ADDRESS_MAX: u32 = 1_000;
-/// Most requests without a key in all.
+/// Maximum number of requests without a key in total.
 const IN_ALL_MAX: u32 = 8_192;
 
-/// The requests without a key of one listener.
+/// Requests without a key of one listener.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     in_all: u32,
     of_address: HashMap<IpAddr, u32>,
 }
 
-/// A request without a key, until it is dropped.
+/// Request without a key, counted until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Open(Connection);
 
 impl Connection {
-    /// Counts a request without a key; `None` where there are too many.
+    /// Counts a request without a key. Returns `None` if there are too many.
     pub(crate) fn open(&self) -> Option<Open> {
         let state = &self.0;
         let mut table = state.places.table();

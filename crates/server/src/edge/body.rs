@@ -1,5 +1,5 @@
-//! Request bodies: each must end within a deadline, and those of callers without a key share a budget of
-//! memory. What no handler read is discarded, within bounds, so that an early refusal does not break the
+//! Request bodies: each has a deadline, and those of callers without a key share a memory budget.
+//! Unread bodies are discarded, within limits, so that an early error does not break the
 //! connection. Limits of single routes belong to the routes.
 
 use std::error::Error;
@@ -23,54 +23,54 @@ use hyper::body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep, timeout};
 
-/// Longest time until a body has ended: at less than 150 KiB/s the largest one.
+/// Deadline of a body: the largest one needs less than 150 KiB/s.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
-/// Longest time until the requests of a stream have ended, which a client keeps open on purpose.
+/// Deadline of the requests of a stream, which a client keeps open on purpose.
 const STREAM_WITHIN: Duration = Duration::from_hours(1);
-/// Memory for the bodies of all callers without a key.
+/// Memory budget for the bodies of all callers without a key.
 const BUDGET_BYTES: usize = 32 * 1024 * 1024;
-/// Bytes of an unread body that are discarded so that its connection stays usable.
+/// Maximum number of bytes of an unread body that are discarded to keep its connection usable.
 const DISCARDED_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Longest time that discarding takes.
+/// Timeout of discarding.
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
-/// Memory that the bodies of callers without a key share.
+/// Memory budget that the bodies of callers without a key share.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget(Arc<Semaphore>);
 
-/// The body of one request, as the server sees it: in the extensions of the request.
+/// State of a request's body, in the extensions of the request.
 #[derive(Clone)]
 pub(crate) struct Intake(Arc<State>);
 
 struct State {
     budget: Budget,
-    /// The caller has shown a valid key: its bodies have limits of their own.
+    /// Whether the caller has shown a valid key: its bodies have limits of their own.
     has_key: AtomicBool,
-    /// What the body has taken from the budget, until the response.
+    /// Memory that the body has taken from the budget, until the response.
     held: Mutex<Option<OwnedSemaphorePermit>>,
-    /// What the handler left unread.
+    /// Part of the body that the handler did not read.
     rest: Mutex<Option<Body>>,
-    /// Why the body broke off, as a status.
+    /// Reason that the body was cut off, as a status.
     broken: Mutex<Option<StatusCode>>,
     connection: Option<Connection>,
-    /// The body is whole and the request is being answered.
+    /// Mark that the body is complete and the request is being handled.
     served: Mutex<Option<Served>>,
 }
 
-/// The body as the handler reads it.
+/// Body that the handler reads.
 struct Bounded {
     body: Option<Body>,
     deadline: Pin<Box<Sleep>>,
     intake: Intake,
 }
 
-/// The body of a response that goes on for as long as the client wants: until then its request counts.
+/// Body of a streaming response. Its request counts until the stream ends.
 pub(super) struct Holding {
     body: Body,
     _open: Open,
 }
 
-/// Reasons for which a body breaks off.
+/// Reason that a body is cut off.
 #[derive(Debug, thiserror::Error)]
 enum Broken {
     #[error("the body did not end within {} s", .0.as_secs())]
@@ -79,7 +79,7 @@ enum Broken {
     NoMemory,
 }
 
-/// What a caller is told whose body broke off.
+/// Returns the error for a caller whose body was cut off.
 pub(crate) fn broken_off(error: &(dyn Error + 'static)) -> rpc::Error {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -89,14 +89,14 @@ pub(crate) fn broken_off(error: &(dyn Error + 'static)) -> rpc::Error {
                 Broken::NoMemory => rpc::put_off(broken.to_string()),
             };
         }
-        // Hyper's kinds for chunks that are none.
+        // Kinds of hyper's errors for invalid chunks.
         let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
         if matches!(kind, Some(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)) {
             return rpc::malformed("the body is malformed: its chunks cannot be read");
         }
         cause = error.source();
     }
-    // The caller went away, and reads no answer.
+    // The caller is gone and does not read the response.
     rpc::malformed("the body ended too early")
 }
 
@@ -113,7 +113,7 @@ impl fmt::Debug for Intake {
 }
 
 impl Intake {
-    /// Puts bounds around the body of a request. Returns `None` if it has none.
+    /// Limits the body of a request. Returns `None` if it has none.
     pub(super) fn bound(
         request: &mut Request,
         budget: &Budget,
@@ -143,13 +143,13 @@ impl Intake {
         Some(intake)
     }
 
-    /// The caller has shown a valid key.
+    /// Records that the caller has shown a valid key.
     pub(crate) fn has_key(&self) {
         self.0.has_key.store(true, Ordering::Relaxed);
         locked(&self.0.held).take();
     }
 
-    /// Discards what the handler left unread, or announces that the connection closes.
+    /// Discards the unread part of the body, or announces that the connection closes.
     pub(super) async fn finish(self, version: Version, expects: bool, response: &mut Response) {
         // Extractors know only that the body could not be read.
         if let Some(status) = locked(&self.0.broken).take()
@@ -164,19 +164,20 @@ impl Intake {
         locked(&self.0.held).take();
         locked(&self.0.served).take();
         let Some(rest) = rest.filter(|_| version < Version::HTTP_2) else { return };
-        // Who waits for `100 Continue` has not sent the body, and reading it would ask for it.
+        // A client that waits for `100 Continue` has not sent the body, and reading would request
+        // it.
         let is_discarded = !expects && timeout(DISCARD_WITHIN, discard(rest)).await == Ok(true);
         if !is_discarded {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
     }
 
-    /// The body came whole.
+    /// Records that the body is complete.
     fn ended(&self) {
         *locked(&self.0.served) = self.0.connection.as_ref().map(Connection::serve);
     }
 
-    /// The body breaks off.
+    /// Cuts off the body.
     fn breaks<T>(&self, why: Broken) -> Poll<Option<Result<T, axum::Error>>> {
         *locked(&self.0.broken) = Some(match why {
             Broken::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
@@ -185,7 +186,7 @@ impl Intake {
         Poll::Ready(Some(Err(axum::Error::new(why))))
     }
 
-    /// Takes memory for so many bytes from the budget.
+    /// Takes memory for this many bytes from the budget.
     fn hold(&self, bytes: usize) -> Result<(), Broken> {
         if self.0.has_key.load(Ordering::Relaxed) {
             return Ok(());
@@ -202,12 +203,12 @@ impl Intake {
     }
 }
 
-/// Whether a request waits for `100 Continue` before it sends its body.
+/// Returns whether a request waits for `100 Continue` before it sends its body.
 pub(super) fn expects_continue(request: &Request) -> bool {
     request.headers().contains_key(EXPECT)
 }
 
-/// Whether the body ended within [`DISCARDED_BYTES_MAX`].
+/// Discards a body. Returns whether it ended within [`DISCARDED_BYTES_MAX`].
 async fn discard(mut body: Body) -> bool {
     let mut discarded = 0;
     loop {
@@ -276,8 +277,8 @@ impl HttpBody for Bounded {
 }
 
 impl Holding {
-    /// Keeps `open` until the body of a stream has ended. Browsers that wait for news of a page have limits
-    /// of their own.
+    /// Keeps `open` until the body of a stream has ended. Live updates of pages have limits of
+    /// their own.
     pub(super) fn until_it_ends(response: Response, open: Open) -> Response {
         let is_news = response
             .headers()

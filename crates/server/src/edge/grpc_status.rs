@@ -1,5 +1,5 @@
-//! Sends the status of gRPC once. The RPC library writes an error into the headers and again into the
-//! trailers; with an empty body the headers alone are enough ("Trailers-Only",
+//! Sends the gRPC status once. The RPC library writes the status of an error into the headers and
+//! the trailers; with an empty body the headers are enough ("Trailers-Only",
 //! <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
 
 use axum::body::Body;
@@ -10,8 +10,8 @@ use http_body_util::BodyExt as _;
 
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
-/// Moves the trailers of an error into its headers. Only errors have a status there, and their body is in
-/// memory.
+/// Moves the trailers of an error into its headers. Only errors have a status in the headers, and
+/// their body is in memory.
 pub(super) fn once(response: Response) -> Response {
     if !response.headers().contains_key(&GRPC_STATUS) {
         return response;

@@ -1,4 +1,4 @@
-//! Checks that somebody asked for: they run beside the slots, in places that leave room for them.
+//! Manual checks. They run beside the scheduled slots, with permits of their own.
 
 use std::sync::Arc;
 
@@ -12,9 +12,10 @@ use super::{Pipeline, PipelineError};
 use crate::lane::{Errand, Validity};
 
 impl Pipeline {
-    /// Checks a monitor now, in each of its regions, and answers the stored results by region. An
-    /// inactive one is checked too, and nothing is judged by it. Where others take all places for as long
-    /// as a check that somebody waits for may be attempted, nothing is checked.
+    /// Checks a monitor now in each of its regions, and returns the stored results by region. Also
+    /// checks an inactive monitor, but does not judge it.
+    ///
+    /// If no permit is free within the time that a manual check may take, nothing is checked.
     pub async fn trigger(&self, monitor: &Monitor) -> Result<Vec<CheckResult>, PipelineError> {
         let plan = Arc::new(Plan::of(monitor)?);
         let regions = self.regions(&monitor.settings);
@@ -29,7 +30,7 @@ impl Pipeline {
                 return Err(PipelineError::Crowded);
             }
         };
-        // Whoever waited for a place made no check late.
+        // The wait for a permit does not count as a delay of the check.
         let slot = self.ctx.now();
         let mut waiting = Vec::new();
         for region in regions.iter() {
@@ -48,8 +49,8 @@ impl Pipeline {
         Ok(results)
     }
 
-    /// What a check came to that somebody asked for. Where it found no place until `deadline`, cadence
-    /// gives it up.
+    /// Returns the result of a manual check. Cadence abandons a check without a permit at
+    /// `deadline`.
     async fn answered(
         &self,
         mut answer: oneshot::Receiver<CheckResult>,
@@ -63,7 +64,7 @@ impl Pipeline {
         answer.await.map_err(|_| self.unanswered())
     }
 
-    /// Why nobody answers any more.
+    /// Returns the reason that no result can come.
     fn unanswered(&self) -> PipelineError {
         if self.orders.is_closed() { PipelineError::Stopping } else { PipelineError::Crowded }
     }

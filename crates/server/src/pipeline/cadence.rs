@@ -1,5 +1,5 @@
-//! cadence at work: waits for the next due slot of the timetable and sends its job on its way.
-//! What is due when is decided by `domain::cadence`.
+//! cadence at work: waits for the next due slot of the timetable and sends its job.
+//! `domain::cadence` decides what is due when.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,28 +15,29 @@ use crate::context::Context;
 use crate::lane::{Errand, Finished, Jobs, Report, UnderWay, Validity};
 use crate::observe::metrics::Metrics;
 
-/// If the server runs more checks than have details (`limits::DETAILED_CHECKS_PER_SECOND`), the first check of
-/// each stretch of this length has them (docs/decisions/0054-latest-success.md). The stretches of a monitor begin
-/// at a time of its own, so that details come as evenly as checks.
+/// Interval between detailed successes, if more checks run than have details
+/// (`limits::DETAILED_CHECKS_PER_SECOND`). The first check in each interval has them
+/// (docs/decisions/0054-latest-success.md). Intervals of each monitor start at its own offset,
+/// which spreads the details evenly.
 const EVIDENCE_EVERY_MS: i64 = 600_000;
 
-/// Slots that are called between two looks at the clock.
+/// Slots that are sent between two readings of the clock.
 const CALLED_AT_A_TIME: usize = 256;
 
-/// What cadence is told.
+/// Order to cadence.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// A monitor runs from now on, in place of an older revision of it.
+    /// Runs a monitor, in place of an older revision of it.
     Put { entry: Entry, first: First, done: oneshot::Sender<()> },
-    /// A monitor runs no more.
+    /// Stops running a monitor.
     Remove { monitor: MonitorId, done: oneshot::Sender<()> },
-    /// A region of a monitor turned: these others are asked what they see.
+    /// Runs confirmation checks in other regions after the status of one changed.
     Ask { monitor: MonitorId, revision: u32, regions: Vec<Region> },
-    /// What somebody asked for may have waited for a place for too long.
+    /// Looks for manual checks whose wait for a permit expired.
     Look,
 }
 
-/// What cadence has to know of a monitor.
+/// Timetable entry of a monitor.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) plan: Arc<Plan>,
@@ -44,17 +45,17 @@ pub(super) struct Entry {
     pub(super) regions: Regions,
 }
 
-/// The stage, with the timetable in memory.
+/// Stage with the timetable in memory.
 #[derive(Debug)]
 pub(super) struct Cadence {
     ctx: Context,
     metrics: Metrics,
     schedule: Schedule,
     opinions: Budget,
-    /// Checks that keep their details if they succeed.
+    /// Budget of successful checks that keep their details.
     details: Budget,
     plans: ById<MonitorId, (Arc<Plan>, Validity)>,
-    /// Monitors on the timetable by workspace. These workspaces share the places.
+    /// Number of scheduled monitors by workspace. These workspaces share the permits.
     workspaces: HashMap<WorkspaceId, usize>,
     places: Arc<Places>,
     jobs: Jobs,
@@ -63,7 +64,7 @@ pub(super) struct Cadence {
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
     nobody: ProbeId,
-    /// When it was last looked at what is due.
+    /// Time of the last look for due slots.
     last_call: Timestamp,
 }
 
@@ -96,7 +97,7 @@ impl Cadence {
         }
     }
 
-    /// Puts a monitor on the timetable of `now`.
+    /// Adds a monitor to the timetable at `now`.
     pub(super) fn put(&mut self, entry: Entry, first: First, now: Timestamp) {
         let (monitor, workspace) = (entry.plan.monitor, entry.plan.workspace);
         self.schedule.put(monitor, entry.period, entry.regions, now, first);
@@ -111,7 +112,7 @@ impl Cadence {
         }
     }
 
-    /// Takes a monitor off the timetable.
+    /// Removes a monitor from the timetable.
     fn remove(&mut self, monitor: MonitorId) {
         self.schedule.remove(monitor);
         let Some((plan, validity)) = self.plans.remove(&monitor) else { return };
@@ -125,15 +126,15 @@ impl Cadence {
         }
     }
 
-    /// Runs until nobody can give orders any more.
+    /// Runs until all senders of orders are dropped.
     pub(super) async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
         loop {
             let next = self.schedule.next_due();
             tokio::select! {
                 order = orders.recv() => match order {
                     Some(order) => {
-                        // What is due now belongs to the revisions that are still on the timetable, as
-                        // far as it does not keep the order waiting.
+                        // The slots that are due now belong to the old revisions. Send those for
+                        // which the lanes have room; the order does not wait for the rest.
                         self.call_what_fits().await;
                         self.obey(order).await;
                     }
@@ -144,14 +145,14 @@ impl Cadence {
         }
     }
 
-    /// Does what it is told. The timetable stands where it was looked at last: what became due since
-    /// belongs to the new revision. What was due before and was not called is nobody's any more.
+    /// Handles an order. The timetable stays at the last reading of the clock: slots due since then
+    /// belong to the new revision. Slots due before and not sent are missed.
     async fn obey(&mut self, order: Order) {
         match order {
             Order::Put { entry, first, done } => {
                 self.miss(entry.plan.monitor).await;
                 self.put(entry, first, self.last_call);
-                // Whoever asked may have gone away; the order holds all the same.
+                // The caller may be gone; the order applies all the same.
                 let _ = done.send(());
             }
             Order::Remove { monitor, done } => {
@@ -166,8 +167,8 @@ impl Cadence {
         }
     }
 
-    /// Calls all that is due. Where more is due than can be done, that ends late or never, so orders
-    /// that come meanwhile are followed in between.
+    /// Sends all due slots. Handles incoming orders in between, because under overload the due
+    /// slots never end.
     async fn call_due(&mut self, orders: &mut mpsc::Receiver<Order>) {
         loop {
             self.look().await;
@@ -181,7 +182,7 @@ impl Cadence {
         }
     }
 
-    /// Calls what is due as far as the lanes have room.
+    /// Sends due slots while the lanes have room.
     async fn call_what_fits(&mut self) {
         self.look().await;
         while self.jobs.has_room()
@@ -191,7 +192,7 @@ impl Cadence {
         }
     }
 
-    /// An order that waits, or comes before there is room for another job; else there is room.
+    /// Waits for an order or for room in a lane. Returns the order if it comes first.
     async fn order_before_room(&self, orders: &mut mpsc::Receiver<Order>) -> Option<Order> {
         tokio::select! {
             biased;
@@ -200,7 +201,7 @@ impl Cadence {
         }
     }
 
-    /// Looks at the clock, and at what has ended or waited for too long.
+    /// Reads the clock, and handles ended checks and expired waits.
     async fn look(&mut self) {
         self.ended = self.finished.take(std::mem::take(&mut self.ended));
         for (handle, region) in self.ended.drain(..) {
@@ -225,7 +226,7 @@ impl Cadence {
         }
     }
 
-    /// Reports the slots of a monitor that are due and were not called as missed.
+    /// Reports the due slots of a monitor that were not sent as missed.
     async fn miss(&mut self, monitor: MonitorId) {
         for missed in self.schedule.overdue(monitor, self.last_call) {
             self.report_missed(missed).await;
@@ -251,7 +252,7 @@ impl Cadence {
                 let (handle, validity) = (Some(due.handle), validity.clone());
                 let under_way = self.under_way.begin();
                 let errand = Errand { job, handle, reply: None, validity, under_way };
-                // Those who check end after cadence does; see `Running::stop`.
+                // The checkers end after cadence; see `Running::stop`.
                 let _ = self.jobs.send(errand).await;
             }
             Call::Skip => {
@@ -262,7 +263,8 @@ impl Cadence {
         }
     }
 
-    /// Sends second opinions on their way. An edit that came before checks everywhere by itself.
+    /// Sends confirmation checks. A monitor that was edited since is skipped, because the edit
+    /// already checks all regions.
     async fn ask(&mut self, monitor: MonitorId, revision: u32, regions: &[Region]) {
         let now = self.ctx.now();
         let known = self.plans.get(&monitor).filter(|(plan, _)| plan.revision == revision);
@@ -281,7 +283,7 @@ impl Cadence {
             let (handle, validity) = (Some(handle), validity.clone());
             let under_way = self.under_way.begin();
             let errand = Errand { job, handle, reply: None, validity, under_way };
-            // Those who check end after cadence does; see `Running::stop`.
+            // The checkers end after cadence; see `Running::stop`.
             let _ = self.jobs.send(errand).await;
         }
     }
@@ -292,7 +294,7 @@ impl Cadence {
     }
 
     async fn report(&self, report: Report) {
-        // The judge ends after cadence does; see `Running::stop`.
+        // The judge ends after cadence; see `Running::stop`.
         let _ = self.reports.send(report).await;
     }
 }
@@ -304,7 +306,7 @@ async fn due(ctx: &Context, next: Option<Timestamp>) {
     }
 }
 
-/// Whether a stretch of ten minutes of the monitor begins between the slot before and this one.
+/// Returns whether an interval of the monitor starts between the previous slot and this one.
 fn keeps_evidence(monitor: MonitorId, slot: Timestamp, next_slot: Timestamp) -> bool {
     // Fibonacci hashing: the high bits of the product are spread evenly.
     let begin = (monitor.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as i64;
@@ -340,7 +342,7 @@ mod tests {
         Entry { plan: a_plan(monitor), period, regions }
     }
 
-    // What nobody takes any more is the worst of overloads.
+    // A lane without a receiver is the worst overload.
     #[tokio::test]
     async fn a_monitor_is_removed_while_more_is_due_than_can_be_done_and_its_slots_are_missed() {
         let (jobs, _nobody_takes) = lane::jobs(1);

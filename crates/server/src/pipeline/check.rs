@@ -1,5 +1,5 @@
-//! check at work: takes jobs from the lane and has the embedded probe run them, as many at a time as
-//! there are places (see `places`). What a job means is decided by `domain::check`.
+//! check at work: takes jobs from a lane and runs them with the embedded probe, within the limit of
+//! concurrent checks (see `places`). `domain::check` decides what a job means.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -22,11 +22,11 @@ use crate::context::Context;
 use crate::lane::{Errand, Finished, Report};
 use crate::observe::metrics::Metrics;
 
-/// Jobs that are started before those that already run get their turn. Under more load than the
-/// machine can bear, checks then wait to be started instead of all running at once, late.
+/// Jobs that start before running ones get a turn. Under overload, checks then wait to start
+/// instead of all running late.
 const STARTED_AT_A_TIME: u32 = 16;
 
-/// Those who check, and what they need for it; shared by all checks that run.
+/// State that all running checks share.
 pub(super) struct Checkers {
     pub(super) ctx: Context,
     pub(super) metrics: Metrics,
@@ -35,15 +35,15 @@ pub(super) struct Checkers {
     pub(super) finished: Arc<Finished>,
     pub(super) places: Arc<Places>,
     pub(super) tasks: TaskTracker,
-    /// No check starts any more.
+    /// Starts no more checks once cancelled.
     pub(super) stop: CancellationToken,
-    /// Checks that still run are given up.
+    /// Cancels running checks.
     pub(super) give_up: CancellationToken,
 }
 
 impl Checkers {
-    /// Runs the jobs of one lane until it is stopped; what was not started by then is reported as
-    /// missed. The lane's thread is kept until its last check has ended.
+    /// Runs the jobs of one lane until the stop, then reports the remaining ones as missed. The
+    /// lane's thread lives until its last check has ended.
     pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<Errand>, alive: Alive) {
         let mut started = 0_u32;
         while let Some(Some(errand)) = self.stop.run_until_cancelled(jobs.recv()).await {
@@ -63,13 +63,13 @@ impl Checkers {
         }
     }
 
-    /// Starts a check that has a place. When it has ended and is reported, the place goes to whoever
-    /// has the next turn.
+    /// Starts a check that has a permit. After its report the permit passes to the next check in
+    /// turn.
     fn start(self: &Arc<Self>, errand: Errand, alive: &Alive) {
         let (this, alive) = (self.clone(), alive.clone());
         let workspace = errand.job.plan.workspace;
-        // Boxed, because a task is moved on its way to where it runs, with all its kilobytes; and as
-        // what it is, because it starts others of its kind.
+        // Boxed because the task is several kilobytes and is moved before it runs. Type-erased
+        // because it starts further tasks of its own type.
         let check: BoxFuture<'static, ()> = Box::pin(async move {
             if this.stop.is_cancelled() {
                 this.miss(&errand.job, MissedReason::Down).await;
@@ -83,7 +83,7 @@ impl Checkers {
         self.tasks.spawn(check);
     }
 
-    /// Reports that nobody ran a slot; what ran beside the slots is nobody's promise.
+    /// Reports a slot as missed. Checks beside the slots are not reported.
     async fn miss(&self, job: &Job, reason: MissedReason) {
         if job.trigger != Trigger::Scheduled {
             return;
@@ -94,11 +94,11 @@ impl Checkers {
         let _ = self.reports.send(Report::Missed(missed)).await;
     }
 
-    /// Runs one check. It keeps its place until it is reported: while the judge hears nothing,
-    /// because nothing can be stored, no more checks wait with their results than have places.
+    /// Runs one check. It keeps its permit until it is reported. While the judge cannot store, this
+    /// bounds the number of checks that wait with a result.
     async fn check(&self, errand: Errand) {
         let Errand { job, handle, reply, validity, under_way: _under_way } = errand;
-        // It waited until its monitor was another one.
+        // The monitor changed while the check waited.
         if !validity.holds() {
             return self.miss(&job, MissedReason::Changed).await;
         }
@@ -106,7 +106,7 @@ impl Checkers {
         self.metrics.lateness_seconds.observe(begun.since(job.slot).as_secs_f64());
         self.metrics.in_flight.inc();
         let ended = {
-            // Pinned where it stands: as an argument it would take its room in memory twice.
+            // Pinned in place: passed as an argument, the future would use its memory twice.
             let run = pin!(async {
                 let (now, is_wanted) = (|| self.ctx.now(), || validity.holds());
                 let (name, probe) = self.probes.known(self.probes.serving(job.region).probe);
@@ -137,12 +137,12 @@ impl Checkers {
     }
 }
 
-/// A future panicked; what it said is in the log by then.
+/// Panic of a future; its message is already logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Panicked;
 
-/// What `future` comes to. A fault that the bytes of some target find ends that check alone: without
-/// this its region would count as running for good, and every slot after it would be skipped.
+/// Catches a panic of `future`, so that a bug triggered by a target's bytes ends only that check.
+/// Without this its region would count as running forever, and every later slot would be skipped.
 fn contained<T>(future: impl Future<Output = T>) -> impl Future<Output = Result<T, Panicked>> {
     AssertUnwindSafe(future).catch_unwind().map_err(|_| Panicked)
 }
@@ -165,7 +165,7 @@ pub(super) mod tests {
     use crate::lane::{UnderWay, Validity};
     use crate::pipeline::threads;
 
-    /// A check that fails at once: no probe may reach this address.
+    /// Creates a plan whose check fails immediately: no probe may connect to this address.
     pub(in crate::pipeline) fn a_plan(monitor: u64) -> Arc<Plan> {
         let settings = MonitorSettings {
             name: "database".to_owned(),
@@ -223,7 +223,7 @@ pub(super) mod tests {
         for slot in 0..3 {
             jobs.send(an_errand(&plan, slot)).await.unwrap();
         }
-        // One report has room in the lane; the two others wait, and nobody else may begin.
+        // One report fits in the channel; the two others wait, so no further check may start.
         let failed = metrics.checks(MonitorKind::Tcp, Outcome::Failure);
         while failed.get() < 3 {
             tokio::task::yield_now().await;

@@ -1,6 +1,7 @@
-//! judge at work: hears reports, has `domain::judge` decide, and commits what follows. A report
-//! that changes a verdict is committed at once, the others together within 100 ms; how, stands in
-//! `commit`. Nothing else is heard until it is stored, so that memory never runs ahead of the database.
+//! judge at work: records reports, has `domain::judge` decide, and commits the effects. A report
+//! that changes a verdict is committed immediately, others together within 100 ms. `commit` does
+//! the commits. No report is recorded during a commit, so that memory never runs ahead of the
+//! database.
 
 mod batch;
 mod canaries;
@@ -41,37 +42,38 @@ use crate::lane::{Paced, Report, Taken};
 use crate::observe::metrics::Metrics;
 use crate::operator::Note;
 
-/// Plain results wait this long for others to be committed with; design §2 allows 100 ms.
+/// Time that results wait for others to share a commit; design §2 allows 100 ms.
 const COMMIT_WITHIN: Duration = Duration::from_millis(80);
-/// While results that ended so long ago still wait, the judge is behind: the votes that they renew have not
-/// expired.
+/// Age of waiting results from which the judge counts as behind. Votes that these results renew
+/// have not expired.
 const BEHIND: Duration = Duration::from_secs(1);
-/// Reports heard before the next commit, at most.
+/// Maximum number of reports that are recorded before the next commit.
 const REPORTS_AT_ONCE: usize = 2_048;
 
-/// The stage, with all it watches in memory.
+/// Stage with the state of all running monitors in memory.
 pub(super) struct Judge {
     ctx: Context,
     metrics: Metrics,
     store: Store,
     watched: ById<MonitorId, Watched>,
-    /// When a verdict may change although nothing is heard; one entry a monitor at least.
+    /// Times at which a verdict may change without a report, at least one per monitor.
     wakes: BinaryHeap<Reverse<(Timestamp, MonitorId)>>,
-    /// The time when the clock was read last.
+    /// Last reading of the clock.
     now: Timestamp,
-    /// When the check ended whose result was recorded last.
+    /// End of the check whose result was recorded last.
     recorded_until: Timestamp,
-    /// Which probes doubt themselves.
+    /// Suspicions of all probes.
     doubts: Doubts,
     pulse: Pulse,
     canaries: Canaries,
-    /// What cannot be stored is given up.
+    /// Abandons what cannot be stored.
     abandon: CancellationToken,
-    /// Whether nothing could be stored the last time.
+    /// Whether the last commit failed.
     is_stuck: Arc<AtomicBool>,
-    /// Where second opinions are asked for. Weak: cadence runs until nobody else gives it orders.
+    /// Queue for confirmation checks. Weak, because cadence runs until all other senders are
+    /// dropped.
     orders: mpsc::WeakSender<Order>,
-    /// Whose votes are stored later.
+    /// Monitors whose votes are stored later.
     unwritten: Unwritten,
     pending: Pending,
     /// Sends messages about suspect probes to the operator.
@@ -114,12 +116,12 @@ impl Judge {
         self.operator = operator;
     }
 
-    /// What is stored when the process starts reaches up to this slot.
+    /// Sets the last slot that was stored before the process started.
     pub(super) fn begin_after(&mut self, last_slot: Timestamp) {
         self.unwritten.hear(last_slot);
     }
 
-    /// Takes up a monitor that the process found when it started.
+    /// Adds a monitor that was loaded at startup.
     pub(super) fn take_up(&mut self, watched: Watched) {
         for state in &watched.history.regions {
             let probe = self.canaries.probes.serving(state.region).probe;
@@ -128,7 +130,7 @@ impl Judge {
         self.watch(watched);
     }
 
-    /// Notes slots that nobody ran while no process was there.
+    /// Records slots that were missed while no process ran.
     pub(super) fn note_missed(&mut self, missed: Vec<Missed>) {
         for missed in missed {
             self.metrics.missed_slots.inc_by(u64::from(missed.count));
@@ -136,9 +138,10 @@ impl Judge {
         }
     }
 
-    /// Runs until no report can come any more; what was heard is committed by then. Where the store
-    /// ends before, so does the judge: who asks it then hears that the server is stopping, instead
-    /// of waiting for good.
+    /// Runs until no more reports can come, and commits all of them.
+    ///
+    /// If the store ends earlier, so does the judge. Later callers then get an error instead of
+    /// waiting forever.
     pub(super) async fn run(mut self, reports: Paced, commands: mpsc::Receiver<Command>) {
         if let Err(StoreEnded { lost }) = self.listen(reports, commands).await {
             error!(
@@ -165,7 +168,7 @@ impl Judge {
                     for report in heard.drain(..) {
                         self.hear(report);
                     }
-                    // Where nothing is under way, nothing comes that could be stored with it.
+                    // If no check is in progress, no other result can share this commit.
                     if reports.is_quiet() {
                         self.commit_in_quiet().await?;
                     } else if self.pending.len() >= REPORTS_AT_ONCE {
@@ -174,7 +177,7 @@ impl Judge {
                 }
                 Some(command) = commands.recv() => {
                     self.obey(command).await?;
-                    // Between two commits all are heard that wait, and not one: who tells waits.
+                    // Handle all waiting commands between two commits, because their callers wait.
                     while let Ok(command) = commands.try_recv() {
                         self.obey(command).await?;
                     }
@@ -199,8 +202,8 @@ impl Judge {
                 }
             }
             Report::Result(result, reply) => {
-                // First the probe, then the monitor: a failure that makes the probe doubt itself
-                // is void already.
+                // Record the probe before the monitor, so that a failure that makes the probe
+                // suspect already does not count.
                 self.doubt(&result);
                 if result.attempts > 0 {
                     let probe = self.canaries.probes.serving(result.identity.region).probe;
@@ -214,7 +217,7 @@ impl Judge {
         }
     }
 
-    /// Judges a result, and before it the ticks that were due until its check ended.
+    /// Judges a result, after the ticks that were due before its check ended.
     fn judge_result(&mut self, result: &CheckResult) {
         let monitor = result.identity.monitor;
         let Some(watched) = self.watched.get(&monitor) else { return };
@@ -233,7 +236,7 @@ impl Judge {
         self.pending.add_joined(joined);
     }
 
-    /// Reads the clock. If it was set back, nothing that is remembered is later than it.
+    /// Reads the clock. If it was set back, caps all remembered times at it.
     fn look_at_clock(&mut self) {
         let now = self.ctx.now();
         if now < self.now {
@@ -243,7 +246,7 @@ impl Judge {
         self.now = now;
     }
 
-    /// Whether results wait that are older than the present: then no vote expires yet.
+    /// Returns whether old results wait. Votes do not expire until these are recorded.
     fn is_behind(&self, reports: &Paced) -> bool {
         !reports.is_empty() && self.ctx.now().since(self.recorded_until) > BEHIND
     }
@@ -260,20 +263,20 @@ impl Judge {
             }
             self.wakes.pop();
             let Some(watched) = self.watched.get_mut(&monitor) else { continue };
-            // A monitor has an entry for each time that was once its next; only one still holds.
+            // A monitor has an entry for each of its former wake times; only one is current.
             if watched.entry_in_wakes != Some(at) {
                 continue;
             }
             watched.entry_in_wakes = None;
             match watched.wake_at {
-                // As of when it was due, however late that is.
+                // Judge as of the due time, however late it is.
                 Some(wake_at) if wake_at <= now => self.judge_at(monitor, wake_at),
                 wake_at => self.wake(monitor, wake_at),
             }
         }
     }
 
-    /// Judges a monitor again at this instant, of the results that are recorded.
+    /// Judges a monitor again as of this time, from the recorded results.
     fn judge_at(&mut self, monitor: MonitorId, at: Timestamp) {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
         let moment = moment(&self.ctx, &self.doubts, watched.instant(at, self.now));
@@ -281,8 +284,8 @@ impl Judge {
         self.follow(monitor, &effects);
     }
 
-    /// Has other probes asked for their opinion. Where cadence is too busy for orders, nobody is
-    /// asked: their slots come soon enough.
+    /// Orders confirmation checks. If cadence's queue is full, they are dropped: the regular slots
+    /// come soon enough.
     fn ask(&self, monitor: MonitorId, revision: u32, regions: Vec<Region>) {
         let order = Order::Ask { monitor, revision, regions };
         let sent = self.orders.upgrade().map(|orders| orders.try_send(order));
@@ -291,7 +294,7 @@ impl Judge {
         }
     }
 
-    /// Does what follows from a step of a monitor.
+    /// Applies the effects of a step of a monitor.
     fn follow(&mut self, monitor: MonitorId, effects: &Effects) {
         self.wake(monitor, effects.wake_at);
         let Some(watched) = self.watched.get(&monitor) else { return };
@@ -320,7 +323,7 @@ impl Judge {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
         watched.wake_at = at;
         let Some(at) = at else { return };
-        // A later time than the entry's is looked up when the entry's has come.
+        // A later time is looked up when the existing entry is due.
         if watched.entry_in_wakes.is_none_or(|entry| at < entry) {
             watched.entry_in_wakes = Some(at);
             self.wakes.push(Reverse((at, monitor)));
@@ -337,7 +340,7 @@ impl Judge {
     }
 }
 
-/// Sets the place of each region whose probe is the server's own or serves several regions.
+/// Sets the location of each region whose probe is the server's own or serves several regions.
 fn name_places(grounds: &mut Grounds, watched: &Watched, probes: &Probes) {
     let slots: Vec<_> =
         grounds.regions.iter().map(|seen| watched.policy.probe_of(seen.region)).collect();
@@ -350,7 +353,7 @@ fn name_places(grounds: &mut Grounds, watched: &Watched, probes: &Probes) {
     }
 }
 
-/// Logs which monitor changed and why, with the reason of the first failing region.
+/// Logs the transition with the reason of the first failing region.
 fn log(watched: &Watched, transition: &Transition, grounds: &Grounds) {
     let Watched { monitor, name, .. } = watched;
     let Transition { from, to, why, .. } = transition;

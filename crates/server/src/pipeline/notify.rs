@@ -1,6 +1,6 @@
-//! notify at work: what the outbox holds is sent through its channels, until each receiver has it or its
-//! time is over. A courier goes out for every channel that has something due. What a message says, what
-//! an answer means and when to try again is decided by `domain::notify`; what is due, by the outbox.
+//! notify at work: sends what the outbox holds through its channels until the receiver accepts it
+//! or it expires. Each channel with due deliveries has a delivery worker. `domain::notify` decides
+//! message text, the meaning of responses and retries; the outbox decides what is due.
 
 mod courier;
 mod destination;
@@ -39,68 +39,66 @@ use crate::context::Context;
 use crate::observe::Metrics;
 use crate::status_page::Tickets;
 
-/// Time between two looks at everything that waits: whatever was not heard of is found then, and the
-/// figures of the outbox are as old as this.
+/// Time between two scans of everything that waits. A scan finds deliveries without a wakeup and
+/// updates the metrics of the outbox.
 const ROUND: Duration = Duration::from_secs(30);
-/// Pause after the database did not answer at the start.
+/// Pause after the database failed to respond at the start.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long a stop waits for what was sent to be written down, once the last try has ended.
+/// Time that a stop waits for the last results to be recorded.
 const RECORD_WITHIN: Duration = Duration::from_secs(5);
 
-/// Pauses before an email that somebody waits for is tried again: servers that do not know a sender
-/// refuse the first try.
+/// Pauses between attempts of an email that a caller waits for. Greylisting mail servers refuse the
+/// first attempt.
 const POST_PAUSES: [Duration; 3] =
     [Duration::from_secs(5), Duration::from_secs(30), Duration::from_mins(2)];
 
-/// What sending takes.
+/// Dependencies of a notifier.
 #[derive(Debug)]
 pub struct Parts<'p, Root> {
-    /// Time and chance.
     pub ctx: Context,
-    /// Where deliveries wait.
     pub store: Store,
-    /// What is counted.
     pub metrics: Metrics,
-    /// The way out.
     pub client: Client,
-    /// What emails are sent through.
+    /// Mail server; `None` disables email.
     pub mail: Option<MailServer>,
-    /// Certificates in DER that it is trusted by besides the usual ones.
+    /// Certificates in DER that the mail client trusts besides the usual ones.
     pub extra_roots: &'p [Root],
-    /// The server's side of the other kinds.
+    /// Server-side settings of the other kinds.
     pub servers: Servers,
-    /// Where people reach this server, without a slash at the end.
+    /// URL of this server, without a trailing slash.
     pub public_url: Option<String>,
 }
 
-/// Sends what is due, and tests. Cheap to clone.
+/// Sends due deliveries and tests. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Notifier(Arc<Rounds>);
 
-/// The tasks that send, for the one who stops them.
+/// Handle of the sending tasks, which stops them.
 #[derive(Debug)]
 pub struct Running {
     rounds: Arc<Rounds>,
     listening: JoinHandle<()>,
 }
 
-/// What came of a test.
+/// Result of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tested {
-    /// Whether the receiver took it.
+    /// Whether the receiver accepted the message.
     pub accepted: bool,
-    /// Status of its answer, where there was one.
+    /// Status of the response, if there was one.
     pub status: Option<u16>,
-    /// What it said or why it did not, in one line without what may be a secret.
+    /// Response or reason of the failure, on one line and without possible secrets.
     pub answer: String,
-    /// When it was sent.
+    /// Time of sending.
     pub at: Timestamp,
-    /// From the look-up to the answer.
+    /// Time from the DNS lookup to the response.
     pub took: Duration,
 }
 
 impl Notifier {
-    /// A notifier that sends nothing yet; or why the mail server cannot be used.
+    /// Creates a notifier that is not started.
+    ///
+    /// Fails if the mail server cannot be used.
     pub fn new<Root: AsRef<[u8]>>(parts: Parts<'_, Root>) -> Result<Self, String> {
         let Parts { ctx, store, metrics, client, mail, extra_roots, servers, public_url } = parts;
         let mailer = mail.map(|server| Mailer::new(server, extra_roots)).transpose();
@@ -111,38 +109,43 @@ impl Notifier {
         Ok(Self(Arc::new(Rounds::new(sender, store, metrics))))
     }
 
-    /// Begins to send what waits and what is going to.
+    /// Starts sending.
     pub fn start(&self) -> Running {
         let rounds = Arc::clone(&self.0);
-        // Listening first and asking then leaves nothing out.
+        // Subscribe before the first scan, so that nothing is missed.
         let news = rounds.store.outbox().listen();
         let listening = tokio::spawn(listen(Arc::clone(&rounds), news));
         Running { rounds, listening }
     }
 
-    /// What a channel of this kind lacks on this server; `None` where it can send.
+    /// Returns the settings that this server lacks to send to a channel of this kind. Returns
+    /// `None` if it can send.
     pub fn lacking(&self, kind: ProviderType) -> Option<Unconfigured> {
         self.0.sender.servers.lacking(kind)
     }
 
-    /// Whether WhatsApp messages reach only people who wrote before.
+    /// Returns whether WhatsApp messages reach only people who wrote first.
     pub fn is_without_template(&self) -> bool {
         self.0.sender.servers.is_without_template()
     }
 
-    /// Whether people reach this server: without that no letter to a subscriber can say where it ends.
+    /// Returns whether this server has a public URL. Without one, emails to subscribers cannot
+    /// include an unsubscribe link.
     pub fn has_address(&self) -> bool {
         self.0.sender.public_url.is_some()
     }
 
-    /// What ends a test that has not begun to send: nobody waits for it any more, or the server stops.
+    /// Returns the token that cancels a test before it sends: its caller is gone, or the server
+    /// stops.
     pub fn stop_of_a_test(&self) -> CancellationToken {
         self.0.stop.child_token()
     }
 
-    /// Sends `event`, which is a test, now and once, to a channel with these settings, saved or not,
-    /// unless `stop` comes before. It passes no queue and nothing of it is stored. What a test opens at a
-    /// receiver that keeps alerts is closed by a second message, also where nobody waits any more.
+    /// Sends the test `event` once, immediately, to a channel with these settings, saved or not.
+    /// Sends nothing if `stop` is cancelled first.
+    ///
+    /// A test bypasses the queue and is not stored. If it opens an alert at the receiver, a second
+    /// message closes it, even if the caller is gone.
     pub async fn test(
         &self,
         workspace: WorkspaceId,
@@ -153,7 +156,7 @@ impl Notifier {
     ) -> Result<Tested, StoreError> {
         let now = self.0.sender.ctx.now();
         let signing = self.0.store.signing_secrets().of(workspace, now).await?;
-        // What a test tells of is no monitor that there is: it leads to the server itself.
+        // The monitor of a test does not exist, so the link leads to the server itself.
         let read_at = self.0.sender.public_url.as_deref();
         let target = Target { workspace, channel, settings, signing: &signing, read_at };
         let sent = self.tell(target, event, stop).await;
@@ -173,8 +176,10 @@ impl Notifier {
         Ok(Tested { accepted, status: sent.status, answer, at: sent.at, took: sent.took })
     }
 
-    /// Sends an email that somebody waits for, in its turn among all emails, and a few times where the mail
-    /// server does not take it at once; or why it did not go out.
+    /// Sends an email that a caller waits for, in turn with all emails. Retries a few times if the
+    /// mail server refuses it.
+    ///
+    /// Fails with the reason if the email was not sent.
     pub async fn post(&self, workspace: WorkspaceId, mail: Mail) -> Result<(), String> {
         let (ctx, stop) = (&self.0.sender.ctx, &self.0.stop);
         let mut pauses = POST_PAUSES.iter();
@@ -205,8 +210,8 @@ impl Notifier {
 }
 
 impl Running {
-    /// Stops in order: nothing more is begun, what is on its way has as long as a try may take, and
-    /// what arrived is written down. What is given up is sent again by the next server.
+    /// Stops in order: starts nothing new, waits for attempts in progress up to their timeout, and
+    /// records their results. The next server sends again what was abandoned.
     pub async fn stop(self) {
         let rounds = self.rounds;
         rounds.stop.cancel();
@@ -223,10 +228,10 @@ impl Running {
     }
 }
 
-/// Calls a courier for whatever is heard of, and once in a while for what was not.
+/// Wakes a delivery worker for each wakeup, and scans periodically for missed ones.
 async fn listen(rounds: Arc<Rounds>, mut news: UnboundedReceiver<Woken>) {
     loop {
-        // Looking around takes as long as there is to tidy up, which no alert waits for.
+        // A scan takes longer the more there is to clean up. No alert waits for it.
         let looked = meanwhile(&rounds, &mut news, look_around(&rounds)).await;
         let Some(looked) = looked else { return };
         if let Err(error) = &looked {
@@ -239,8 +244,8 @@ async fn listen(rounds: Arc<Rounds>, mut news: UnboundedReceiver<Woken>) {
     }
 }
 
-/// Does `work`, and calls couriers for what is heard of until it is done; `None` where the server stops
-/// before: a database that takes nothing must not hold that up.
+/// Runs `work` and wakes delivery workers meanwhile. Returns `None` if the server stops first, so
+/// that an unresponsive database does not delay the stop.
 async fn meanwhile<T>(
     rounds: &Arc<Rounds>,
     news: &mut UnboundedReceiver<Woken>,
@@ -256,8 +261,7 @@ async fn meanwhile<T>(
     }
 }
 
-/// Ends when it is time to look around again; a database that did not answer is asked by the machine's
-/// own clock.
+/// Waits until the next scan. After a database failure it waits by the machine's own clock.
 async fn rest(ctx: &Context, next_look: Option<Timestamp>) {
     match next_look {
         Some(at) => ctx.sleep_until(at).await,
@@ -265,8 +269,8 @@ async fn rest(ctx: &Context, next_look: Option<Timestamp>) {
     }
 }
 
-/// Finds what waits and nobody was called for, what time itself brings, and the figures; says when to
-/// look again.
+/// Finds waiting deliveries without a worker and those that became due, and updates the metrics.
+/// Returns the time of the next scan.
 async fn look_around(rounds: &Arc<Rounds>) -> Result<Option<Timestamp>, StoreError> {
     let now = rounds.sender.ctx.now();
     let turns_at = rounds.store.subscribers().herald(now).await?;

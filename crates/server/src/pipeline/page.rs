@@ -1,6 +1,5 @@
-//! page at work: fetches what is stored about a status page and when its monitors were last checked,
-//! and has `domain::page` make of it what visitors see. Who keeps it, and in which words and forms it
-//! goes out, is `status_page`'s.
+//! page at work: fetches the stored data of a status page and the last checks of its monitors, and
+//! has `domain::page` project them. `status_page` caches and encodes the result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +13,20 @@ use tokio::time::Instant;
 
 use super::Pipeline;
 
-/// A page as it was at one moment.
+/// Snapshot of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Projection {
-    /// The page.
     pub(crate) page: StatusPage,
-    /// What visitors see.
+    /// Content for visitors.
     pub(crate) view: PageView,
-    /// Asked before anything was read: while it is the same, nothing has changed but the time.
+    /// Generation that was read before the data: while it is unchanged, so is the data.
     pub(crate) generation: Option<Generation>,
-    /// How long it took to decide what they see, once all was read.
+    /// Duration of the projection, after all data was read.
     pub(crate) took: Duration,
 }
 
-/// A page of a workspace as it is at `now`; `None` where it is not there or not published.
+/// Returns the snapshot of a workspace's page at `now`. Returns `None` if the page does not exist
+/// or is not published.
 pub(crate) async fn project_page(
     store: &Store,
     pipeline: &Pipeline,
@@ -49,12 +48,12 @@ pub(crate) async fn project_page(
     match work.await {
         Ok(projection) => Ok(Some(projection)),
         Err(why) if why.is_panic() => std::panic::resume_unwind(why.into_panic()),
-        // The server is stopping, and shows no more pages.
+        // The server is stopping and renders no more pages.
         Err(_) => Err(StoreError::Closed),
     }
 }
 
-/// All that a page is made of as it is at `now`, published or not.
+/// Returns the data of a page at `now`, published or not.
 pub(crate) async fn page_facts(
     store: &Store,
     pipeline: &Pipeline,
@@ -66,15 +65,15 @@ pub(crate) async fn page_facts(
     Ok(facts)
 }
 
-/// Writes into the facts when each monitor that runs was last checked. One that is not watched yet has
-/// not been checked by this server.
+/// Sets the time of the last check of each running monitor. A monitor that the judge does not run
+/// yet has none.
 async fn checked(pipeline: &Pipeline, facts: &mut Facts) {
     let running = facts.components.iter().filter_map(|it| it.monitor.as_ref());
     let running: Vec<MonitorId> = running.filter(|it| it.runs).map(|it| it.id).collect();
     if running.is_empty() {
         return;
     }
-    // Where nobody answers, nothing is known of any.
+    // Without an answer, no times are known.
     let Ok(known) = pipeline.checked(running).await else { return };
     for monitor in facts.components.iter_mut().filter_map(|it| it.monitor.as_mut()) {
         if let Some(at) = known.get(&monitor.id) {

@@ -1,5 +1,5 @@
-//! Places: as many checks as may run at a time, shared between those who check and cadence. Whose turn
-//! it is where all are taken is decided by `domain::cadence::Turns`.
+//! Permits that limit the number of concurrent checks, shared between checkers and cadence.
+//! `domain::cadence::Turns` decides the order of waiting checks.
 
 use std::sync::Mutex;
 
@@ -9,7 +9,7 @@ use rules::{Timestamp, WorkspaceId};
 use crate::lane::Errand;
 use crate::observe::metrics::Metrics;
 
-/// The places, and the errands that wait for one.
+/// Permits, and the jobs that wait for one.
 #[derive(Debug)]
 pub(super) struct Places {
     turns: Mutex<Turns<Errand>>,
@@ -21,28 +21,28 @@ impl Places {
         Self { turns: Mutex::new(Turns::new(in_flight_max)), metrics }
     }
 
-    /// Adds a workspace, which has monitors from now on, to those that share the places.
+    /// Adds a workspace that now has monitors to those that share the permits.
     pub(super) fn join(&self, workspace: WorkspaceId) {
         self.with(|turns| turns.join(workspace));
     }
 
-    /// Removes a workspace, which has no monitors any more.
+    /// Removes a workspace that has no monitors any more.
     pub(super) fn leave(&self, workspace: WorkspaceId) {
         self.with(|turns| turns.leave(workspace));
     }
 
-    /// Sets the weight of a workspace among those that share the places.
+    /// Sets the weight of a workspace among those that share the permits.
     pub(super) fn weigh(&self, workspace: WorkspaceId, weight: u32) {
         self.with(|turns| turns.weigh(workspace, weight));
     }
 
-    /// Gives the errand back if it may run now; otherwise it waits for its turn.
+    /// Returns the job if it may run now; otherwise queues it.
     pub(super) fn admit(&self, errand: Errand) -> Option<Errand> {
         let (workspace, deadline) = (errand.job.plan.workspace, errand.job.next_slot);
         self.with(|turns| turns.admit(workspace, deadline, errand))
     }
 
-    /// A check of this workspace has ended; answers those that may run in its place.
+    /// Releases the permit of an ended check and returns the jobs that may run next.
     pub(super) fn ended(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<Errand> {
         self.with(|turns| {
             turns.ended(workspace);
@@ -50,12 +50,12 @@ impl Places {
         })
     }
 
-    /// The errands that waited until their next slot was due.
+    /// Removes and returns the jobs that waited until their next slot was due.
     pub(super) fn expired(&self, now: Timestamp) -> Vec<Errand> {
         self.with(|turns| turns.expired(now))
     }
 
-    /// All that wait, at a stop.
+    /// Removes and returns all waiting jobs, for a stop.
     pub(super) fn drain(&self) -> Vec<Errand> {
         self.with(Turns::drain)
     }

@@ -1,5 +1,5 @@
-//! What the pipeline finds when a process starts: the monitors that are active, what the judge knew
-//! of them, their last results, and the slots that nobody ran meanwhile.
+//! Startup of the pipeline: loads the active monitors, their judge states and last results, and
+//! finds the slots that were missed meanwhile.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -16,24 +16,24 @@ use super::cadence::Cadence;
 use super::judge::Judge;
 use super::{Pipeline, PipelineError};
 
-/// Slots this much before the last stored one may have been under way when the process before
-/// ended: as long as an attempt may take, and something for what came around it. Where all attempts
-/// of a check may take longer, that is looked at; see [`looked_at_since`].
+/// Age, relative to the last stored slot, of slots that may have been in progress when the previous
+/// process ended. It is the longest duration of an attempt plus some overhead. Checks with longer
+/// retries are handled in [`looked_at_since`].
 const UNDER_WAY: Duration = Duration::from_secs(150);
 
-// What is read to be recalled says of these slots too what became of them.
+// The recalled results also cover these slots.
 const _: () = assert!(RECALLED.as_secs() >= UNDER_WAY.as_secs());
 
-/// What is stored of the last minutes of the process before.
+/// Stored state of the last minutes of the previous process.
 struct Before {
-    /// The last slot of which something is stored; `None` on a new database.
+    /// Last slot with a stored outcome; `None` on a new database.
     worked_until: Option<Timestamp>,
     results: HashMap<MonitorId, Vec<BootResult>>,
     ran: HashSet<(MonitorId, Region, Timestamp)>,
     missed: HashMap<MonitorId, Vec<Missed>>,
 }
 
-/// Takes up every active monitor that is stored.
+/// Loads every active monitor from the store.
 pub(super) async fn take_up(
     pipeline: &Pipeline,
     judge: &mut Judge,
@@ -90,23 +90,24 @@ fn take_up_one(
         ));
     }
     watched.history.set_back(now);
-    // Of a revision that was never heard of, the check that was due at once was lost with the process.
+    // If no result of the revision is known, the process ended before its initial check.
     let is_known = watched.history.revision == monitor.revision && watched.history.is_renewed();
     let first = if is_known { First::Regular } else { First::AtOnce };
     judge.take_up(watched);
-    // By the same `now` as what was missed, so that no slot falls between.
+    // The same `now` as for the missed slots leaves no gap between the two.
     cadence.put(entry, first, now);
     Ok(())
 }
 
-/// From when on each slot of a monitor is looked at: what is older had ended, or began before the
-/// monitor was as it is.
+/// Returns the time from which each slot of a monitor is checked. Older slots had ended, or began
+/// before its latest edit.
 fn looked_at_since(worked_until: Timestamp, longest: Duration, monitor: &Monitor) -> Timestamp {
     (worked_until - UNDER_WAY.max(longest)).max(monitor.updated_at)
 }
 
-/// Whether this slot of the region or a later one was heard of: then this one was run, skipped or
-/// missed before it, and that is stored. What runs beside the slots says nothing of them.
+/// Returns whether a scheduled result of this slot or a later one is known for the region. Then
+/// this slot was run, skipped or missed before, and that is stored. Manual and confirmation checks
+/// do not count.
 fn is_of_the_past(history: &History, region: Region, slot: Timestamp) -> bool {
     let state = history.region(region);
     let heard = state.into_iter().flat_map(|state| [state.latest, state.before]).flatten();
@@ -137,7 +138,7 @@ impl Before {
         Ok(before)
     }
 
-    /// Whether it is stored what became of a slot.
+    /// Returns whether the outcome of a slot is stored.
     fn knows(&self, monitor: MonitorId, region: Region, slot: Timestamp) -> bool {
         let missed = self.missed.get(&monitor).into_iter().flatten();
         self.ran.contains(&(monitor, region, slot))

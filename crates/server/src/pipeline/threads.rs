@@ -1,7 +1,7 @@
-//! The threads that the stages run on, apart from those that answer calls: the system shares the
-//! cores between both, so that neither waits until the other has nothing to do. Stages and their
-//! checks on one thread also need nobody to wake another core for each of them. A second thread
-//! gets jobs where the first cannot keep up (see `lane`).
+//! Threads of the stages, separate from those that answer calls. The operating system shares the
+//! cores between both, so that neither waits for the other to be idle. A stage and its checks on
+//! one thread also need no wakeups across cores. A second thread gets jobs if the first cannot keep
+//! up (see `lane`).
 
 use std::io;
 use std::thread;
@@ -11,27 +11,28 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// More threads than cores gain nothing, and more than these nobody needed yet.
+/// Maximum number of threads. More threads than cores gain nothing, and no load has needed more
+/// than these.
 const THREADS_MAX: usize = 8;
-/// There is always a timer that ends sooner than that of most checks: where none is, the runtime wakes its
-/// own thread, which is awake, for every check that begins.
+/// Interval of a timer that ends before those of most checks. Without it, the runtime wakes its own
+/// thread for every check that begins, though that thread is awake.
 const SOON: Duration = Duration::from_secs(1);
 
-/// A thread with a runtime of its own.
+/// Thread with a runtime of its own.
 pub(super) struct Thread {
     handle: Handle,
-    /// What keeps it.
+    /// Guard that keeps the thread alive.
     pub(super) alive: Alive,
 }
 
-/// The thread lives until the last clone of this is dropped; tasks that still are there go with it.
+/// Guard of a thread, which ends with the last clone. Remaining tasks are dropped.
 #[derive(Clone, Debug)]
 pub(super) struct Alive {
     _until_dropped: mpsc::Sender<()>,
 }
 
 impl Thread {
-    /// Runs a task on the thread, which lives at least as long.
+    /// Spawns a task on the thread, which lives at least as long.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         let alive = self.alive.clone();
         self.handle.spawn(async move {
@@ -41,7 +42,7 @@ impl Thread {
     }
 }
 
-/// Starts a thread for each core.
+/// Starts a thread for each core, up to [`THREADS_MAX`].
 pub(super) fn start() -> io::Result<Vec<Thread>> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     (0..cores.min(THREADS_MAX)).map(start_one).collect()

@@ -1,5 +1,5 @@
-//! What the judge knows, for those who ask from outside, and how long they wait for its answer. What
-//! it knows is `judge`'s.
+//! Queries to the judge from other parts of the server, with their timeout. The answers come from
+//! `judge`.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -12,14 +12,15 @@ use tokio::time::timeout;
 use super::judge::Command;
 use super::{MonitorView, Pipeline, PipelineError, RegionHealth};
 
-/// How long somebody waits for an answer: while the judge stores what it heard it answers nobody, and
-/// where the database takes nothing that may be for good.
+/// Timeout of a query. The judge answers nothing during a commit, which may take forever if the
+/// database fails.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
 impl Pipeline {
-    /// What is known of a monitor that runs; of one that does not, that it is not found. Where one
-    /// of the stages has ended, nothing is known any more: no monitor is shown as fine that is not
-    /// looked at.
+    /// Returns the state of a running monitor.
+    ///
+    /// Fails if the monitor does not run. Also fails if a stage has ended, so that no unchecked
+    /// monitor is shown as operational.
     pub async fn view(&self, monitor: MonitorId) -> Result<MonitorView, PipelineError> {
         if self.orders.is_closed() || self.jobs.is_closed() {
             return Err(PipelineError::Stopping);
@@ -27,13 +28,13 @@ impl Pipeline {
         self.asked(|answer| Command::View { monitor, answer }).await?
     }
 
-    /// Whether nothing could be stored the last time, and it is tried again: the judge answers nobody until then.
+    /// Returns whether the last commit failed. The judge answers no query until a retry succeeds.
     pub fn is_stuck(&self) -> bool {
         self.is_stuck.load(Ordering::Relaxed)
     }
 
-    /// When the last check of each of these monitors was finished, in whichever region; of those of
-    /// which that is known. One question, however many they are.
+    /// Returns the end of the last check of each of these monitors in any region, where known.
+    /// Takes one query for any number of monitors.
     pub(crate) async fn checked(
         &self,
         monitors: Vec<MonitorId>,
@@ -44,7 +45,7 @@ impl Pipeline {
         self.asked(|answer| Command::Checked { monitors, answer }).await
     }
 
-    /// How the regions are, as far as the checks that ended tell.
+    /// Returns the health of the regions from the ended checks.
     pub async fn health(&self) -> Result<Vec<RegionHealth>, PipelineError> {
         self.asked(|answer| Command::Regions { answer }).await
     }

@@ -1,17 +1,17 @@
-//! Shares of the places for checks: each workspace has the weight of its plan. How places are shared is decided
-//! by `domain::cadence::Turns`.
+//! Shares of the permits for checks: each workspace has the weight of its plan.
+//! `domain::cadence::Turns` decides the shares.
 
 use rules::WorkspaceId;
 
 use super::{Pipeline, PipelineError};
 
 impl Pipeline {
-    /// Shares the places for checks by the plan that this workspace has from now on.
+    /// Sets the share of this workspace by its new plan.
     pub fn weigh(&self, workspace: WorkspaceId, plan: &str) {
         self.places.weigh(workspace, self.store.plans().of(plan).weight);
     }
 
-    /// Gives every workspace the weight of its plan: at the start.
+    /// Sets the share of every workspace by its plan at startup.
     pub(super) async fn weigh_all(&self) -> Result<(), PipelineError> {
         for workspace in self.store.workspaces().list().await? {
             self.weigh(workspace.id, &workspace.plan);

@@ -1,4 +1,4 @@
-//! What was heard and decided since the last commit.
+//! Reports and decisions since the last commit.
 
 use domain::cadence::Missed;
 use domain::check::CheckResult;
@@ -11,22 +11,22 @@ use tokio::time::Instant;
 
 use super::COMMIT_WITHIN;
 
-/// What was heard and decided since the last commit.
+/// Reports and decisions since the last commit.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     results: Vec<CheckResult>,
     missed: Vec<Missed>,
     histories: ById<MonitorId, History>,
     transitions: Vec<(MonitorId, Transition)>,
-    /// Why, of each transition.
+    /// Cause of each transition.
     grounds: Vec<(MonitorId, Grounds)>,
-    /// Regions that began to fail in incidents that are open.
+    /// Regions that began to fail during open incidents.
     joined: Vec<Joined>,
-    /// What the owners of workspaces are told of probes.
+    /// Events of probes for the audit logs of workspaces.
     notes: Vec<ProbeNote>,
-    /// Who waits for the result at this place, once it is stored.
+    /// Callers that wait for a result to be stored, with the index of the result.
     replies: Vec<(usize, oneshot::Sender<CheckResult>)>,
-    /// When the first of it came.
+    /// Time of the first addition.
     since: Option<Instant>,
 }
 
@@ -53,7 +53,7 @@ impl Pending {
         self.begin();
     }
 
-    /// The monitor is gone, and its history with it.
+    /// Drops the state of a deleted monitor.
     pub(super) fn drop_history(&mut self, monitor: MonitorId) {
         self.histories.remove(&monitor);
     }
@@ -73,7 +73,7 @@ impl Pending {
         self.joined.extend(joined);
     }
 
-    /// The regions that joined incidents: to be noted once what they saw is stored.
+    /// Takes the regions that joined incidents. They are noted once their results are stored.
     pub(super) fn take_joined(&mut self) -> Vec<Joined> {
         std::mem::take(&mut self.joined)
     }
@@ -95,13 +95,13 @@ impl Pending {
         self.results.len()
     }
 
-    /// Whether it is not to wait: a verdict changed, a probe doubts itself, or somebody waits for a
-    /// result.
+    /// Returns whether to commit now: a verdict changed, a suspicion began or ended, or a caller
+    /// waits for a result.
     pub(super) fn is_urgent(&self) -> bool {
         !self.transitions.is_empty() || !self.replies.is_empty() || !self.notes.is_empty()
     }
 
-    /// Ends when what is pending has waited long enough; never while nothing is.
+    /// Waits until the commit is due. Waits forever if nothing is pending.
     pub(super) async fn due(&self) {
         match self.since {
             Some(since) => tokio::time::sleep_until(since + COMMIT_WITHIN).await,
@@ -109,8 +109,8 @@ impl Pending {
         }
     }
 
-    /// All of it as one transaction, with votes that waited for one; the histories, the notes and the replies
-    /// stay until [`Self::answer`].
+    /// Returns everything as one transaction, with deferred votes that are due. States, notes and
+    /// replies stay until [`Self::answer`].
     pub(super) fn batch(&mut self, votes: Vec<(MonitorId, History)>, now: Timestamp) -> Batch {
         Batch {
             at: now,
@@ -123,10 +123,10 @@ impl Pending {
         }
     }
 
-    /// Tells those who waited, and begins anew.
+    /// Sends results to their callers and starts a new batch.
     pub(super) fn answer(&mut self, stored: &Batch) {
         for (place, reply) in self.replies.drain(..) {
-            // Whoever asked may have gone away; the result is stored all the same.
+            // The caller may be gone; the result is stored all the same.
             let _ = reply.send(stored.results[place].clone());
         }
         self.histories.clear();

@@ -1,6 +1,5 @@
-//! Canaries at work: a probe that doubts itself asks a few hosts that answer whenever the network is
-//! well, again and again through the same egress as its checks, until the doubt has ended. What
-//! their answers mean is decided by `domain::judge`.
+//! Connectivity check at work: while a probe is suspect, it repeatedly connects to a few reliable
+//! hosts through the same egress as its checks. `domain::judge` decides what the results mean.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,18 +16,18 @@ use crate::context::Context;
 use crate::lane::Report;
 use crate::pipeline::{PipelineError, Probes};
 
-/// Asks the canaries of probes that doubt themselves.
+/// Runs the connectivity check of suspect probes.
 pub(in crate::pipeline) struct Canaries {
     ctx: Context,
     pub(super) probes: Probes,
     plans: Arc<[Arc<Plan>]>,
-    /// Weak: the judge ends when nobody else reports.
+    /// Weak, because the judge ends when all other senders are dropped.
     reports: mpsc::WeakSender<Report>,
     asking: HashMap<u16, AbortOnDropHandle<()>>,
 }
 
 impl Canaries {
-    /// Nobody is asked yet.
+    /// Creates an idle connectivity check.
     pub(in crate::pipeline) fn new(
         ctx: Context,
         probes: Probes,
@@ -40,12 +39,12 @@ impl Canaries {
         Ok(Self { ctx, probes, plans, reports, asking: HashMap::new() })
     }
 
-    /// Whether there is nobody to ask.
+    /// Returns whether no hosts are configured.
     pub(super) fn are_none(&self) -> bool {
         self.plans.is_empty()
     }
 
-    /// Asks at once, and then again and again.
+    /// Starts checking now and at regular intervals.
     pub(super) fn begin(&mut self, probe: ProbeSlot) {
         if self.are_none() {
             return;
@@ -55,7 +54,7 @@ impl Canaries {
         self.asking.insert(probe.0, AbortOnDropHandle::new(tokio::spawn(asking)));
     }
 
-    /// The doubt has ended.
+    /// Stops checking, because the suspicion ended.
     pub(super) fn end(&mut self, probe: ProbeSlot) {
         self.asking.remove(&probe.0);
     }
@@ -70,7 +69,7 @@ async fn ask(
 ) {
     let (_, probe) = probes.known(slot);
     loop {
-        // Counted from the question and not from the answers, which may take their time.
+        // Counted from the start of the round, because connecting may take long.
         let next = ctx.now() + limits::CANARIES_ASKED_EVERY;
         let answers = join_all(plans.iter().map(|plan| answers(&ctx, probe, plan))).await;
         let answered = answers.into_iter().filter(|answered| *answered).count() as u32;
@@ -84,7 +83,7 @@ async fn ask(
     }
 }
 
-/// Whether a canary takes a connection.
+/// Returns whether a host accepts a connection.
 async fn answers(ctx: &Context, probe: &probe::Probe, plan: &Arc<Plan>) -> bool {
     let now = ctx.now();
     let job = Job {
@@ -99,7 +98,8 @@ async fn answers(ctx: &Context, probe: &probe::Probe, plan: &Arc<Plan>) -> bool 
     attempts.last().is_some_and(|(attempt, _)| attempt.failure.is_none())
 }
 
-/// A canary as what a probe knows how to check: nobody's monitor, tried once.
+/// Wraps a host as a monitor, the form that a probe can check. It belongs to no workspace and is
+/// attempted once.
 fn as_monitor(canary: &TcpCheck) -> Monitor {
     let settings = MonitorSettings {
         name: canary.uri.clone(),

@@ -1,5 +1,5 @@
-//! What the judge is told and asked from outside, and how it follows: in order with the reports it
-//! hears, and answered when what follows is stored.
+//! Commands and queries to the judge. They are handled in order with the reports, and answered when
+//! their effects are stored.
 
 use std::collections::HashMap;
 
@@ -12,22 +12,22 @@ use super::super::{MonitorView, PipelineError};
 use super::health::RegionHealth;
 use super::{Judge, StoreEnded, Watched, moment};
 
-/// What the judge is told and asked.
+/// Command or query to the judge.
 #[derive(Debug)]
 pub(in crate::pipeline) enum Command {
-    /// A monitor runs from now on, or in another revision.
+    /// Runs a monitor, or a new revision of it.
     Watch { watched: Box<Watched>, done: oneshot::Sender<()> },
-    /// A monitor is paused: its incident closes.
+    /// Pauses a monitor and closes its incident.
     Pause { monitor: MonitorId, revision: u32, done: oneshot::Sender<()> },
-    /// A monitor is deleted: its incident closes.
+    /// Removes a deleted monitor and closes its incident.
     Forget { monitor: MonitorId, done: oneshot::Sender<()> },
-    /// A person says that an incident is over.
+    /// Closes an incident at a person's request.
     Resolve { monitor: MonitorId, incident: IncidentId, done: oneshot::Sender<()> },
-    /// What is known of a monitor?
+    /// Returns the state of a monitor.
     View { monitor: MonitorId, answer: oneshot::Sender<Result<MonitorView, PipelineError>> },
-    /// When were these monitors last checked?
+    /// Returns the time of the last check of each of these monitors.
     Checked { monitors: Vec<MonitorId>, answer: oneshot::Sender<HashMap<MonitorId, Timestamp>> },
-    /// How are the regions?
+    /// Returns the health of the regions.
     Regions { answer: oneshot::Sender<Vec<RegionHealth>> },
 }
 
@@ -73,7 +73,7 @@ impl Judge {
         Ok(())
     }
 
-    /// Takes up an edit: what is remembered of the revision before goes on.
+    /// Replaces a monitor by a new revision, which keeps the state of the old one.
     fn watch_again(&mut self, mut watched: Watched) {
         if let Some(before) = self.watched.remove(&watched.monitor) {
             watched.take_over(before);
@@ -99,8 +99,8 @@ impl Judge {
         self.watched.remove(&monitor);
     }
 
-    /// Closes an incident by hand. One of a monitor that does not run is closed as it is stored; one
-    /// that the monitor has closed since stays as it is.
+    /// Closes an incident by hand. If its monitor does not run, the incident is closed in the
+    /// store. If the monitor already closed it, this has no effect.
     fn resolve(&mut self, monitor: MonitorId, incident: IncidentId) {
         let moment = moment(&self.ctx, &self.doubts, self.ctx.now());
         if let Some(watched) = self.watched.get_mut(&monitor) {

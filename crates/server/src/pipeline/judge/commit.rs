@@ -1,5 +1,5 @@
-//! Storing what was heard and decided: one transaction at a time, tried until it is stored or the
-//! store has ended. When it is due is `judge`'s.
+//! Stores reports and decisions, one transaction at a time, with retries until it is stored or the
+//! store has ended. `judge` decides when to commit.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,36 +14,38 @@ use tracing::{error, warn};
 
 use super::Judge;
 
-/// Between a commit that failed and the next try.
+/// Pause between a failed commit and its retry.
 const COMMIT_AGAIN: Duration = Duration::from_secs(1);
 
-/// Histories that the judge stores on its own thread besides what is to be stored at once, at most: some
-/// milliseconds of a machine that slept.
+/// Maximum number of deferred states that the judge stores on its own thread. These take some
+/// milliseconds on a machine that was idle.
 const VOTES_BY_JUDGE: usize = 64;
 
-/// Who stores a batch.
+/// Thread that stores a batch.
 #[derive(Clone, Copy)]
 enum By {
-    /// The store's writer, on its thread.
+    /// The thread of the store's writer.
     Writer,
-    /// The judge, on this one, as long as commits like it are quick.
+    /// The judge's own thread, while such commits are fast.
     Judge,
 }
 
-/// The store takes nothing any more, and these results were not in it.
+/// The store ended and lost these results.
 pub(super) struct StoreEnded {
     pub(super) lost: usize,
 }
 
 impl Judge {
-    /// Commits what is pending, however often it takes: nothing else is heard until it is stored, or
-    /// the store has ended and never will.
+    /// Commits the pending batch, with retries until it is stored. No report is recorded meanwhile.
+    ///
+    /// Fails if the store has ended.
     pub(super) async fn commit(&mut self) -> Result<(), StoreEnded> {
         self.commit_by(By::Writer).await
     }
 
-    /// Like [`Self::commit`], while no check is under way: on this thread as long as commits are quick.
-    /// Nobody waits here meanwhile, and to wake the writer and to be woken takes as long as to store.
+    /// Commits like [`Self::commit`] while no check is in progress: on this thread if commits are
+    /// fast. No report waits meanwhile, and switching to the writer's thread takes as long as the
+    /// commit.
     pub(super) async fn commit_in_quiet(&mut self) -> Result<(), StoreEnded> {
         self.commit_by(By::Judge).await
     }
@@ -68,15 +70,15 @@ impl Judge {
         Ok(())
     }
 
-    /// The histories whose votes have waited long enough. To be asked before each commit and only then: what
-    /// a process that starts recalls depends on the last slot that is stored.
+    /// Takes the states whose votes waited long enough. Must be called before each commit and only
+    /// then, because a starting process recalls from the last stored slot.
     fn take_unwritten(&mut self) -> Vec<(MonitorId, History)> {
         let now = self.ctx.now();
         let due = std::iter::from_fn(|| self.unwritten.pop_due(now));
         due.filter_map(|id| Some((id, self.watched.get(&id)?.history.clone()))).collect()
     }
 
-    /// Notes the regions that joined incidents. Once only: what is not noted is completed when the
+    /// Notes the regions that joined incidents, without retry: missing ones are added when the
     /// incident closes.
     async fn note_joined(&mut self) {
         let joined = self.pending.take_joined();
@@ -90,7 +92,7 @@ impl Judge {
         }
     }
 
-    /// Stores a batch, and what is told of probes with it, however often it takes.
+    /// Stores a batch and its probe events, with retries until both are stored.
     async fn store_all(&self, batch: &Arc<Batch>, mut by: By) -> Result<Committed, StoreError> {
         loop {
             match self.store_once(batch, by).await {

@@ -1,6 +1,6 @@
-//! Probes that doubt themselves, at work: results are heard for what they say of the probe, and when
-//! a doubt begins or ends, the log, the metrics and the audit of every workspace concerned say so,
-//! and every monitor is judged anew. When that is the case is decided by `domain::judge`.
+//! Suspicions of probes at work. When a suspicion begins or ends, the log, the metrics and the
+//! audit logs of affected workspaces record it. All monitors are judged again. `domain::judge`
+//! decides when that happens.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::Judge;
 use crate::operator::Note;
 
 impl Judge {
-    /// Hears a result for what it says of the probe that ran it.
+    /// Records a result as evidence about the probe that ran it.
     pub(super) fn doubt(&mut self, result: &CheckResult) {
         let watched = self.watched.get(&result.identity.monitor);
         let Some(report) = watched.and_then(|watched| watched.host_report(result)) else { return };
@@ -24,8 +24,8 @@ impl Judge {
         }
     }
 
-    /// Says that a doubt began or ended, asks the canaries as long as it lasts, and judges every
-    /// monitor anew.
+    /// Records that a suspicion began or ended. Starts or stops the connectivity check, and judges
+    /// every monitor again.
     pub(super) fn follow_doubt(&mut self, change: DoubtChange) {
         match change {
             DoubtChange::Doubts { probe, failing, hosts, .. } => self.begin(probe, failing, hosts),
@@ -69,7 +69,7 @@ impl Judge {
         self.tell_operator(name, false, detail);
     }
 
-    /// Notes it for every workspace whose monitors the probe checks.
+    /// Records the change in the audit log of every workspace whose monitors the probe checks.
     fn tell_owners(&mut self, probe: ProbeSlot, turn: ProbeTurn, detail: &str) {
         let concerned = self.watched.values().filter(|watched| watched.is_checked_by(probe));
         let workspaces: BTreeSet<WorkspaceId> = concerned.map(|it| it.workspace).collect();

@@ -1,5 +1,5 @@
-//! How those are who serve the regions, as far as the judge knows: when one was heard last, whether it
-//! doubts itself, and whether it says nothing where it should.
+//! Health of the probes that serve the regions: their last reports, suspicions, and missing
+//! results.
 
 use std::time::Duration;
 
@@ -8,41 +8,40 @@ use rules::{Region, Timestamp};
 
 use super::{Judge, Watched};
 
-/// How long an answer to "who is silent" is good for: it takes a look at every monitor.
+/// Time that a list of silent regions is reused, because computing it visits every monitor.
 const SILENCE_LOOKED_FOR_EVERY: Duration = Duration::from_secs(1);
 
-/// How a region's checks are.
+/// Health of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionHealth {
-    /// Which region.
     pub region: Region,
-    /// How who serves it is.
+    /// Health of the probe that serves it.
     pub health: Health,
-    /// When who serves it was last heard of: the end of its latest check.
+    /// End of the latest check of that probe.
     pub heard_at: Option<Timestamp>,
 }
 
-/// How a probe is.
+/// Health of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// Nothing is known against it.
+    /// No problem is known.
     Healthy,
-    /// Most of its hosts failed at once: its votes are void.
+    /// Most of its hosts failed at once, so its votes do not count.
     Doubting,
-    /// None of the checks that are due in the region ended in time.
+    /// No due check in the region ended in time.
     Stalled,
 }
 
-/// When each probe was heard last, and which regions are silent.
+/// Last report of each probe, and the silent regions.
 #[derive(Debug, Default)]
 pub(super) struct Pulse {
-    /// By the number of the probe.
+    /// Times by probe index.
     heard_at: Vec<Option<Timestamp>>,
     silent: Option<(Timestamp, [bool; Region::ALL.len()])>,
 }
 
 impl Health {
-    /// The word that is answered.
+    /// Returns the name in responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Healthy => "healthy",
@@ -53,7 +52,7 @@ impl Health {
 }
 
 impl Pulse {
-    /// A check of this probe ended.
+    /// Records the end of a check of this probe.
     pub(super) fn note(&mut self, probe: ProbeSlot, at: Timestamp) {
         let number = usize::from(probe.0);
         if self.heard_at.len() <= number {
@@ -68,7 +67,7 @@ impl Pulse {
 }
 
 impl Judge {
-    /// How each region is.
+    /// Returns the health of each region.
     pub(super) fn regions(&mut self) -> Vec<RegionHealth> {
         let silent = self.silent();
         let health = |region: &Region| {
@@ -83,7 +82,7 @@ impl Judge {
         Region::ALL.iter().map(health).collect()
     }
 
-    /// The regions in which checks are due and none of them was heard for as long as a vote lives.
+    /// Returns the regions with due checks of which none ended for as long as a vote lives.
     fn silent(&mut self) -> [bool; Region::ALL.len()] {
         let now = self.ctx.now();
         if let Some((at, silent)) = self.pulse.silent
@@ -106,8 +105,8 @@ impl Judge {
 }
 
 impl Watched {
-    /// The regions in which a check should have ended by now, and whether one has. Of a monitor that
-    /// has not run for that long nothing is due.
+    /// Returns the regions in which a check should have ended by now, and whether one has. A
+    /// monitor that has run for a shorter time has no due check.
     fn pulse(&self, now: Timestamp) -> impl Iterator<Item = (Region, bool)> {
         let window = self.policy.window();
         let is_due = now.since(self.runs_since) > window;

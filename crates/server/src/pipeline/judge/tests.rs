@@ -1,4 +1,4 @@
-//! What becomes of the judge when its store ends, or refuses.
+//! Judge with a store that ends or rejects commits.
 
 use domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::pipeline::Probes;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000);
 
-/// Longer than any end takes on a busy machine.
+/// Longer than a shutdown takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 async fn a_store(folder: &std::path::Path) -> Store {
@@ -42,7 +42,7 @@ fn a_result() -> CheckResult {
     }
 }
 
-/// A judge that watches nothing yet, what it is told with, and what makes it give up.
+/// Fixture: a judge without monitors, its channels and its cancellation token.
 struct Bench {
     metrics: Metrics,
     reports: mpsc::Sender<Report>,
@@ -87,7 +87,7 @@ async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
     assert!(commands.is_closed(), "who asks hears that nobody is there");
 }
 
-/// A store whose database can be cut off.
+/// Opens a store whose database can be cut off.
 async fn a_store_at_a_distance(folder: &std::path::Path) -> (Store, Line) {
     let line = Line::to(&testkit::postgres::database()).await;
     let settings = Settings {
@@ -152,7 +152,7 @@ async fn what_is_stored_while_no_check_is_under_way_waits_for_no_other_thread() 
     let stored_at_once = async {
         loop {
             judge.pending.add_result(a_result(), None);
-            // The store's own thread may just be looking whether there is work for it.
+            // The store's own thread may be checking for work at this moment.
             match judge.commit_in_quiet().now_or_never() {
                 Some(stored) => return stored.is_ok(),
                 None => tokio::task::yield_now().await,

@@ -1,32 +1,32 @@
-//! What failing regions saw, for the words that people are told: kept of results that are no
-//! success, so that a monitor that is well costs one empty list. Of what a process before this one
-//! saw only the votes are known, not the words.
+//! Failures of the regions, for the text of alerts. Only unsuccessful results are kept, so that a
+//! healthy monitor costs one empty list. Results before the process started are known only as
+//! votes.
 
 use domain::check::{CheckResult, Outcome};
 use domain::judge::Why;
 use domain::notify::{Grounds, RegionSeen};
 use rules::{MonitorStatus, Region};
 
-/// The regions whose last result was no success, in the order in which that began.
+/// Regions whose last result was unsuccessful, in the order in which that began.
 #[derive(Debug)]
 pub(super) struct Troubles(Vec<Trouble>);
 
-/// What one region saw last that was no success.
+/// Last unsuccessful result of a region.
 #[derive(Debug)]
 struct Trouble {
     region: Region,
-    /// Why, as the evidence says it: without credentials, and of bounded length.
+    /// Reason from the evidence: without credentials, and of bounded length.
     reason: Option<Box<str>>,
     status: Option<u16>,
 }
 
 impl Troubles {
-    /// All is well.
+    /// Creates an empty list.
     pub(super) const fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// Notes what a region saw last.
+    /// Records the last result of a region.
     pub(super) fn note(&mut self, result: &CheckResult) {
         let region = result.identity.region;
         match result.outcome {
@@ -42,7 +42,7 @@ impl Troubles {
         }
     }
 
-    /// Forgets the regions that are not wanted.
+    /// Removes the regions that do not match.
     pub(super) fn keep(&mut self, is_wanted: impl Fn(Region) -> bool) {
         self.0.retain(|known| is_wanted(known.region));
         if self.0.is_empty() {
@@ -50,8 +50,8 @@ impl Troubles {
         }
     }
 
-    /// What people are told: of the regions that have a vote with their status and latency in
-    /// microseconds, failing ones first, and of these the one first that began first.
+    /// Returns the cause for alerts: the regions that have a vote, with status and latency in
+    /// microseconds. Failing regions come first, ordered by when their failure began.
     pub(super) fn grounds(
         &self,
         why: Why,
@@ -92,7 +92,7 @@ impl Troubles {
     }
 }
 
-/// Why the last attempt was no success: its first reason.
+/// Returns the first reason of the last attempt, if it was unsuccessful.
 fn reason(result: &CheckResult) -> Option<Box<str>> {
     let attempt = result.evidence.as_ref()?.attempts.last()?;
     attempt.reasons.first().map(|reason| reason.as_str().into())

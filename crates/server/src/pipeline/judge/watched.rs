@@ -1,5 +1,5 @@
-//! One monitor as the judge holds it: its policy, its history, and what views and messages show of
-//! its regions.
+//! State of one running monitor: its policy and history, and the details of its regions for views
+//! and messages.
 
 use domain::check::{CheckResult, Outcome};
 use domain::judge::{
@@ -14,24 +14,24 @@ use store::Joined;
 use super::super::{MonitorView, Probes, RegionView};
 use super::troubles::Troubles;
 
-/// One monitor that runs.
+/// Running monitor.
 #[derive(Debug)]
 pub(in crate::pipeline) struct Watched {
     pub(in crate::pipeline) monitor: MonitorId,
     pub(super) workspace: WorkspaceId,
-    /// Its name, for the log.
+    /// Name, for the log.
     pub(super) name: Box<str>,
     pub(in crate::pipeline) policy: Policy,
     pub(in crate::pipeline) history: History,
-    /// Since when this revision runs in this process.
+    /// Time from which this revision runs in this process.
     pub(super) runs_since: Timestamp,
-    /// The last instant that was judged. It is behind the clock while results wait to be stored.
+    /// Last judged time. It is behind the clock while results wait to be stored.
     judged_until: Timestamp,
-    /// The host it checks.
+    /// Host that is checked.
     host: HostMark,
-    /// When the verdict may change although nothing is heard.
+    /// Time at which the verdict may change without a report.
     pub(super) wake_at: Option<Timestamp>,
-    /// The time under which the judge's heap will look at it.
+    /// Time of its current entry in the judge's heap.
     pub(super) entry_in_wakes: Option<Timestamp>,
     latencies: Vec<(Region, u32)>,
     troubles: Troubles,
@@ -61,7 +61,7 @@ impl Watched {
         }
     }
 
-    /// Goes on with what the revision before remembers.
+    /// Takes over the state of the previous revision.
     pub(super) fn take_over(&mut self, before: Self) {
         self.history = before.history;
         self.entry_in_wakes = before.entry_in_wakes;
@@ -70,18 +70,18 @@ impl Watched {
         self.troubles.keep(|region| self.policy.probe_of(region).is_some());
     }
 
-    /// The instant at which a result that ended then is judged: as if it had been judged at once, however
-    /// long storing others held it up. Never before what was judged already, never after `now`.
+    /// Returns the time at which to judge a result that ended at `finished_at`, as if it had not
+    /// waited for a commit. It is never before the last judged time, and never after `now`.
     pub(super) fn instant(&self, finished_at: Timestamp, now: Timestamp) -> Timestamp {
         finished_at.max(self.judged_until).min(now)
     }
 
-    /// The time has come of a tick that was due before `until`, if one was.
+    /// Returns the time of a tick that was due before `until`, if there is one.
     pub(super) fn overdue(&self, until: Timestamp) -> Option<Timestamp> {
         self.wake_at.filter(|due| *due < until)
     }
 
-    /// Records a result. `moment` is of its [`Self::instant`].
+    /// Records a result. `moment` must be at its [`Self::instant`].
     pub(super) fn hear(&mut self, result: &CheckResult, moment: Moment<'_>) -> Effects {
         self.judged_until = moment.now;
         if result.attempts > 0 {
@@ -98,14 +98,14 @@ impl Watched {
         effects
     }
 
-    /// What stands in the timeline of an incident that its region joined with this result.
+    /// Returns the timeline entry for an incident that the region joined with this result.
     pub(super) fn joined(&self, incident: IncidentId, result: &CheckResult) -> Joined {
         let (workspace, monitor) = (self.workspace, self.monitor);
         let (region, at) = (result.identity.region, result.finished_at);
         Joined { workspace, monitor, incident, region, at }
     }
 
-    /// Why a transition is: what people are told with it.
+    /// Returns the cause of a transition, for messages.
     pub(super) fn grounds(
         &self,
         transition: &Transition,
@@ -119,13 +119,13 @@ impl Watched {
         self.troubles.grounds(transition.why, seen)
     }
 
-    /// What makes a probe of this monitor doubt itself: failing hosts, and all of them.
+    /// Returns the evidence of a suspicion of one of its probes: the failing hosts, and all hosts.
     pub(super) fn suspicion(&self, doubts: &Doubts) -> Option<(u32, u32)> {
         let mut regions = self.history.regions.iter();
         regions.find_map(|state| doubts.suspicion(self.policy.probe_of(state.region)?))
     }
 
-    /// What a result says of the host that is checked; `None` where it says nothing of that.
+    /// Returns the evidence of a result about the checked host. Returns `None` if it has none.
     pub(super) fn host_report(&self, result: &CheckResult) -> Option<HostReport> {
         let failed = match result.outcome {
             Outcome::Success | Outcome::Degraded => false,
@@ -143,24 +143,24 @@ impl Watched {
         })
     }
 
-    /// The clock was set back to `now`: else what is remembered would be later than all that comes.
+    /// Caps all remembered times at `now`, because the clock was set back.
     pub(super) fn set_back(&mut self, now: Timestamp) {
         self.judged_until = self.judged_until.min(now);
         self.history.set_back(now);
     }
 
-    /// Time has passed.
+    /// Judges again after time has passed.
     pub(super) fn tick(&mut self, moment: Moment<'_>) -> Effects {
         self.judged_until = moment.now;
         judge::tick(&self.policy, &mut self.history, moment)
     }
 
-    /// Whether `probe` checks the monitor, in one of its regions.
+    /// Returns whether `probe` checks the monitor in one of its regions.
     pub(super) fn is_checked_by(&self, probe: ProbeSlot) -> bool {
         self.policy.regions.iter().any(|serving| serving.probe == probe)
     }
 
-    /// When its last check was finished, in whichever region.
+    /// Returns the end of its last check in any region.
     pub(super) fn checked_at(&self) -> Option<Timestamp> {
         let latest = self.history.regions.iter().filter_map(|state| state.latest);
         latest.map(|heard| heard.finished_at).max()
@@ -182,7 +182,7 @@ impl Watched {
         }
     }
 
-    /// Whether the last thing that is remembered of its region is this result.
+    /// Returns whether this result is the last of its region.
     fn is_latest(&self, result: &CheckResult) -> bool {
         let identity = &result.identity;
         let latest = self.history.region(identity.region).and_then(|state| state.latest);
@@ -192,7 +192,8 @@ impl Watched {
         })
     }
 
-    /// Whole exchange of the region's latest check since the process started, in microseconds.
+    /// Returns the total latency of the region's latest check since the process started, in
+    /// microseconds.
     fn latency(&self, region: Region) -> Option<u32> {
         self.latencies.iter().find(|(known, _)| *known == region).map(|(_, latency)| *latency)
     }

@@ -1,6 +1,6 @@
-//! The courier of one channel or subscriber: takes what is due, in order per monitor or thread, has it
-//! sent, writes down what came of it, and looks again; at most a few at a time. It ends when nothing waits, and sleeps while what waits
-//! is for later. Which deliveries are told together is decided in `parcel`.
+//! Delivery worker of one channel or subscriber. It takes due deliveries, in order per monitor or
+//! thread, sends a few at a time and records the results. It sleeps while all deliveries are for
+//! later, and ends when none wait. `parcel` decides which deliveries share a message.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -20,24 +20,24 @@ use super::rounds::{Bell, Rounds};
 use super::send::{Sent, Verdict};
 use crate::observe::metrics::MessageOutcome;
 
-/// Messages to one addressee that are on their way at a time.
+/// Maximum number of messages in progress to one recipient.
 const AT_A_TIME: usize = 4;
-/// First pause after the database did not answer; each further one is twice as long.
+/// First pause after the database failed to respond; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Longest such pause.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// The courier of one channel or subscriber.
+/// Delivery worker of one channel or subscriber.
 pub(super) struct Courier {
     pub(super) rounds: Arc<Rounds>,
     pub(super) addressee: Addressee,
     pub(super) bell: Arc<Bell>,
 }
 
-/// A parcel that came back: from a receiver of this kind, and what came of it where it was begun.
+/// Finished message with the kind of its receiver and the result, if it was sent.
 type Back = (Parcel, ProviderType, Option<Sent>);
 
-/// What is on its way, and when to look for more.
+/// Messages in progress, and the time of the next look at the queue.
 #[derive(Default)]
 struct Course {
     out: JoinSet<Back>,
@@ -47,7 +47,7 @@ struct Course {
 }
 
 impl Courier {
-    /// Works until nothing waits, or the server stops.
+    /// Runs until nothing waits or the server stops.
     pub(super) async fn run(self) {
         let mut course = Course { is_due: true, ..Course::default() };
         let rounds = &*self.rounds;
@@ -74,8 +74,7 @@ impl Courier {
         }
     }
 
-    /// Begins what is due and has a place. While the database does not answer it looks again and
-    /// again.
+    /// Starts the due deliveries that get a permit. Retries while the database does not respond.
     async fn look(&self, course: &mut Course) {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -100,13 +99,14 @@ impl Courier {
         let room = AT_A_TIME - course.out.len();
         let asked = u32::try_from(AT_A_TIME + course.under_way.len()).unwrap_or(u32::MAX);
         let queue = outbox.due(self.addressee, now, asked).await?;
-        // What is due and not begun now waits for what is on its way, whose end is heard.
+        // The remaining due deliveries wait for messages in progress; their end wakes this worker.
         course.is_due = false;
         course.next_at = queue.next_at;
         if queue.due.is_empty() {
             return Ok(());
         }
-        // The deliveries of whom is deleted are cancelled with it: this is the moment between.
+        // Deleting a channel or subscriber also cancels its deliveries. This is the moment in
+        // between.
         let destination = match Destination::find(&rounds.store, self.addressee, now).await? {
             Found::Is(destination) => Arc::new(*destination),
             Found::Nobody => return Ok(()),
@@ -127,21 +127,21 @@ impl Courier {
         Ok(())
     }
 
-    /// Tells nothing of what waits to who was found shut out. Who may hear again since then is told now,
-    /// and not at the next round.
+    /// Cancels the waiting deliveries of a suppressed subscriber. If the suppression ended
+    /// meanwhile, looks again immediately instead of at the next scan.
     async fn leave(&self, course: &mut Course, now: Timestamp) -> Result<(), StoreError> {
-        // Channels and pages are told whatever it is.
+        // Channels and pages are never suppressed.
         let Addressee::Subscriber(id) = self.addressee else { return Ok(()) };
         course.is_due = self.rounds.store.outbox().leave(id, now).await? == Left::Hears;
         Ok(())
     }
 
-    /// Writes down what came of a try, and of those that ended with it.
+    /// Records the results of an attempt and of others that ended at the same time.
     async fn ended(&self, course: &mut Course, first: Result<Back, JoinError>) {
         let mut tried = Vec::new();
         let mut next = Some(first);
         while let Some(ended) = next {
-            // A task that was given up says nothing; panics are caught within it.
+            // An aborted task has no result; panics are caught inside it.
             if let Ok((parcel, kind, sent)) = ended {
                 course.under_way.remove(&parcel);
                 if let Some(sent) = sent {
@@ -156,7 +156,7 @@ impl Courier {
         }
     }
 
-    /// What follows a try, the same for all that were told together.
+    /// Returns the next steps after an attempt, the same for all deliveries of the message.
     fn conclude(&self, kind: ProviderType, parcel: &Parcel, sent: &Sent, tried: &mut Vec<Tried>) {
         let rounds = &self.rounds;
         let now = rounds.sender.ctx.now();
@@ -202,8 +202,8 @@ impl Courier {
         }
     }
 
-    /// Writes down what was tried, however long the database takes: what arrived is not sent again by
-    /// this process because it could not be written down.
+    /// Records attempts, however long the database takes. An accepted delivery is not sent again
+    /// only because recording it failed.
     async fn record(&self, tried: Vec<Tried>) {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -223,15 +223,15 @@ impl Courier {
 }
 
 impl Course {
-    /// There is nobody to ask any more.
+    /// Waits for the next wakeup: the recipient no longer exists.
     fn rest(&mut self) {
         self.is_due = false;
         self.next_at = None;
     }
 }
 
-/// Writes down what every other try has to tell, before the first; what is not to be told any more is
-/// left out.
+/// Records before the first attempt what all attempts must repeat. Removes the deliveries that are
+/// no longer pending.
 async fn fix(outbox: Outbox<'_>, parcel: &mut Parcel) -> Result<(), StoreError> {
     let told = match parcel.to_fix() {
         None => return Ok(()),
@@ -248,7 +248,7 @@ async fn fix(outbox: Outbox<'_>, parcel: &mut Parcel) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Ends when the clock shows `instant`; never without one.
+/// Waits until the clock shows `instant`; without one, waits forever.
 async fn at(rounds: &Rounds, instant: Option<Timestamp>) {
     match instant {
         Some(instant) => rounds.sender.ctx.sleep_until(instant).await,
@@ -256,7 +256,7 @@ async fn at(rounds: &Rounds, instant: Option<Timestamp>) {
     }
 }
 
-/// Sends a parcel when its turn comes; nothing is begun once the server stops.
+/// Sends a message in its turn. Starts nothing after the server began to stop.
 async fn deliver(rounds: Arc<Rounds>, destination: Arc<Destination>, parcel: Parcel) -> Back {
     let told = async {
         let read_at = match &*destination {
@@ -264,7 +264,7 @@ async fn deliver(rounds: Arc<Rounds>, destination: Arc<Destination>, parcel: Par
                 let events = parcel.events();
                 reading::place(&rounds.store, &rounds.sender, channel.workspace, &events).await
             }
-            // Who subscribed to a page is led to that page.
+            // Emails to subscribers link to their page.
             Destination::Subscriber(..) => None,
         };
         destination.tell(&rounds.sender, &parcel, read_at.as_deref(), &rounds.stop).await
@@ -294,7 +294,7 @@ mod tests {
         PageDraft { title, slug, ..PageDraft::default() }
     }
 
-    /// A courier to somebody to whom a letter waits, and the page.
+    /// Creates a worker for a subscriber with a pending delivery, and the page.
     async fn to_a_subscriber(bench: &Bench) -> (Courier, PageId) {
         let (page, id) = (PageId::from_bits(1), SubscriberId::from_bits(1));
         let (settings, idempotency) = (a_page().parse().unwrap(), None);

@@ -1,6 +1,5 @@
-//! Where a courier goes: a channel with its settings, or a subscriber with its page, as far as it may hear
-//! of that at this moment. Both are told over the same ways, in the same places, and their answers are
-//! read alike.
+//! Destination of a delivery: a channel with its settings, or a subscriber who is allowed to see
+//! the page now. Both use the same transports and limits, and their responses are classified alike.
 
 use domain::notify::{Cover, Links, Notice, compose_news};
 use rules::notification::Channel;
@@ -13,27 +12,26 @@ use super::parcel::Parcel;
 use super::send::{Sender, Sent, Target};
 use crate::status_page::{PageAddress, Purpose};
 
-/// Where a courier goes, with the secrets that webhooks are signed with, newest first.
+/// Destination of a delivery, with the signing secrets of webhooks, newest first.
 pub(super) enum Destination {
     Channel(Box<Channel>, Vec<Secret<Vec<u8>>>),
     Subscriber(Box<Receiving>, Home, Vec<Secret<Vec<u8>>>),
 }
 
-/// Whom a courier finds.
+/// Result of looking up a recipient.
 pub(super) enum Found {
-    /// Who is told.
     Is(Box<Destination>),
-    /// Nobody: it was deleted.
+    /// The recipient was deleted.
     Nobody,
-    /// Who may not hear of its page any more.
+    /// The subscriber is suppressed.
     NotTold(NotTold),
 }
 
-/// Where the page of a subscriber is reached.
+/// Address of a subscriber's page.
 pub(super) struct Home(PageAddress);
 
 impl Destination {
-    /// Where it is.
+    /// Looks up the destination of a recipient.
     pub(super) async fn find(
         store: &Store,
         addressee: Addressee,
@@ -56,7 +54,7 @@ impl Destination {
                     return Ok(Found::Nobody);
                 };
                 match receiving.not_told {
-                    // Whoever did not confirm yet is asked.
+                    // Subscribers who have not confirmed yet get the confirmation request.
                     None | Some(NotTold::Pending) => {}
                     Some(why @ (NotTold::Hidden | NotTold::Domain | NotTold::Password)) => {
                         return Ok(Found::NotTold(why));
@@ -71,7 +69,7 @@ impl Destination {
                 let receiving = Box::new(receiving);
                 Ok(Found::Is(Box::new(Self::Subscriber(receiving, home, signing))))
             }
-            // A messenger goes to pages.
+            // Deliveries to pages are handled by the fan-out worker.
             Addressee::Page(_) => Ok(Found::Nobody),
         }
     }
@@ -83,7 +81,7 @@ impl Destination {
         }
     }
 
-    /// How the receiver answers.
+    /// Returns the kind that classifies the responses of this receiver.
     pub(super) fn kind(&self) -> ProviderType {
         match self {
             Self::Channel(channel, _) => channel.settings.provider.kind(),
@@ -96,8 +94,9 @@ impl Destination {
         }
     }
 
-    /// Tells what is in a parcel once, when its turn comes; `read_at` is where people read more of it.
-    /// `None` where `stop` came before.
+    /// Sends a message once, in its turn. `read_at` is a link to more details.
+    ///
+    /// Returns `None` if `stop` is cancelled first.
     pub(super) async fn tell(
         &self,
         sender: &Sender,
@@ -137,8 +136,8 @@ impl Destination {
 }
 
 impl Home {
-    /// A page that has a domain is read there, unless this server makes its certificate and has none that
-    /// holds: nobody comes in there, and the page is at its slug as well.
+    /// Returns the address of a page. A page's custom domain is preferred, unless this server
+    /// manages its certificate and has no valid one. The page is then linked by its slug.
     async fn of(store: &Store, receiving: &Receiving, now: Timestamp) -> Result<Self, StoreError> {
         let settings = &receiving.page.settings;
         let slug = || Self(PageAddress::Slug(settings.slug.clone()));
@@ -151,7 +150,7 @@ impl Home {
         Ok(if is_reached { Self(PageAddress::Domain(domain.to_string())) } else { slug() })
     }
 
-    /// Where a subscriber can go, on a server that people reach.
+    /// Returns the links of an email to a subscriber, if the server has a public URL.
     fn links(&self, sender: &Sender, receiving: &Receiving) -> Option<Links> {
         let origin = sender.public_url.as_deref()?;
         let page = self.0.url(Some(origin));

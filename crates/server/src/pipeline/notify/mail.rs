@@ -1,6 +1,6 @@
-//! Emails to the operator's mail server, over connections that are used again. What stands in them is
-//! decided by `domain::notify`. The server is the operator's own, so the egress policy does not hold
-//! for it, as for name servers.
+//! Sends emails to the operator's mail server over pooled connections. `domain::notify` decides
+//! their text. The operator chooses the server, so the egress policy does not apply to it, as with
+//! name servers.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
@@ -20,26 +20,28 @@ use tokio::time::{Instant, timeout};
 use super::send::Unsent;
 use crate::config::{MailServer, MailTls};
 
-/// Connections that wait to be used again.
+/// Maximum number of idle connections.
 const IDLE_MAX: usize = 4;
-/// For how long: less than servers wait for the next command (RFC 5321 §4.5.3.2.7: five minutes).
+/// Time that a connection may idle. It is less than servers wait for the next command (RFC 5321
+/// §4.5.3.2.7: five minutes).
 const IDLE_FOR: Duration = Duration::from_mins(1);
-/// What programs send to end it (RFC 8058 §3.1).
+/// Body of one-click unsubscribe requests (RFC 8058 §3.1).
 const ONE_CLICK: &str = "List-Unsubscribe=One-Click";
-/// Replies that are about the account of this server and not about the receiver.
+/// Reply codes about this server's account rather than the recipient.
 const ACCOUNT: [u16; 4] = [530, 534, 535, 538];
 
-/// Sends emails.
+/// Client of the mail server.
 pub(super) struct Mailer {
     server: MailServer,
-    /// `None` where nothing is kept secret.
+    /// TLS settings; `None` without TLS.
     tls: Option<TlsParameters>,
     hello: ClientId,
     idle: Mutex<Vec<(Instant, AsyncSmtpConnection)>>,
 }
 
 impl Mailer {
-    /// Trusts the usual authorities and `extra_roots`, each in DER. Connects to nothing yet.
+    /// Creates a client that trusts the usual authorities and `extra_roots`, each in DER. Does not
+    /// connect yet.
     pub(super) fn new(server: MailServer, extra_roots: &[impl AsRef<[u8]>]) -> Result<Self, Error> {
         let tls = match server.tls {
             MailTls::Off => None,
@@ -55,7 +57,7 @@ impl Mailer {
         Ok(Self { server, tls, hello, idle: Mutex::default() })
     }
 
-    /// Sends `mail` at `now`, within `limit`. The last reply of the server is the answer.
+    /// Sends `mail` at `now`, within `limit`. Returns the server's last reply.
     pub(super) async fn send(
         &self,
         mail: &Mail,
@@ -63,7 +65,7 @@ impl Mailer {
         limit: Duration,
     ) -> Result<Answer, Unsent> {
         let message = self.message(mail, now)?;
-        // A connection that is given up in the middle is dropped and never used again.
+        // A connection that is abandoned midway is dropped and not reused.
         match timeout(limit, self.hand_over(&message)).await {
             Ok(answer) => answer,
             Err(_) => Err(Unsent::Failed(format!(
@@ -88,7 +90,7 @@ impl Mailer {
         }
     }
 
-    /// A connection on which a message can begin.
+    /// Returns a connection that is ready for a message.
     async fn connection(&self) -> Result<AsyncSmtpConnection, Unsent> {
         while let Some(mut waiting) = self.waiting() {
             if waiting.test_connected().await {
@@ -136,8 +138,8 @@ impl Mailer {
         }
     }
 
-    /// The email as it is written: text and HTML that say the same, ids below the domain that it
-    /// comes from, and the word that no program shall answer it (RFC 3834).
+    /// Builds the MIME message: text and HTML with the same content. Its IDs are below the sender's
+    /// domain, and headers prevent automatic replies (RFC 3834).
     fn message(&self, mail: &Mail, now: Timestamp) -> Result<Message, Unsent> {
         let to: Address = mail.to.parse().map_err(|why| {
             Unsent::Impossible(format!("no email can be sent to the address of the channel: {why}"))
@@ -176,7 +178,7 @@ impl std::fmt::Debug for Mailer {
     }
 }
 
-/// A header of one line, which is sent as it is: a URL that was folded would be another one.
+/// Creates a header of one unfolded line, because folding would change the URL.
 fn list_header(name: &'static str, value: String) -> HeaderValue {
     HeaderValue::dangerous_new_pre_encoded(
         HeaderName::new_from_ascii_str(name),
@@ -190,7 +192,7 @@ fn as_answer(reply: &Response) -> Answer {
     Answer { status: number(reply.code()), retry_after: None, body }
 }
 
-/// What a reply that is an error said; its status is the caller's to fill in.
+/// Returns an error reply as a response. The caller sets its status.
 fn refusal(error: &Error) -> Answer {
     Answer { status: 0, retry_after: None, body: said(error) }
 }
@@ -199,12 +201,13 @@ fn number(code: Code) -> u16 {
     u16::from(code)
 }
 
-/// Servers may repeat what they were sent, so their words are shown as those of any receiver.
+/// Returns the reason of a failure. Servers may echo their input, so the text is redacted like any
+/// receiver's.
 fn failed(what: &str, error: &Error) -> Unsent {
     Unsent::Failed(format!("{what}: {}", in_one_line(&error.to_string())))
 }
 
-/// What is behind an error.
+/// Returns the text of the error's source.
 fn said(error: &Error) -> String {
     let mut cause = std::error::Error::source(error);
     let mut words = Vec::new();

@@ -1,6 +1,6 @@
-//! One page's messenger: passes on to its subscribers what the page was told, step by step, so that no
-//! verdict waits for it. It ends when nothing waits, and sleeps while what waits is for later. Whom
-//! something concerns is decided by the domain and found by the outbox.
+//! Fan-out worker of one page: passes page events to its subscribers in steps, so that no verdict
+//! waits for it. It sleeps while all events are for later, and ends when none wait. The domain
+//! decides who is notified; the outbox finds them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use tracing::warn;
 
 use super::rounds::{Bell, Rounds};
 
-/// First pause after the database did not answer; each further one is twice as long.
+/// First pause after the database failed to respond; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Longest such pause.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// One page's messenger.
+/// Fan-out worker of one page.
 pub(super) struct Messenger {
     pub(super) rounds: Arc<Rounds>,
     pub(super) page: PageId,
@@ -24,7 +24,7 @@ pub(super) struct Messenger {
 }
 
 impl Messenger {
-    /// Works until nothing waits, or the server stops.
+    /// Runs until nothing waits or the server stops.
     pub(super) async fn run(self) {
         let rounds = &*self.rounds;
         let mut pause = FIRST_PAUSE;

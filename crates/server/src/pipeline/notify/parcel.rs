@@ -1,6 +1,6 @@
-//! What goes out as one message: one delivery, or those of a storm together. Pure; in order per monitor
-//! or thread: while something of it is on its way, nothing else of it begins. What was tried in one company
-//! stays in it: its receiver may have taken it without our knowing, and knows it by that key alone.
+//! Grouping of deliveries into messages: one delivery, or a digest of several. Pure. Order is kept
+//! per monitor or thread: only one message of each is in progress at a time. Deliveries attempted
+//! in one digest stay in it, because the receiver may have accepted it under that key.
 
 use std::collections::HashSet;
 
@@ -8,32 +8,32 @@ use domain::notify::{Event, Holds, News, STORM_EVENTS_MAX, keeps_alerts, storm_o
 use rules::{DeliveryId, ProviderType, Timestamp};
 use store::{Due, Follows};
 
-/// One message that is to be sent.
+/// Outgoing message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Parcel {
-    /// What it tells, oldest first; never empty.
+    /// Deliveries of the message, oldest first; never empty.
     pub(super) dues: Vec<Due>,
     storm: Option<Storm>,
 }
 
-/// A storm that is told in one message.
+/// Digest of several deliveries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Storm {
     key: String,
-    /// Whether what belongs to it was written down.
+    /// Whether its membership was recorded.
     is_fixed: bool,
 }
 
-/// What is written down before the first try, so that every other try tells the same.
+/// Membership that is recorded before the first attempt, so that all attempts send the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fix<'p> {
-    /// That they are told together under this key.
+    /// The deliveries are sent together under this key.
     Together(&'p str),
-    /// That it is told alone, though it may have gone with others.
+    /// The delivery is sent alone, though it was eligible for a digest.
     Alone(DeliveryId),
 }
 
-/// What is on its way.
+/// Messages in progress.
 #[derive(Debug, Default)]
 pub(super) struct UnderWay {
     ids: HashSet<DeliveryId>,
@@ -41,7 +41,7 @@ pub(super) struct UnderWay {
 }
 
 impl Parcel {
-    /// The same in every try.
+    /// Returns the idempotency key, the same in every attempt.
     pub(super) fn key(&self) -> &str {
         match (&self.storm, self.dues.as_slice()) {
             (Some(storm), _) => &storm.key,
@@ -54,7 +54,7 @@ impl Parcel {
         self.storm.is_some()
     }
 
-    /// What is to be written down first; `None` where it was.
+    /// Returns the membership to record before sending. Returns `None` if it was recorded.
     pub(super) fn to_fix(&self) -> Option<Fix<'_>> {
         match (&self.storm, self.dues.as_slice()) {
             (Some(storm), _) => (!storm.is_fixed).then_some(Fix::Together(&storm.key)),
@@ -67,22 +67,22 @@ impl Parcel {
         self.dues.iter().map(|due| due.id).collect()
     }
 
-    /// What a channel is told.
+    /// Returns the events for a channel.
     pub(super) fn events(&self) -> Vec<Event> {
         self.dues.iter().filter_map(|due| due.content.alert().cloned()).collect()
     }
 
-    /// What a subscriber is told.
+    /// Returns the events for a subscriber.
     pub(super) fn news(&self) -> Vec<News> {
         self.dues.iter().filter_map(|due| due.content.news().cloned()).collect()
     }
 
-    /// When it was tried first.
+    /// Returns the time of the first attempt.
     pub(super) fn first_try_at(&self) -> Option<Timestamp> {
         self.dues.iter().filter_map(|due| due.first_try_at).min()
     }
 
-    /// How often it was tried.
+    /// Returns the number of attempts.
     pub(super) fn tries(&self) -> u32 {
         self.dues.iter().map(|due| due.tries).max().unwrap_or(0)
     }
@@ -112,7 +112,7 @@ impl UnderWay {
     }
 }
 
-/// What a delivery stays in order with, where it does.
+/// Returns the ordering key of a delivery, if it has one.
 const fn followed(due: &Due) -> Option<&Follows> {
     match &due.follows {
         Follows::Nothing => None,
@@ -120,8 +120,8 @@ const fn followed(due: &Due) -> Option<&Follows> {
     }
 }
 
-/// What of `dues`, in their order, can be sent now. Kinds that keep alerts are told one by one also
-/// where the channel was of another kind when a storm began.
+/// Returns the messages that can be sent now, in the order of `dues`. Kinds that keep alerts get
+/// one event a message, even if the channel had another kind when a digest began.
 pub(super) fn parcels(kind: ProviderType, dues: Vec<Due>, under_way: &UnderWay) -> Vec<Parcel> {
     let mut parcels: Vec<Parcel> = Vec::new();
     let mut taken: HashSet<Follows> = HashSet::new();
@@ -148,8 +148,9 @@ pub(super) fn parcels(kind: ProviderType, dues: Vec<Due>, under_way: &UnderWay) 
     parcels
 }
 
-/// The storms that cannot go whole now, because something of one of their monitors is on its way or goes
-/// before. Without it they would use up their key, and what is left would be nothing new to the receiver.
+/// Returns the digests that cannot be sent whole now, because an earlier message of one of their
+/// monitors is in progress or due first. Sending the rest would use up the key, and the receiver
+/// would drop what follows as a duplicate.
 fn torn(dues: &[Due], under_way: &UnderWay) -> HashSet<String> {
     let alone = dues.iter().filter(|due| Group::of(due).is_none());
     let before: HashSet<&Follows> = alone.filter_map(followed).collect();
@@ -158,11 +159,11 @@ fn torn(dues: &[Due], under_way: &UnderWay) -> HashSet<String> {
     dues.iter().filter(waits).filter_map(|due| due.storm.clone()).collect()
 }
 
-/// The storm that a delivery belongs to.
+/// Digest that a delivery belongs to.
 enum Group {
-    /// One that was begun.
+    /// A digest that was attempted before.
     Begun(String),
-    /// The one that begins now.
+    /// The digest that begins now.
     Fresh,
 }
 
@@ -192,7 +193,7 @@ impl Group {
 }
 
 impl Parcel {
-    /// A storm that begins gets its key; one of a single event is none.
+    /// Gives a new digest its key. A digest of one event becomes a single message.
     fn settle(&mut self) {
         let is_fresh = self.storm.as_ref().is_some_and(|storm| !storm.is_fixed);
         if is_fresh && self.dues.len() > 1 {
@@ -214,7 +215,7 @@ mod tests {
     const CHANNEL: ChannelId = ChannelId::from_bits(1);
     const AT: Timestamp = Timestamp::from_millis(1_000);
 
-    /// A delivery of this number about this monitor.
+    /// Creates a delivery with this number for this monitor.
     fn due(number: u64, monitor: u64) -> Due {
         let monitor = MonitorId::from_bits(monitor);
         let event = Event {
@@ -258,7 +259,7 @@ mod tests {
         Due { storm: Some(key.to_owned()), tries: 2, ..due(number, monitor) }
     }
 
-    /// The parcels as their keys with the numbers of their deliveries.
+    /// Returns the messages as their keys with the numbers of their deliveries.
     fn shown(kind: ProviderType, dues: Vec<Due>, under_way: &UnderWay) -> Vec<String> {
         let show = |parcel: &Parcel| {
             let ids: Vec<String> =

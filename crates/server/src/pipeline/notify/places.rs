@@ -1,5 +1,5 @@
-//! How much is sent at a time: to one receiver, for one workspace, and in all. A receiver that hangs holds
-//! its own places and nobody else's, and so does a workspace all of whose receivers hang.
+//! Concurrency limits of sending: per receiver, per workspace and in total. A receiver that hangs
+//! uses up only its own permits, as does a workspace whose receivers all hang.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -9,18 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use rules::WorkspaceId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Messages on their way to one receiver: one host with its port, or the mail server.
+/// Maximum number of messages in progress to one receiver: a host with its port, or the mail
+/// server.
 const AT_ONE_RECEIVER: usize = 16;
-/// Messages on their way for one workspace.
+/// Maximum number of messages in progress for one workspace.
 const OF_ONE_WORKSPACE: usize = 128;
-/// Messages on their way in all.
+/// Maximum number of messages in progress in total.
 const IN_ALL: usize = 512;
-/// Receivers, and workspaces, that are remembered before those that nothing is sent to are forgotten.
+/// Number of receivers or workspaces from which idle ones are removed.
 const TIDIED_FROM: usize = 1_024;
-/// Why a place always comes.
+/// Reason that acquiring a permit cannot fail.
 const OPEN: &str = "nobody closes these semaphores";
 
-/// The places that there are.
+/// Concurrency limits of sending.
 #[derive(Debug)]
 pub(super) struct Places {
     all: Arc<Semaphore>,
@@ -28,7 +29,7 @@ pub(super) struct Places {
     receivers: Shares<String>,
 }
 
-/// The place of one message. It is free again when this is dropped.
+/// Permit of one message, released on drop.
 #[derive(Debug)]
 pub(super) struct Place {
     _of_workspace: OwnedSemaphorePermit,
@@ -36,7 +37,7 @@ pub(super) struct Place {
     _in_all: OwnedSemaphorePermit,
 }
 
-/// As many places for each.
+/// Semaphores of the same size, one for each key.
 #[derive(Debug)]
 struct Shares<Of> {
     each: usize,
@@ -52,7 +53,7 @@ impl Places {
         }
     }
 
-    /// A place for a message of `workspace` on the way to `receiver` where one is free.
+    /// Returns a permit for a message of `workspace` to `receiver` if one is free.
     pub(super) fn take_now(&self, workspace: WorkspaceId, receiver: &str) -> Option<Place> {
         let of_workspace = self.workspaces.of(&workspace).try_acquire_owned().ok()?;
         let at_receiver = self.receivers.of(receiver).try_acquire_owned().ok()?;
@@ -60,8 +61,8 @@ impl Places {
         Some(Place { _of_workspace: of_workspace, _at_receiver: at_receiver, _in_all: in_all })
     }
 
-    /// A place for a message of `workspace` on the way to `receiver`, in turn. Who waits holds no place
-    /// that another one could use.
+    /// Waits in turn for a permit for a message of `workspace` to `receiver`. Holds no permit that
+    /// another message could use meanwhile.
     pub(super) async fn take(&self, workspace: WorkspaceId, receiver: &str) -> Place {
         let (workspace, receiver) = (self.workspaces.of(&workspace), self.receivers.of(receiver));
         let (of_workspace, at_receiver) = both(&workspace, &receiver).await;
@@ -93,7 +94,7 @@ impl<Of: Eq + Hash> Shares<Of> {
     }
 }
 
-/// A place of each; while one of them has none, none of the other is held.
+/// Acquires a permit of each semaphore. Holds none of one while waiting for the other.
 async fn both(
     one: &Arc<Semaphore>,
     other: &Arc<Semaphore>,

@@ -1,5 +1,5 @@
-//! Where people who are told something read more of it: on a status page that everybody may see and that
-//! shows the monitor. There is no other place yet, and a link that leads nowhere is worse than none.
+//! Links in notifications: the public status page that shows the monitor. There is no other target
+//! yet, and no link is better than a broken one.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use tracing::warn;
 use super::send::Sender;
 use crate::status_page::PageAddress;
 
-/// For how long a message waits for its link.
+/// Time that a message waits for its link.
 const WITHIN: Duration = Duration::from_secs(2);
 
-/// Where these events of one message are read of. A database that does not answer in time keeps no
-/// message back: it goes without a link.
+/// Returns the link for these events of one message. If the database does not respond in time, the
+/// message is sent without a link.
 pub(super) async fn place(
     store: &Store,
     sender: &Sender,
@@ -45,7 +45,7 @@ pub(super) async fn place(
 fn link(origin: &str, page: &OpenPage, events: &[Event]) -> Option<String> {
     let page_url = PageAddress::Slug(page.slug.clone()).url(Some(origin));
     match events {
-        // A test is not delivered, and tells of no monitor that there is.
+        // A test is not stored, and its monitor does not exist.
         [] | [Event { kind: EventKind::Test, .. }] => None,
         [Event { incident: Some(incident), .. }] => Some(format!("{page_url}/incident/{incident}")),
         [_] => Some(format!("{page_url}/component/{}", page.component)),

@@ -1,5 +1,5 @@
-//! The couriers' common ground: who is out for whom, what they work with, and how they are
-//! called and sent home.
+//! Dispatcher of the delivery workers: which workers run, what they share, and how they are woken
+//! and stopped.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -18,22 +18,22 @@ use super::messenger::Messenger;
 use super::send::Sender;
 use crate::observe::Metrics;
 
-/// What all couriers share.
+/// State that all delivery workers share.
 #[derive(Debug)]
 pub(super) struct Rounds {
     pub(super) sender: Sender,
     pub(super) store: Store,
     pub(super) metrics: Metrics,
-    /// Nothing is begun any more.
+    /// Starts nothing new once cancelled.
     pub(super) stop: CancellationToken,
-    /// What is on its way or waits to be written down is given up.
+    /// Aborts attempts and recording once cancelled.
     pub(super) abandon: CancellationToken,
     pub(super) couriers: TaskTracker,
     out: Mutex<HashMap<Addressee, Arc<Bell>>>,
 }
 
-/// Calls a courier that may be busy: what was rung before it looks is not heard twice, what is rung
-/// after is not missed.
+/// Wake signal of a worker that may be busy. Wakeups before it looks are merged; later ones are not
+/// lost.
 #[derive(Debug, Default)]
 pub(super) struct Bell {
     is_rung: AtomicBool,
@@ -41,18 +41,18 @@ pub(super) struct Bell {
 }
 
 impl Bell {
-    /// There may be something new.
+    /// Signals that there may be something new.
     fn ring(&self) {
         self.is_rung.store(true, Ordering::SeqCst);
         self.notify.notify_one();
     }
 
-    /// Whoever looks now sees all that was rung for.
+    /// Clears the signal. The caller then looks at everything signalled so far.
     pub(super) fn hush(&self) {
         self.is_rung.store(false, Ordering::SeqCst);
     }
 
-    /// Ends when it was rung since.
+    /// Waits until the signal is set.
     pub(super) async fn heard(&self) {
         while !self.is_rung.load(Ordering::SeqCst) {
             self.notify.notified().await;
@@ -73,7 +73,7 @@ impl Rounds {
         }
     }
 
-    /// Something may be due for them: their courier looks, or a new one goes out.
+    /// Wakes the recipient's worker because something may be due, or starts one.
     pub(super) fn call(self: &Arc<Self>, addressee: Addressee) {
         if self.stop.is_cancelled() {
             return;
@@ -88,7 +88,7 @@ impl Rounds {
         let rounds = Arc::clone(self);
         self.couriers.spawn(async move {
             let work = work(Arc::clone(&rounds), addressee, bell);
-            // One that waits for the database is given up too.
+            // Cancels a worker that waits for the database, too.
             let run = rounds.abandon.run_until_cancelled(work);
             if AssertUnwindSafe(run).catch_unwind().await.is_err() {
                 error!(%addressee, "a delivery task failed: this is a bug");
@@ -97,14 +97,14 @@ impl Rounds {
         });
     }
 
-    /// Like [`Self::call`], where nobody is out.
+    /// Starts a worker as in [`Self::call`], unless one is running.
     pub(super) fn call_new(self: &Arc<Self>, addressee: Addressee) {
         if !self.out().contains_key(&addressee) {
             self.call(addressee);
         }
     }
 
-    /// Their courier goes home, unless it was called meanwhile.
+    /// Removes the recipient's worker, unless it was woken meanwhile.
     pub(super) fn retire(&self, addressee: Addressee, bell: &Bell) -> bool {
         let mut out = self.out();
         let may = !bell.is_rung.load(Ordering::SeqCst);
@@ -119,7 +119,7 @@ impl Rounds {
     }
 }
 
-/// Sends what is due to a channel or a subscriber, or passes on what a page was told.
+/// Sends due deliveries to a channel or subscriber, or fans out the events of a page.
 async fn work(rounds: Arc<Rounds>, addressee: Addressee, bell: Arc<Bell>) {
     match addressee {
         Addressee::Channel(_) | Addressee::Subscriber(_) => {

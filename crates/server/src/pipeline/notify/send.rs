@@ -1,5 +1,5 @@
-//! One try: the message is composed, takes its place, goes out, and its answer is read. Nothing of the
-//! database is held or asked meanwhile.
+//! One delivery attempt: composes the message, acquires a permit, sends it and classifies the
+//! response. It holds and queries nothing in the database meanwhile.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -21,75 +21,76 @@ use super::places::{Place, Places};
 use crate::context::Context;
 use crate::status_page::Tickets;
 
-/// Longest that one try may take, from the look-up to the answer.
+/// Maximum duration of an attempt, from the DNS lookup to the response.
 pub(super) const TRY_WITHIN: Duration = limits::DELIVERY_TRY_WITHIN;
-/// What all emails wait in turn for.
+/// Receiver that all emails count towards.
 const MAIL_SERVER: &str = "mail server";
 
-/// Whom a message is for.
+/// Recipient of a message and the context of the attempt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target<'t> {
     pub(super) workspace: WorkspaceId,
     pub(super) channel: ChannelId,
     pub(super) settings: &'t ChannelSettings,
-    /// Secrets that webhooks are signed with, newest first.
+    /// Signing secrets of webhooks, newest first.
     pub(super) signing: &'t [Secret<Vec<u8>>],
-    /// Where people read more of what it is told; see `reading`.
+    /// Link to more details; see `reading`.
     pub(super) read_at: Option<&'t str>,
 }
 
-/// What came of one try.
+/// Result of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
-    /// When it began.
+    /// Start of the attempt.
     pub(super) at: Timestamp,
     pub(super) took: Duration,
-    /// Status of the answer, where there was one.
+    /// Status of the response, if there was one.
     pub(super) status: Option<u16>,
-    /// What the receiver said or why it did not, for people.
+    /// Response of the receiver or reason of the failure, for people.
     pub(super) answer: String,
     pub(super) verdict: Verdict,
 }
 
-/// Whether it arrived.
+/// Outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The receiver has it.
     Accepted,
-    /// Not now, and not before this much time where the receiver said so.
+    /// Retry later, but not before this time if the receiver gave one.
     Again(Option<Duration>),
-    /// Not as it stands.
+    /// Do not retry.
     Never,
 }
 
-/// Why there is no answer, or none as usual.
+/// Reason that there is no usual response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unsent {
-    /// None came; another try may bring one.
+    /// No response; a retry may succeed.
     Failed(String),
-    /// One came before there was a message.
+    /// The receiver responded before the message was sent.
     Answered(Answer),
-    /// There is nothing to send, and another try would change nothing.
+    /// There is nothing to send; a retry would not help.
     Impossible(String),
 }
 
-/// What sending takes.
+/// Dependencies of sending.
 #[derive(Debug)]
 pub(super) struct Sender {
     pub(super) ctx: Context,
     pub(super) client: Client,
     pub(super) mailer: Option<Mailer>,
     pub(super) servers: Servers,
-    /// Where people reach this server, without a slash at the end.
+    /// URL of this server, without a trailing slash.
     pub(super) public_url: Option<String>,
     pub(super) places: Places,
-    /// What is given to subscribers to come back with.
+    /// Tokens in the links to subscribers.
     pub(super) tickets: Tickets,
 }
 
 impl Sender {
-    /// Tells a channel `notice` once, when its turn comes; `key` is its identity, the same in every try.
-    /// `None` where `stop` came before: then nothing was sent.
+    /// Sends `notice` to a channel once, in its turn. `key` identifies it and is the same in every
+    /// attempt.
+    ///
+    /// Returns `None` if `stop` is cancelled first; then nothing was sent.
     pub(super) async fn tell(
         &self,
         target: Target<'_>,
@@ -101,8 +102,10 @@ impl Sender {
         self.send_composed(whose, || self.compose(target, notice, key), stop).await
     }
 
-    /// Sends what `compose` makes once, when the turn of its workspace comes; its receiver answers as this
-    /// kind does. `None` where `stop` came before: then nothing was sent.
+    /// Sends the message that `compose` creates once, in the turn of its workspace. The response is
+    /// classified as this kind.
+    ///
+    /// Returns `None` if `stop` is cancelled first; then nothing was sent.
     pub(super) async fn send_composed(
         &self,
         (workspace, kind): (WorkspaceId, ProviderType),
@@ -158,8 +161,8 @@ impl Sender {
         Sent { at, took, status: Some(answer.status), answer: said, verdict }
     }
 
-    /// The message with its place. One that had to wait is composed anew: signatures hold for minutes
-    /// around the time in them.
+    /// Returns the message with its permit. A message that waited is composed again, because
+    /// signatures are valid only for minutes.
     async fn composed(
         &self,
         workspace: WorkspaceId,
@@ -201,7 +204,7 @@ impl Sender {
         let sent = self.client.send(&request, TRY_WITHIN).await;
         let answer = sent.map_err(|failure| Unsent::Failed(failure.detail))?;
         if answer.endless && answer.status.is_success() {
-            // Whether it has the message is not known: a repetition has the same key.
+            // The receiver may have accepted the message. A retry has the same key.
             let status = answer.status.as_u16();
             return Err(Unsent::Failed(format!("answered {status} with an endless body")));
         }
@@ -215,13 +218,13 @@ impl Sender {
 }
 
 impl Sent {
-    /// A try that ends here, without an answer.
+    /// Returns a final failure without a response.
     pub(super) const fn never(at: Timestamp, took: Duration, why: String) -> Self {
         Self { at, took, status: None, answer: why, verdict: Verdict::Never }
     }
 }
 
-/// Whom the places are counted for.
+/// Returns the receiver that the permits are counted for.
 fn receiver(message: &Message) -> String {
     let Message::Http(message) = message else { return MAIL_SERVER.to_owned() };
     let Ok(url) = url::Url::parse(message.url.expose()) else { return String::new() };
@@ -229,7 +232,8 @@ fn receiver(message: &Message) -> String {
     format!("{}:{port}", url.host_str().unwrap_or_default())
 }
 
-/// Header values may be any bytes but line ends; URLs are written as browsers write them.
+/// Builds the HTTP request. Header values may be any bytes except line ends; URLs are normalized as
+/// in browsers.
 fn request(message: &HttpMessage) -> Result<Request, String> {
     let url = message.url.expose().parse();
     let url = url.map_err(|why| format!("invalid URL of the channel: {why}"))?;
@@ -247,7 +251,7 @@ fn request(message: &HttpMessage) -> Result<Request, String> {
     })
 }
 
-/// The time to wait that `retry-after` asks for: seconds, or until a date (RFC 9110 §10.2.3).
+/// Parses `retry-after`: seconds or a date (RFC 9110 §10.2.3).
 fn wait(text: &str, now: Timestamp) -> Option<Duration> {
     if let Ok(seconds) = text.trim().parse() {
         return Some(Duration::from_secs(seconds));

@@ -1,4 +1,4 @@
-//! Couriers at work: an outbox in a database, a clock in the hand, and small receivers on loopback.
+//! Delivery workers with an outbox in a database, a manual clock and small receivers on loopback.
 
 mod delivering;
 mod ending;
@@ -29,11 +29,11 @@ use super::*;
 use crate::context::ManualClock;
 
 pub(super) const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
-/// Longer than anything here takes, and shorter than a person waits.
+/// Longer than any operation here takes, and shorter than a person waits.
 const PATIENCE: Duration = Duration::from_mins(1);
 pub(super) const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
 
-/// A database with a workspace, and a clock.
+/// Fixture: a database with a workspace, and a clock.
 pub(super) struct Bench {
     pub(super) store: Store,
     ctx: Context,
@@ -42,7 +42,7 @@ pub(super) struct Bench {
     _folder: TempDir,
 }
 
-/// A receiver that answers as it is told, 200 at last, and says what came.
+/// Receiver with scripted responses, then 200, that reports each request.
 struct Receiver {
     target: HttpTarget,
     answers: Arc<Mutex<VecDeque<Answer>>>,
@@ -54,14 +54,14 @@ impl Receiver {
         Self::start_with(|| {}).await
     }
 
-    /// Does `on_each` with each request, before it is answered.
+    /// Starts a receiver that calls `on_each` for each request before it responds.
     async fn start_with(on_each: impl Fn() + Send + Sync + 'static) -> Self {
         let answers = Arc::<Mutex<VecDeque<Answer>>>::default();
         let (comes, came) = mpsc::unbounded_channel();
         let told = Arc::clone(&answers);
         let target = HttpTarget::start_with(move |received| {
             on_each();
-            // Whoever listened may be gone; the answer is the same.
+            // The listener may be gone; the response is the same.
             let _ = comes.send(received.clone());
             told.lock().unwrap().pop_front().unwrap_or_else(|| Answer::ok("ok"))
         });
@@ -76,7 +76,7 @@ impl Receiver {
         tokio::time::timeout(PATIENCE, self.came.recv()).await.expect("it comes").unwrap()
     }
 
-    /// What comes next, as `event key`.
+    /// Returns the next request as `event key`.
     async fn next_told(&mut self) -> String {
         let received = self.next().await;
         let body: serde_json::Value = serde_json::from_str(&received.body).unwrap();
@@ -154,12 +154,12 @@ impl Bench {
         id
     }
 
-    /// A webhook that tells of these monitors.
+    /// Creates a webhook for these monitors.
     async fn webhook(&self, number: u64, monitors: &[MonitorId], receiver: &Receiver) -> ChannelId {
         self.channel(number, monitors, hook(&receiver.target.url("/hook"))).await
     }
 
-    /// The monitor breaks, which opens the incident of this number.
+    /// Makes the monitor fail, which opens the incident with this number.
     async fn breaks(&self, monitor: MonitorId, incident: u64) {
         let opened = IncidentChange::Opened(IncidentId::from_bits(incident));
         self.turn(monitor, (MonitorStatus::Active, MonitorStatus::Error), opened).await;
@@ -184,7 +184,7 @@ impl Bench {
         self.store.commit(Arc::new(batch)).await.unwrap();
     }
 
-    /// All deliveries, oldest first.
+    /// Returns all deliveries, oldest first.
     async fn deliveries(&self) -> Vec<Delivery> {
         let page = Page::<DeliveryId> { limit: 100, offset: 0, after: None };
         let filter = DeliveryFilter::default();
@@ -193,7 +193,7 @@ impl Bench {
         rows
     }
 
-    /// The deliveries as soon as each of them is as `is` says.
+    /// Returns the deliveries as soon as all of them match `is`.
     async fn once(&self, is: impl Fn(&Delivery) -> bool) -> Vec<Delivery> {
         let looking = async {
             loop {
@@ -211,7 +211,7 @@ impl Bench {
         }
     }
 
-    /// Ends when no courier is out.
+    /// Waits until no delivery worker runs.
     async fn quiet(&self, notifier: &Notifier) {
         let couriers = async {
             while !notifier.0.couriers.is_empty() {

@@ -1,5 +1,4 @@
-//! Emails against a mail server of few words. TLS, passwords and a real server are tested over the
-//! whole product.
+//! Emails to a scripted mail server. End-to-end tests cover TLS, passwords and a real server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +10,10 @@ use tokio::sync::mpsc;
 use super::*;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_219_200_000);
-/// Longer than anything here takes that ends by itself.
+/// Longer than any operation here takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A mail server that answers some commands in its own way: those that begin with a word.
+/// Mail server that overrides the replies to commands with certain prefixes.
 struct Post {
     mailer: Mailer,
     mails: mpsc::UnboundedReceiver<String>,
@@ -157,10 +156,10 @@ async fn without_starttls_nothing_is_sent() {
 
 #[tokio::test]
 async fn a_server_that_stops_talking_is_given_up_and_its_connection_not_used_again() {
-    // The reply to the data never ends.
+    // The reply to DATA never ends.
     let post = a_post(MailTls::Off, &[("end", "250-wait")]).await;
     for connections in 1..=2 {
-        // Long enough for a busy machine to come as far as the data.
+        // Long enough for a busy machine to get to DATA.
         let sent = post.mailer.send(&a_mail(), NOW, Duration::from_secs(2)).await;
         let why = "timed out after 2000 ms while talking to the mail server";
         assert_eq!(sent, Err(Unsent::Failed(why.to_owned())));

@@ -1,4 +1,4 @@
-//! From an event to its receiver: identity, order, tries, storms, and receivers that misbehave.
+//! From an event to its receiver: identity, order, retries, digests and faulty receivers.
 
 use domain::notify::EventKind;
 use store::DeliveryState;
@@ -60,7 +60,7 @@ async fn a_final_answer_makes_a_dead_letter_at_once_which_can_be_replayed() {
     let said = &dead[0].attempts[0].answer;
     assert!(said.contains("answered 302") && said.contains("enter its final address"), "{said}");
     assert_eq!(elsewhere.hits(), 0);
-    // At the instant of its end: two tries of one instant are two.
+    // Replay at the time of death: attempts at the same instant are separate.
     bench.store.outbox().replay(WORKSPACE, dead[0].id, change()).await.unwrap();
     assert_eq!(receiver.next_told().await, first);
     bench.once(|it| it.state == DeliveryState::Accepted).await;
@@ -110,7 +110,7 @@ async fn a_receiver_that_hangs_delays_nobody_else() {
     for _ in 0..3 {
         answers.next().await;
     }
-    // Sixteen are on their way there, and no more are begun.
+    // Sixteen messages are in progress there, and no more start.
     for _ in 0..16 {
         hangs.next().await;
     }

@@ -1,5 +1,5 @@
-//! Restarts, kills, stops, and databases that do not answer: nothing is lost, and what is told twice has
-//! the same key.
+//! Restarts, kills, stops and unresponsive databases: nothing is lost, and duplicates have the same
+//! key.
 
 use std::sync::OnceLock;
 
@@ -80,7 +80,7 @@ async fn what_waited_for_a_storm_and_went_alone_is_told_again_with_its_own_key()
     bench.clock.advance(Duration::from_mins(1));
     let alone = receiver.next_told().await;
     bench.quiet(&notifier).await;
-    // Another one waits for a storm now, that of the next minute.
+    // Another delivery now waits for the digest of the next minute.
     for (monitor, incident) in monitors[4..].iter().zip(5..) {
         bench.breaks(*monitor, incident).await;
     }
@@ -144,7 +144,7 @@ async fn what_arrived_while_the_database_was_away_is_written_down_later_and_not_
     assert_eq!(receiver.hits(), 1);
 }
 
-/// Ends when the cut is felt.
+/// Waits until a worker notices the lost connection.
 async fn until_a_look_failed(bench: &Bench) {
     let page = Page::<DeliveryId> { limit: 1, offset: 0, after: None };
     let filter = DeliveryFilter::default();
@@ -154,7 +154,7 @@ async fn until_a_look_failed(bench: &Bench) {
 }
 
 impl Bench {
-    /// Like [`Bench::once`], with a database that may still be coming back.
+    /// Waits like [`Bench::once`], with a database that may still be recovering.
     async fn once_mended(&self, is: impl Fn(&Delivery) -> bool) {
         let page = Page::<DeliveryId> { limit: 100, offset: 0, after: None };
         let looking = async {

@@ -1,4 +1,5 @@
-//! Tests of channels: sent at once, told truthfully, and closed where a receiver would keep them.
+//! Tests of channels: sent immediately, reported accurately, and closed at receivers that keep
+//! alerts.
 
 use domain::notify::{EventKind, Subject};
 use rules::MonitorKind;
