@@ -1,6 +1,6 @@
-//! `audit.v1` on the wire. What is noted of a change is the store's.
+//! Wire format of `audit.v1`. The store writes the entries.
 
-/// Messages, service and client as generated from `proto/audit/v1/audit.proto`.
+/// Messages, service and client generated from `proto/audit/v1/audit.proto`.
 pub mod wire {
     pub use crate::generated::audit::v1::*;
 }

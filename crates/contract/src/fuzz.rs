@@ -1,5 +1,5 @@
-//! What must hold of every request that creates a monitor or a channel, as JSON and as protobuf: the
-//! entry of the fuzz target `conversions`, and of the test that replays its corpus.
+//! Properties of every request that creates a monitor or a channel, in JSON and protobuf. Used by
+//! the fuzz target `conversions` and by the test that replays its corpus.
 
 use std::fmt::Debug;
 
@@ -19,16 +19,16 @@ use crate::notification::shown;
 use crate::notification::wire::CreateNotificationRequest;
 use crate::rpc::{check_json, methods};
 
-/// A request that creates something.
+/// Request that creates an object.
 trait Creating: Message + DeserializeOwned + Serialize {
-    /// Its method's path.
+    /// Path of its method.
     const PATH: &'static str;
-    /// What it holds, as `rules` reads it.
+    /// Draft of the object in `rules`.
     type Draft: Debug + PartialEq;
 
     fn draft(self) -> Option<Self::Draft>;
 
-    /// A draft that is valid is answered as it was written, and its answer is valid once more.
+    /// Checks that a valid draft is encoded as it was sent, and that the response is valid again.
     fn comes_and_goes(draft: Self::Draft);
 }
 
@@ -76,17 +76,19 @@ impl Creating for CreateNotificationRequest {
             Ok(&channel.settings),
             "the answer is not valid again"
         );
-        // Shown to a read key, nothing may panic either.
+        // Encoding for a read key must not panic either.
         let _ = shown(&channel, Secrets::LeftOut);
     }
 }
 
-/// Reads a request: the first byte chooses its kind and whether it is JSON or protobuf (`h`, `t`,
-/// `d` and `n`, in capitals for protobuf); others check the body as JSON of any method. The rest is it.
+/// Decodes and checks a request. The first byte selects the format: `h`, `t`, `d` and `n` are kinds
+/// in JSON, capitals the same in protobuf. Any other byte selects a method whose JSON is checked.
+/// The rest is the body.
 ///
 /// # Panics
-/// Where JSON passes the check and is not decoded, or where what is answered is not what was
-/// written.
+///
+/// Panics if JSON passes the check but cannot be decoded, or if the response differs from the
+/// request.
 pub fn conversions(input: &[u8]) {
     let Some((choice, body)) = input.split_first() else { return };
     match choice {
@@ -105,7 +107,7 @@ pub fn conversions(input: &[u8]) {
     }
 }
 
-/// Whether the check lets this JSON pass; what it finds has a place.
+/// Returns whether JSON passes the check. Every violation must have a path.
 fn passes(path: &str, body: &[u8]) -> bool {
     let Err(found) = check_json(path, body) else { return true };
     assert!((1..=VIOLATIONS_MAX).contains(&found.0.len()), "{} violations", found.0.len());
@@ -159,7 +161,7 @@ fn monitor_comes_and_goes(draft: MonitorDraft) {
     };
     assert_eq!(answered, written, "what is answered is not what was written");
     assert_eq!(answered.parse().as_ref(), Ok(&monitor.settings), "the answer is not valid again");
-    // Shown to a read key, nothing may panic either.
+    // Encoding for a read key must not panic either.
     let _ = Shown { secrets: Secrets::LeftOut, ..shown }.kind();
 }
 

@@ -1,6 +1,6 @@
-//! `grpc.health.v1` on the wire. Which services serve is decided by the server.
+//! Wire format of `grpc.health.v1`. The server decides which services serve.
 
-/// Messages, service and client as generated from `proto/grpc/health/v1/health.proto`.
+/// Messages, service and client generated from `proto/grpc/health/v1/health.proto`.
 pub mod wire {
     pub use crate::generated::grpc::health::v1::*;
 }

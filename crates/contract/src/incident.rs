@@ -1,7 +1,6 @@
-//! `incident.v1` on the wire. What a comment may be stands in `rules`; what an incident is knows the
-//! store.
+//! Wire format of `incident.v1`. `rules` validates comments; the store defines incidents.
 
-/// Messages, service and client as generated from `proto/incident/v1/incident.proto`.
+/// Messages, service and client generated from `proto/incident/v1/incident.proto`.
 pub mod wire {
     pub use crate::generated::incident::v1::*;
 }

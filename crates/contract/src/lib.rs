@@ -1,10 +1,10 @@
-//! The public contract: what `proto/` says, in Rust. Generated messages and services, one thin
-//! module around the RPC library, and the conversions between the wire and `rules`, one file per
-//! service. What a method does belongs to the server; what a field may hold to `rules`.
+//! The public contract: `proto/` in Rust. Contains the generated messages and services, a thin
+//! module around the RPC library, and the conversions between wire and `rules`, one file per
+//! service. The server implements the methods; `rules` validates fields.
 //!
 //! # Serving it
 //!
-//! `tests/it/` holds a whole service of a hundred lines; in short:
+//! `tests/it/` contains a complete service of a hundred lines. In short:
 //!
 //! ```text
 //! impl MonitorService for Monitors {                       // contract::monitor::wire
@@ -19,30 +19,30 @@
 //! let routes = Arc::new(Monitors).register(rpc::Routes::new());            // MonitorServiceExt
 //! let reflector = connectrpc_reflection::Reflector::from_descriptor_set_bytes(rpc::DESCRIPTORS)?;
 //! let service = rpc::serve(connectrpc_reflection::install(routes, reflector));
-//! // /rpc for every client, the root for stock gRPC ones, which can't have a prefix; the layer
-//! // that authenticates stands around both, so that no stream passes it.
+//! // /rpc for every client, the root for stock gRPC ones, which do not support a prefix.
+//! // The layer that authenticates is around both, so that no stream bypasses it.
 //! axum::Router::new().nest_service("/rpc", service.clone()).fallback_service(service)
 //! ```
 //!
-//! - **Protocols.** One service answers Connect (JSON, protobuf), gRPC and gRPC-Web; it tells them
-//!   apart by `content-type`. gRPC needs HTTP/2, also in clear text. `context.path()` is the
-//!   method's path without the prefix, [`rpc::method`] finds it in the list.
-//! - **Refusing before the RPC** (authentication, limits): `rpc::unauthenticated(…)` and its like
-//!   make an [`rpc::Error`]; `error.into_http_response(request.headers())` answers it in the
-//!   caller's protocol.
+//! - **Protocols.** One service answers Connect (JSON, protobuf), gRPC and gRPC-Web, selected by
+//!   `content-type`. gRPC needs HTTP/2, with or without TLS. `context.path()` is the method's path
+//!   without the prefix; [`rpc::method`] finds its description.
+//! - **Rejecting before the RPC** (authentication, limits): `rpc::unauthenticated(…)` and similar
+//!   functions create an [`rpc::Error`]; `error.into_http_response(request.headers())` converts it to
+//!   the caller's protocol.
 //! - **Connect GET** works for methods without side effects:
 //!   `GET …/GetMonitor?connect=v1&encoding=json&message=%7B%22id%22%3A%22mon_1%22%7D`
 //!   (`base64=1` for a message in base64url). On other methods GET is 405.
-//! - **Sizes.** [`rpc::serve`] refuses bodies and messages past [`rules::limits::MESSAGE_BYTES_MAX`] with
-//!   `resource_exhausted`, before and after decompression.
-//! - **Errors without a reason** are those that the library makes before the interceptors; a layer
-//!   around the service reads them with [`rpc::refused`] and answers them again.
-//! - **Malformed input.** A body that is no JSON or no protobuf is `invalid_argument` (400), an
-//!   unknown JSON field or a value of a wrong type too, with its path; an unknown content type is
+//! - **Sizes.** [`rpc::serve`] rejects bodies and messages above
+//!   [`rules::limits::MESSAGE_BYTES_MAX`] with `resource_exhausted`, before and after decompression.
+//! - **Errors without a reason** come from the library before the interceptors run. A layer around
+//!   the service reads them with [`rpc::refused`] and replaces them.
+//! - **Malformed input.** A body that is not JSON or protobuf is `invalid_argument` (400). So are
+//!   an unknown JSON field and a value of a wrong type, with its path. An unknown content type is
 //!   415, an unknown method `unimplemented` (404).
-//! - **JSON answers** carry each field without presence: lists, `totalSize`, texts. Fields with
-//!   presence (`optional`) are there when they are set, so [`monitor`] sets them.
-//! - **A panic** in a handler passes through: catch it in a layer around the service.
+//! - **JSON responses** contain every field without presence: lists, `totalSize`, texts. Fields
+//!   with presence (`optional`) are included if they are set, so [`monitor`] sets them.
+//! - **A panic** in a handler is not caught: catch it in a layer around the service.
 
 #[rustfmt::skip]
 #[path = "gen/mod.rs"]

@@ -1,29 +1,29 @@
-//! `maintenance.v1` between the wire and `rules`: what a caller wrote becomes a draft, what is stored
-//! becomes an answer. Which fields are right belongs to `rules`.
+//! Converts `maintenance.v1` between the wire and `rules`: requests to drafts, stored maintenances
+//! to responses. Validation belongs to `rules`.
 
 use rules::Timestamp;
 use rules::maintenance::{Maintenance, MaintenanceDraft};
 
 use crate::monitor::{given_instant, instant, revision};
 
-/// Messages, service and client as generated from `proto/maintenance/v1/maintenance.proto`. A message
+/// Messages, service and client generated from `proto/maintenance/v1/maintenance.proto`. A message
 /// becomes a field by `into()`.
 pub mod wire {
     pub use crate::generated::maintenance::v1::*;
     pub use crate::monitor::wire::{FieldMask, MessageField, Timestamp};
 }
 
-/// Past what can be counted: refused by its field.
+/// Placeholder for a time out of range. Validation rejects it by its field.
 const UNCOUNTED: Timestamp = Timestamp::from_millis(i64::MAX);
 
-/// Where a maintenance stands, beside what was written.
+/// Computed state of a maintenance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The word for how far it has come.
+    /// Status, as a word.
     pub status: &'static str,
-    /// Beginning and end of the window that is on.
+    /// Start and end of the active window.
     pub current: Option<(Timestamp, Timestamp)>,
-    /// Beginning and end of the first window that is to come.
+    /// Start and end of the next window.
     pub next: Option<(Timestamp, Timestamp)>,
 }
 
@@ -43,7 +43,7 @@ impl From<wire::Maintenance> for MaintenanceDraft {
     }
 }
 
-/// A maintenance as an answer.
+/// Encodes a maintenance.
 pub fn shown(maintenance: &Maintenance, standing: Standing) -> wire::Maintenance {
     let settings = &maintenance.settings;
     let schedule = &settings.schedule;
@@ -82,7 +82,7 @@ mod tests {
 
     const AT: Timestamp = Timestamp::from_millis(1_500);
 
-    /// A maintenance whose every argument is written.
+    /// Creates a maintenance with every argument set.
     fn full() -> Maintenance {
         Maintenance {
             id: MaintenanceId::from_bits(7),
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_is_answered_is_what_was_written() {
-        // design: §4 "what was written is what is read"
+        // design: §4, a created object reads back equal
         let standing = Standing { status: "active", current: Some((AT, AT)), next: None };
         let answer = shown(&full(), standing);
         let json = serde_json::to_string(&answer).unwrap();
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn the_fields_on_the_wire_are_those_of_the_table() {
-        // A field added to one side and forgotten on the other fails here. Windows have two fields each,
-        // which no table of a resource has.
+        // Fails if only one side has a new field. Each window has two fields that no resource table
+        // contains.
         let table = &tables::MAINTENANCE;
         let fields = table.fields.iter().chain(table.beyond).map(|field| field.name);
         let fields = fields.chain(["current_window", "next_window"]);

@@ -1,5 +1,5 @@
-//! `monitor.v1` between the wire and `rules`: what a caller wrote becomes a draft, a stored monitor
-//! becomes an answer. Which fields are right belongs to `rules`.
+//! Converts `monitor.v1` between the wire and `rules`: requests to drafts, stored monitors to
+//! responses. Validation belongs to `rules`.
 
 mod answer;
 mod draft;
@@ -9,8 +9,8 @@ pub use answer::{Secrets, Shown, instant, revision, shown_endpoint, shown_text, 
 pub use draft::{Identified, drafted, mask};
 pub use history::{SummaryNumbers, given_instant, micros};
 
-/// Messages, service and client as generated from `proto/monitor/v1/monitor.proto`, and what
-/// their fields are made of. A message becomes a field by `into()`.
+/// Messages, service and client generated from `proto/monitor/v1/monitor.proto`, and the types of
+/// their fields. A message becomes a field by `into()`.
 pub mod wire {
     pub use buffa::MessageField;
     pub use buffa_types::google::protobuf::{FieldMask, Timestamp};

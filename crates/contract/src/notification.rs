@@ -1,12 +1,12 @@
-//! `notification.v1` between the wire and `rules`: what a caller wrote becomes a draft, a stored
-//! channel becomes an answer. Which fields are right belongs to `rules`.
+//! Converts `notification.v1` between the wire and `rules`: requests to drafts, stored channels to
+//! responses. Validation belongs to `rules`.
 
 mod answer;
 mod draft;
 
 pub use answer::shown;
 
-/// Messages, service and client as generated from `proto/notification/v1/notification.proto`. A
+/// Messages, service and client generated from `proto/notification/v1/notification.proto`. A
 /// message becomes a field by `into()`.
 pub mod wire {
     pub use crate::generated::notification::v1::*;

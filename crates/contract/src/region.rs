@@ -1,6 +1,6 @@
-//! `region.v1` on the wire. What a region is stands in `rules`; who serves it knows the server.
+//! Wire format of `region.v1`. `rules` defines regions; the server knows their probes.
 
-/// Messages, service and client as generated from `proto/region/v1/region.proto`.
+/// Messages, service and client generated from `proto/region/v1/region.proto`.
 pub mod wire {
     pub use crate::generated::region::v1::*;
 }

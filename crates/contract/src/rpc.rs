@@ -1,6 +1,6 @@
-//! The one module that knows the RPC library: everybody else uses what is exported here, so that
-//! the library can change without them. Methods and their paths come from the description that
-//! `cargo xtask codegen` writes beside the generated code.
+//! The only module that depends on the RPC library. Other code uses what is exported here, so that
+//! the library can be replaced. Methods and paths come from the description that `cargo xtask
+//! codegen` writes next to the generated code.
 
 mod call;
 mod client;
@@ -37,43 +37,44 @@ pub use self::refused::{Answered, refused};
 pub use self::strict::Strict;
 pub use self::whoami::{Actor, Whoami};
 
-/// Header that carries the key of a call (spec §5.2).
+/// Header with the API key (spec §5.2).
 pub const KEY_HEADER: &str = "x-service-key";
 
-/// Header that makes the repetition of a create return the first one's result; random per call,
-/// the same for the retries of that call.
+/// Header that makes a retried create return the first result. It is random per call and the same
+/// for its retries.
 pub const IDEMPOTENCY_KEY_HEADER: &str = "idempotency-key";
 
 /// Bytes before each message of a stream.
 const ENVELOPE_BYTES: usize = connectrpc::envelope::HEADER_SIZE;
 
-/// Where clients look for the service when nobody said: a server on this machine. To be replaced
-/// by the public address of a hosted service.
+/// Default base URL of clients: a server on this machine. To be replaced by the public address of a
+/// hosted service.
 pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:8080/rpc";
 
-/// Returns the size of a message in protobuf.
+/// Returns the size of a message in protobuf, in bytes.
 pub fn encoded_bytes(message: &impl Message) -> usize {
     message.compute_size(&mut SizeCache::new()) as usize
 }
 
-/// The description of all files of `proto/` as a `google.protobuf.FileDescriptorSet`.
+/// Description of all files of `proto/` as a `google.protobuf.FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!("gen/descriptors.bin");
 
-/// [`DESCRIPTORS`] with the comments of `proto/`, compressed by brotli: for reflection.
+/// [`DESCRIPTORS`] with the comments of `proto/`, compressed with brotli. Used for reflection.
 pub const COMMENTED_DESCRIPTORS: &[u8] = include_bytes!("gen/commented.bin.br");
 
-/// The service that answers `routes` over every protocol, with the limits and the strictness that
-/// the contract promises.
+/// Creates the service that answers `routes` over every protocol, with the contract's limits and
+/// strict validation.
 pub fn serve(routes: Routes) -> Service {
     limited(routes).with_interceptor(Strict)
 }
 
-/// Like [`serve`], with `around` outside of the strictness: it sees what that refuses, too.
+/// Like [`serve`], with the interceptor `around` outside of the strict validation. It sees the
+/// calls that the validation rejects.
 pub fn serve_with(routes: Routes, around: impl connectrpc::Interceptor) -> Service {
     limited(routes).with_interceptor(around).with_interceptor(Strict)
 }
 
-/// Limits the requests of these methods, such as `/grpc.health.v1.Health/Check`, to a few kilobytes.
+/// Limits requests of these methods, such as `/grpc.health.v1.Health/Check`, to a few kilobytes.
 pub fn with_small_requests(routes: Routes, methods: &[&str]) -> Routes {
     let limits = connectrpc::Limits::default()
         .with_max_request_body_size(limits::MESSAGE_WITHOUT_KEY_BYTES_MAX + ENVELOPE_BYTES)

@@ -1,5 +1,5 @@
-//! `status_page.v1` between the wire and `rules`: what a caller wrote becomes a draft, what is stored
-//! becomes an answer. Which fields are right belongs to `rules`.
+//! Converts `status_page.v1` between the wire and `rules`: requests to drafts, stored objects to
+//! responses. Validation belongs to `rules`.
 
 use rules::Secret;
 use rules::status_page::{
@@ -9,8 +9,8 @@ use rules::status_page::{
 
 use crate::monitor::{Secrets, instant, revision};
 
-/// Messages, service and client as generated from `proto/status_page/v1/status_page.proto`. A
-/// message becomes a field by `into()`.
+/// Messages, service and client generated from `proto/status_page/v1/status_page.proto`. A message
+/// becomes a field by `into()`.
 pub mod wire {
     pub use crate::generated::status_page::v1::*;
     pub use crate::monitor::wire::{FieldMask, MessageField, Timestamp};
@@ -67,8 +67,8 @@ impl From<wire::Subscriber> for SubscriberDraft {
     }
 }
 
-/// A status page as an answer. Its password is a secret: a read key gets none, and no mask in its
-/// place (design §4).
+/// Encodes a status page. Its password is a secret: for a read key the field is absent, without a
+/// placeholder (design §4).
 pub fn shown_page(page: &StatusPage, secrets: Secrets) -> wire::StatusPage {
     let settings = &page.settings;
     let password = settings.password.as_ref().filter(|_| secrets == Secrets::Shown);
@@ -93,7 +93,7 @@ pub fn shown_page(page: &StatusPage, secrets: Secrets) -> wire::StatusPage {
     }
 }
 
-/// A component as an answer.
+/// Encodes a component.
 pub fn shown_component(component: &Component) -> wire::Component {
     let settings = &component.settings;
     wire::Component {
@@ -112,7 +112,7 @@ pub fn shown_component(component: &Component) -> wire::Component {
     }
 }
 
-/// A component group as an answer.
+/// Encodes a component group.
 pub fn shown_group(group: &ComponentGroup) -> wire::ComponentGroup {
     wire::ComponentGroup {
         id: Some(group.id.to_string()),
@@ -124,7 +124,7 @@ pub fn shown_group(group: &ComponentGroup) -> wire::ComponentGroup {
     }
 }
 
-/// An email address as the caller may read it: a read key gets its first character and its domain.
+/// Encodes an email address. A read key gets its first character and its domain.
 fn shown_address(address: &str, secrets: Secrets) -> String {
     match (secrets, address.rsplit_once('@')) {
         (Secrets::LeftOut, Some((user, domain))) => {
@@ -136,8 +136,8 @@ fn shown_address(address: &str, secrets: Secrets) -> String {
     }
 }
 
-/// A subscriber as an answer, with why it is told nothing where that is so. A read key gets no URL of a
-/// webhook, and only a part of an email address.
+/// Encodes a subscriber, with the reason if it receives no messages. A read key gets no webhook
+/// URL, and only part of an email address.
 pub fn shown_subscriber(
     subscriber: &Subscriber,
     not_told: Option<NotTold>,

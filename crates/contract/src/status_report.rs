@@ -1,5 +1,5 @@
-//! `status_report.v1` between the wire and `rules`: what a caller wrote becomes a draft, what is stored
-//! becomes an answer. Which fields are right belongs to `rules`.
+//! Converts `status_report.v1` between the wire and `rules`: requests to drafts, stored reports to
+//! responses. Validation belongs to `rules`.
 
 use rules::Timestamp;
 use rules::report::{
@@ -9,14 +9,14 @@ use rules::report::{
 
 use crate::monitor::{given_instant, instant, revision};
 
-/// Messages, service and client as generated from `proto/status_report/v1/status_report.proto`. A
+/// Messages, service and client generated from `proto/status_report/v1/status_report.proto`. A
 /// message becomes a field by `into()`.
 pub mod wire {
     pub use crate::generated::status_report::v1::*;
     pub use crate::monitor::wire::{FieldMask, MessageField, Timestamp};
 }
 
-/// Past what can be counted: refused by its field.
+/// Placeholder for a time out of range. Validation rejects it by its field.
 const UNCOUNTED: Timestamp = Timestamp::from_millis(i64::MAX);
 
 impl From<wire::ComponentImpact> for ImpactDraft {
@@ -55,7 +55,7 @@ impl From<wire::ReportTemplate> for TemplateDraft {
     }
 }
 
-/// A report as an answer, with the updates that it was read with.
+/// Encodes a report with its loaded updates.
 pub fn shown(report: &Report) -> wire::StatusReport {
     let settings = report.settings();
     wire::StatusReport {
@@ -86,7 +86,7 @@ fn shown_update(update: &ReportUpdate) -> wire::StatusReportUpdate {
     }
 }
 
-/// A template as an answer.
+/// Encodes a template.
 pub fn shown_template(template: &ReportTemplate) -> wire::ReportTemplate {
     let settings = &template.settings;
     wire::ReportTemplate {

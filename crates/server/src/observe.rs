@@ -1,5 +1,5 @@
-//! observe: what the server says about itself: figures, logs, and whether it lives and is ready.
-//! What happened to a monitor is no log line but a result, an incident, an audit row.
+//! observe: metrics, logs, liveness and readiness of the server. Events of monitors are not logged:
+//! they are results, incidents and audit entries.
 
 pub(crate) mod health;
 pub mod log;

@@ -1,6 +1,6 @@
-//! Tells the operator when this server's own network may be at fault: an email or a webhook, one message
-//! when a probe becomes suspect and one when it is no longer. Owners of workspaces find the same in their
-//! audit. A message that cannot be sent is tried a few times and then logged.
+//! Notifies the operator if this server's own network may be at fault, by email or webhook. Sends
+//! one message when a probe becomes suspect and one when it recovers. Workspace owners find the
+//! same in their audit log. Failed messages are retried a few times and then logged.
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use url::Url;
 use crate::context::Context;
 use crate::pipeline::Notifier;
 
-/// Most messages that wait. There are few probes.
+/// Maximum number of queued messages. There are few probes.
 const WAITING_MAX: usize = 16;
 /// Timeout of a webhook.
 const WITHIN: Duration = Duration::from_secs(10);
-/// Pauses between tries of one message.
+/// Delays between attempts to send one message.
 const PAUSES: [Duration; 4] = [
     Duration::from_secs(5),
     Duration::from_secs(30),
@@ -34,9 +34,9 @@ const PAUSES: [Duration; 4] = [
 /// Recipient of messages about suspect probes.
 #[derive(Clone, Debug)]
 pub enum Operator {
-    /// A mailbox.
+    /// Email address.
     Email(String),
-    /// A webhook; its URL may have a token.
+    /// Webhook. Its URL may contain a token.
     Webhook(Secret<String>),
 }
 
@@ -45,9 +45,8 @@ pub enum Operator {
 pub struct Note {
     /// Time of the change.
     pub at: Timestamp,
-    /// Name of the probe.
     pub probe: String,
-    /// Whether the probe became suspect (or recovered).
+    /// Whether the probe became suspect. False if it recovered.
     pub is_suspect: bool,
     /// Reason, as a sentence.
     pub detail: String,
@@ -63,7 +62,7 @@ pub(crate) struct Teller {
 }
 
 impl Operator {
-    /// Reads an email address or the URL of a webhook.
+    /// Parses an email address or the URL of a webhook.
     pub fn parse(text: &str) -> Option<Self> {
         if text.starts_with("http://") || text.starts_with("https://") {
             let url = Url::parse(text).ok();
@@ -155,7 +154,7 @@ impl Teller {
         match &self.operator {
             Operator::Email(to) => {
                 let mail = note.mail(to, self.ctx.chance());
-                // Emails take turns by workspace; this one belongs to none.
+                // Emails are scheduled by workspace. This one belongs to none.
                 self.notifier.post(WorkspaceId::from_bits(0), mail).await
             }
             Operator::Webhook(url) => {

@@ -1,5 +1,5 @@
-//! rpc: the services of the contract, one file per service, and how they are put together. Who
-//! calls was decided by the gate; what the wire looks like belongs to `contract`.
+//! rpc: the services of the contract, one file per service. The gate authenticates callers;
+//! `contract` defines the wire format.
 
 mod answer;
 mod audit;
@@ -49,8 +49,8 @@ use self::status_report::StatusReports;
 pub(crate) use self::whole::whole;
 use crate::app::App;
 
-/// All services, with health and reflection, over every protocol. Streams of health end at `stop`, so that
-/// the server need not wait for them.
+/// Creates all services, with health and reflection, over every protocol. Health streams end at
+/// `stop`, so that the server need not wait for them.
 pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Monitors(app.clone())).register(rpc::Routes::new());
     let routes = Arc::new(AuditLog(app.clone())).register(routes);

@@ -1,6 +1,5 @@
-//! What is said to people's browsers, as it goes over the wire: its bytes, and the same compressed, once and
-//! only as it is asked for; how it is known again; and what a page may load. Whatever is said is made
-//! elsewhere.
+//! HTTP bodies for browsers: compression on demand, entity tags and the content security policy.
+//! Other modules produce the content.
 
 mod squeeze;
 
@@ -17,19 +16,19 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use rules::Timestamp;
 use sha2::{Digest as _, Sha256};
 
-/// A picture, whose bytes are compressed as they are.
+/// Content type of images that are already compressed.
 pub(crate) const PNG: &str = "image/png";
 
-/// What makes entity tags of bytes. They tell a page from the one before it, and keep nothing secret: a
-/// quick hash does, and the same in every process.
+/// Hasher of entity tags. It is fast and the same in every process. Tags protect nothing, so it
+/// need not be cryptographic.
 const TAGS: FixedState = FixedState::with_seed(0);
-/// Bytes from which on compressing them is worth it.
+/// Minimum size that is worth compressing, in bytes.
 const SMALL: usize = 256;
 
-/// How bytes go over the wire.
+/// Content coding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Encoding {
-    /// As they are.
+    /// No compression.
     Identity,
     /// RFC 1952.
     Gzip,
@@ -37,13 +36,13 @@ pub(crate) enum Encoding {
     Brotli,
 }
 
-/// A form as it goes over the wire.
+/// Body with its headers, compressed on demand.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) content_type: &'static str,
-    /// Of the plain bytes; weak, because it is the same in each encoding.
+    /// Entity tag of the uncompressed bytes. It is weak because all encodings share it.
     pub(crate) etag: HeaderValue,
-    /// When what it tells of was last changed, in whole seconds, where that is known.
+    /// Time of the last change of the content, in whole seconds. `None` if unknown.
     pub(crate) changed_at: Option<SystemTime>,
     plain: Bytes,
     gzip: OnceLock<Bytes>,
@@ -51,10 +50,10 @@ pub(crate) struct Said {
 }
 
 impl Encoding {
-    /// All of them.
+    /// All encodings.
     pub(crate) const ALL: [Self; 3] = [Self::Identity, Self::Gzip, Self::Brotli];
 
-    /// The best that a visitor takes.
+    /// Returns the smallest encoding that the client accepts.
     pub(crate) fn wanted(request: &HeaderMap) -> Self {
         let takes = |wanted: &str| has(request, &ACCEPT_ENCODING, |item| item == wanted);
         if takes("br") {
@@ -66,7 +65,7 @@ impl Encoding {
         }
     }
 
-    /// What the header says, where one is needed.
+    /// Returns the value of `content-encoding`. `None` if the header is not needed.
     pub(crate) const fn word(self) -> Option<&'static str> {
         match self {
             Self::Identity => None,
@@ -93,14 +92,14 @@ impl Said {
         }
     }
 
-    /// The same, which tells of what was changed then.
+    /// Sets the time of the last change.
     pub(crate) fn changed_at(mut self, at: Timestamp) -> Self {
         let seconds = Duration::from_secs(at.as_millis().max(0) as u64 / 1_000);
         self.changed_at = Some(SystemTime::UNIX_EPOCH + seconds);
         self
     }
 
-    /// The best encoding that a visitor takes.
+    /// Returns the best encoding that the client accepts and that is worth using.
     pub(crate) fn encoding(&self, request: &HeaderMap) -> Encoding {
         let is_small = self.plain.len() < SMALL;
         if is_small || self.content_type == PNG {
@@ -110,7 +109,7 @@ impl Said {
         }
     }
 
-    /// The bytes in an encoding, compressed now where nobody asked for it before.
+    /// Returns the bytes in an encoding. Compresses them on the first use.
     pub(crate) fn bytes(&self, encoding: Encoding) -> Bytes {
         match encoding {
             Encoding::Identity => self.plain.clone(),
@@ -119,7 +118,7 @@ impl Said {
         }
     }
 
-    /// Whether the bytes in an encoding are there already.
+    /// Returns whether the bytes in an encoding are already computed.
     pub(crate) fn is_ready(&self, encoding: Encoding) -> bool {
         match encoding {
             Encoding::Identity => true,
@@ -128,7 +127,7 @@ impl Said {
         }
     }
 
-    /// Whether a visitor has these bytes already.
+    /// Returns whether the client already has these bytes.
     pub(crate) fn is_known(&self, request: &HeaderMap) -> bool {
         if request.contains_key(IF_NONE_MATCH) {
             return is_known(&self.etag, request);
@@ -138,20 +137,21 @@ impl Said {
         self.changed_at.zip(since).is_some_and(|(changed, since)| changed <= since)
     }
 
-    /// Bytes that it takes in memory, as plain text and compressed so far.
+    /// Returns the memory use in bytes, including the compressed forms so far.
     pub(crate) fn weight(&self) -> usize {
         let compressed = [&self.gzip, &self.brotli].into_iter().filter_map(OnceLock::get);
         self.plain.len() + compressed.map(Bytes::len).sum::<usize>()
     }
 }
 
-/// Whether a visitor has the bytes of this tag already.
+/// Returns whether the client already has the bytes with this entity tag.
 pub(crate) fn is_known(etag: &HeaderValue, request: &HeaderMap) -> bool {
     let own = bare(etag.to_str().unwrap_or_default());
     has(request, &IF_NONE_MATCH, |item| bare(item) == own || item == "*")
 }
 
-/// What a browser may load for a page with this style in it: from where it has the page, and nothing else.
+/// Returns the content security policy of a page with this style. It allows only resources of the
+/// same origin.
 pub(crate) fn policy(style: &str) -> HeaderValue {
     let style = STANDARD.encode(Sha256::digest(style));
     let policy = format!(
@@ -161,12 +161,12 @@ pub(crate) fn policy(style: &str) -> HeaderValue {
     HeaderValue::try_from(policy).expect("base64 is a header")
 }
 
-/// An entity tag without what says that it is weak.
+/// Strips the mark of a weak entity tag.
 fn bare(etag: &str) -> &str {
     etag.strip_prefix("W/").unwrap_or(etag)
 }
 
-/// Whether a list in a header has such an item, and not with the weight 0.
+/// Returns whether a list in a header contains a wanted item whose weight is not 0.
 fn has(request: &HeaderMap, name: &HeaderName, is_wanted: impl Fn(&str) -> bool) -> bool {
     let values = request.get_all(name).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|item| {

@@ -1,5 +1,5 @@
-//! `/v1`: the identity endpoints of the specification (§4.1, §4.2). Errors are `application/problem+json`
-//! with the reasons of the RPC. Their description is one with that of the RPC, see `docs::openapi`.
+//! `/v1`: the identity endpoints of the specification (§4.1, §4.2). Errors are
+//! `application/problem+json` with the same reasons as the RPC. `docs::openapi` describes both.
 
 mod key;
 mod problem;
@@ -16,7 +16,7 @@ pub(crate) use self::problem::Problem;
 use crate::app::App;
 use crate::auth::Gate;
 
-/// The routes of `/v1`.
+/// Returns the routes of `/v1`.
 pub(crate) fn routes(app: &App) -> Router {
     Router::new()
         .route("/v1/whoami", get(whoami::whoami))

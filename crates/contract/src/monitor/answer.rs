@@ -1,5 +1,5 @@
-//! From a stored monitor to the wire: every argument with a default is set, those that were not
-//! written stay absent, and outputs are computed by `rules` (design §4).
+//! Encodes a stored monitor. Arguments with a default are always set, other unset arguments stay
+//! absent. `rules` computes outputs (design §4).
 
 use buffa::{Inline, MessageField};
 use buffa_types::google::protobuf::Timestamp as WireTimestamp;
@@ -9,36 +9,35 @@ use url::Url;
 
 use super::wire;
 
-/// Whether the caller reads secrets: the fields that the contract marks with `debug_redact` (design §4, §5).
+/// Visibility of the fields that the contract marks with `debug_redact` (design §4, §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrets {
-    /// A write key reads what it wrote.
+    /// For write keys: secrets are returned as they were sent.
     Shown,
-    /// A read key reads names without values, URLs without credentials and query, and addresses of people
-    /// only in part.
+    /// For read keys: names without values, URLs without credentials and query, and shortened email
+    /// addresses.
     LeftOut,
 }
 
-/// A monitor with all that its answer is made of.
+/// Stored monitor with everything that its response contains.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// As stored.
     pub monitor: &'a Monitor,
-    /// Its status now.
+    /// Current status.
     pub status: MonitorStatus,
-    /// Where monitors run that name no region.
+    /// Regions of monitors that specify none.
     pub default_regions: &'a [Region],
-    /// Whether the caller reads secrets.
+    /// Visibility of secrets.
     pub secrets: Secrets,
 }
 
 impl Shown<'_> {
-    /// The monitor under the name of its kind, as `GetMonitor` answers it.
+    /// Encodes the monitor in the field of its kind, as `GetMonitor` returns it.
     pub fn any(&self) -> wire::Monitor {
         wire::Monitor { kind: Some(self.kind()) }
     }
 
-    /// The monitor as a message of its kind; the lists of `ListMonitors` are these, told apart.
+    /// Encodes the monitor as a message of its kind. `ListMonitors` has one list per kind.
     pub fn kind(&self) -> wire::Kind {
         match &self.monitor.settings.check {
             Check::Http(check) => wire::Kind::Http(Box::new(self.as_http(check))),
@@ -47,7 +46,7 @@ impl Shown<'_> {
         }
     }
 
-    /// The monitor if it is an HTTP one.
+    /// Encodes the monitor if it is an HTTP monitor.
     pub fn http(&self) -> Option<wire::HttpMonitor> {
         match &self.monitor.settings.check {
             Check::Http(check) => Some(self.as_http(check)),
@@ -55,7 +54,7 @@ impl Shown<'_> {
         }
     }
 
-    /// The monitor if it is a TCP one.
+    /// Encodes the monitor if it is a TCP monitor.
     pub fn tcp(&self) -> Option<wire::TcpMonitor> {
         match &self.monitor.settings.check {
             Check::Tcp(check) => Some(self.as_tcp(check)),
@@ -63,7 +62,7 @@ impl Shown<'_> {
         }
     }
 
-    /// The monitor if it is a DNS one.
+    /// Encodes the monitor if it is a DNS monitor.
     pub fn dns(&self) -> Option<wire::DnsMonitor> {
         match &self.monitor.settings.check {
             Check::Dns(check) => Some(self.as_dns(check)),
@@ -149,12 +148,13 @@ impl Shown<'_> {
     }
 }
 
-/// Returns the revision of an object that was last changed at this time, which no two of its changes share.
+/// Returns the revision of an object that was last changed at this time. Each change has its own
+/// time.
 pub fn revision(updated_at: Timestamp) -> String {
     updated_at.as_millis().to_string()
 }
 
-/// An instant on the wire.
+/// Encodes an instant.
 pub fn instant(at: Timestamp) -> MessageField<WireTimestamp, Inline<WireTimestamp>> {
     let millis = at.as_millis();
     MessageField::some(WireTimestamp {
@@ -164,15 +164,15 @@ pub fn instant(at: Timestamp) -> MessageField<WireTimestamp, Inline<WireTimestam
     })
 }
 
-/// A URL, or a reference to one, as the caller may read it: where it reads no secrets without credentials,
-/// and with `…` for a query, which may hold a token.
+/// Encodes a URL or a relative reference. Read keys get no credentials, and `…` instead of a query,
+/// which may contain a token.
 pub fn shown_url(written: &str, secrets: Secrets) -> String {
     if secrets == Secrets::Shown {
         return written.to_owned();
     }
     let mut shown = match Url::parse(written) {
         Ok(mut url) if !url.username().is_empty() || url.password().is_some() => {
-            // A URL that has credentials can be without them.
+            // A URL with credentials permits removing them.
             let _ = url.set_password(None);
             let _ = url.set_username("");
             url.into()
@@ -186,7 +186,7 @@ pub fn shown_url(written: &str, secrets: Secrets) -> String {
     shown
 }
 
-/// A text as the caller may read it: where it reads no secrets `…`, unless there is none.
+/// Encodes a secret text. Read keys get `…` unless it is empty.
 pub fn shown_text(written: &str, secrets: Secrets) -> String {
     if secrets == Secrets::Shown || written.is_empty() {
         return written.to_owned();
@@ -194,7 +194,8 @@ pub fn shown_text(written: &str, secrets: Secrets) -> String {
     "…".to_owned()
 }
 
-/// Where a webhook goes, as the caller may read it: its path is often the only secret that it has.
+/// Encodes the URL of a webhook. Read keys get only its origin, because the path is often its only
+/// secret.
 pub fn shown_endpoint(written: &str, secrets: Secrets) -> String {
     if secrets == Secrets::Shown {
         return written.to_owned();

@@ -1,5 +1,5 @@
-//! From the wire to drafts: nothing is judged here, and outputs that a caller sent are dropped.
-//! Parsing a draft belongs to `rules`; its violations belong `under("monitor")`.
+//! Decodes drafts. Values are not validated, and outputs in a request are dropped. `rules` parses a
+//! draft; its violations need `under("monitor")`.
 
 use buffa_types::google::protobuf::FieldMask;
 use rules::monitor::{
@@ -11,22 +11,23 @@ use rules::{Violation, Violations};
 
 use super::wire;
 
-/// The draft in a request's `monitor` (`request.monitor.into_option()`), which is required.
+/// Returns the draft in a request's `monitor` (`request.monitor.into_option()`). Rejects a request
+/// without it.
 pub fn drafted<Message: Into<MonitorDraft>>(
     given: Option<Message>,
 ) -> Result<MonitorDraft, Violations> {
     given.map(Into::into).ok_or_else(|| Violation::unseen("monitor", "is required").into())
 }
 
-/// The names in an update's mask (`request.update_mask.as_option()`), as the specification writes
-/// them, or `None` without a mask. An empty mask is one too: it changes nothing.
+/// Returns the names in an update's mask (`request.update_mask.as_option()`), as the specification
+/// spells them. `None` means no mask. An empty mask changes nothing.
 pub fn mask(given: Option<&FieldMask>) -> Option<&[String]> {
     given.map(|mask| mask.paths.as_slice())
 }
 
-/// A message of a monitor, whichever kind it is.
+/// Message of a monitor of any kind.
 pub trait Identified {
-    /// The id that the caller sent.
+    /// Returns the ID in the request.
     fn id(&self) -> Option<&str>;
 }
 

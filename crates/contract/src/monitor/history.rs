@@ -1,28 +1,28 @@
-//! What history looks like on the wire: numbers of 32 bits, and instants both ways.
+//! Encodes history as 32-bit numbers, and converts instants both ways.
 
 use buffa_types::google::protobuf::Timestamp as WireTimestamp;
 use rules::Timestamp;
 
 use super::{instant, wire};
 
-/// What a summary says, before it is on the wire; latencies in microseconds.
+/// Content of a summary. Latencies are in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SummaryNumbers {
-    /// Checks that succeeded in time.
+    /// Number of checks that succeeded in time.
     pub success: u32,
-    /// Checks that succeeded and were slow.
+    /// Number of checks that succeeded but were slow.
     pub degraded: u32,
-    /// Checks that failed.
+    /// Number of checks that failed.
     pub failure: u32,
-    /// Slots left out.
+    /// Number of skipped slots.
     pub skipped: u32,
-    /// Slots that nobody ran.
+    /// Number of slots that were not run.
     pub missed: u32,
     /// Percentiles 50, 75, 90, 95 and 99.
     pub percentiles_us: [Option<u32>; 5],
-    /// The mean.
+    /// Mean latency.
     pub mean_us: Option<u32>,
-    /// When the last check ended.
+    /// End of the last check.
     pub last_at: Option<Timestamp>,
 }
 
@@ -48,12 +48,12 @@ impl From<SummaryNumbers> for wire::Summary {
     }
 }
 
-/// A count or a time as the wire has it: what does not fit is the largest that does.
+/// Encodes a count or a duration. Values that do not fit become the maximum.
 pub fn micros(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-/// An instant that a caller gave, to the millisecond; one past what can be counted is `None`.
+/// Decodes an instant to the millisecond. Returns `None` if it is out of range.
 pub fn given_instant(given: &WireTimestamp) -> Option<Timestamp> {
     let millis = given.seconds.checked_mul(1_000)?.checked_add(i64::from(given.nanos / 1_000_000));
     millis.map(Timestamp::from_millis)

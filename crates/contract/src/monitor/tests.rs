@@ -1,4 +1,4 @@
-//! Wire and `rules` say the same: what a monitor is answered as is what it was written as.
+//! Tests that wire and `rules` agree: an encoded monitor decodes to itself.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ fn dns() -> Check {
     })
 }
 
-/// A monitor whose every argument differs from its default.
+/// Creates a monitor whose arguments all differ from their defaults.
 fn monitor(check: Check) -> Monitor {
     Monitor {
         id: MonitorId::from_bits(7),
@@ -93,7 +93,7 @@ fn draft(kind: Kind) -> MonitorDraft {
 
 #[test]
 fn what_is_answered_is_what_was_written() {
-    // design: §4, nothing is rewritten on the way
+    // design: §4, conversions change no value
     for check in [http(), tcp(), dns()] {
         let monitor = monitor(check);
         let kind = shown(&monitor, Secrets::Shown).kind();
@@ -257,7 +257,7 @@ fn a_monitor_is_a_message_of_its_own_kind_only() {
 
 #[test]
 fn the_fields_on_the_wire_are_those_of_the_tables() {
-    // spec: §2.1–2.3: a field added to one side and forgotten on the other fails here
+    // spec: §2.1–2.3: fails if only one side has a new field
     for (message, table) in [
         ("HttpMonitor", &rules::tables::HTTP_MONITOR),
         ("TcpMonitor", &rules::tables::TCP_MONITOR),
@@ -286,7 +286,7 @@ fn the_blocks_on_the_wire_are_those_of_the_tables() {
     }
 }
 
-/// The names of a message's fields.
+/// Returns the names of a message's fields.
 fn wire_fields(message: &str) -> BTreeSet<&'static str> {
     crate::rpc::field_names(&format!("monitor.v1.{message}")).unwrap().collect()
 }

@@ -1,5 +1,5 @@
-//! From a stored channel to the wire: what was not written stays absent, and so do secrets where the
-//! caller does not read them (design §4).
+//! Encodes a stored channel. Unset arguments are absent, and so are secrets for read keys (design
+//! §4).
 
 use rules::Secret;
 use rules::notification::{
@@ -9,7 +9,7 @@ use rules::notification::{
 use super::wire;
 use crate::monitor::{Secrets, instant, revision, shown_endpoint, shown_url};
 
-/// The channel as its answer shows it.
+/// Encodes a channel.
 pub fn shown(channel: &Channel, secrets: Secrets) -> wire::Notification {
     let settings = &channel.settings;
     let wishes = &settings.wishes;
@@ -39,12 +39,12 @@ fn quiet_hours(hours: &QuietHours) -> wire::QuietHours {
     }
 }
 
-/// A secret as this caller reads it: as it was written, or not at all.
+/// Returns the secret, or `None` for a read key.
 fn shown_to(secrets: Secrets, secret: &Secret<String>) -> Option<String> {
     (secrets == Secrets::Shown).then(|| secret.expose().clone())
 }
 
-/// Puts the one block into its place.
+/// Sets the block of the channel's provider.
 fn put(shown: &mut wire::Notification, provider: &Provider, secrets: Secrets) {
     let hook = |hook: &Hook| shown_to(secrets, &hook.webhook_url);
     let number = |phone: &Phone| Some(phone.phone_number.clone());

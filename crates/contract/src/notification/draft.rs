@@ -1,5 +1,5 @@
-//! From the wire to a draft: nothing is judged here, and outputs that a caller sent are dropped.
-//! Parsing a draft belongs to `rules`; its violations belong `under("notification")`.
+//! Decodes a draft. Values are not validated, and outputs in a request are dropped. `rules` parses
+//! a draft; its violations need `under("notification")`.
 
 use rules::Secret;
 use rules::monitor::HeaderDraft;
@@ -37,7 +37,8 @@ impl From<wire::Notification> for ChannelDraft {
     }
 }
 
-/// Blocks whose fields have the same names on both sides; those after `secret` are hidden at once.
+/// Converts blocks whose fields have the same names on both sides. Fields after `secret` become
+/// secrets.
 macro_rules! drafts {
     ($($block:ident => $draft:ident { $($field:ident),* } $(secret { $($secret:ident),+ })?;)+) => {$(
         impl From<wire::$block> for $draft {

@@ -1,4 +1,4 @@
-//! Wire and `rules` say the same: what a channel is answered as is what it was written as.
+//! Tests that wire and `rules` agree: an encoded channel decodes to itself.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::monitor::Secrets;
 
 const HIDDEN: &str = "hunter2";
 
-/// A block of this kind with everything written and secrets wherever they may be.
+/// Creates a block of this kind with every argument set, and secrets wherever possible.
 fn provider(kind: ProviderType) -> Provider {
     let secret = || Secret::new(HIDDEN.to_owned());
     let hook = || Hook { webhook_url: Secret::new(format!("https://hooks.example/{HIDDEN}")) };
@@ -79,7 +79,7 @@ fn channel(provider: Provider) -> Channel {
 
 #[test]
 fn what_is_answered_is_what_was_written_for_all_twelve_kinds() {
-    // design: §4, nothing is rewritten on the way
+    // design: §4, conversions change no value
     for kind in ProviderType::ALL {
         let channel = channel(provider(*kind));
         let answered = ChannelDraft::from(shown(&channel, Secrets::Shown));
@@ -176,7 +176,7 @@ fn an_answer_in_json_has_every_argument_and_output() {
 
 #[test]
 fn the_fields_on_the_wire_are_those_of_the_table() {
-    // spec: §2.4: a field added to one side and forgotten on the other fails here
+    // spec: §2.4: fails if only one side has a new field
     let tables = [&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES];
     let names = tables.iter().flat_map(|table| {
         let own = table.fields.iter().chain(table.beyond).map(|field| field.name);
@@ -193,13 +193,13 @@ fn the_fields_on_the_wire_are_those_of_the_table() {
     assert_eq!(wire_fields("Header"), header);
 }
 
-/// `google_chat` as a message is called: `GoogleChat`.
+/// Converts `google_chat` to the name of its message, `GoogleChat`.
 fn camel(name: &str) -> String {
     let words = name.split('_');
     words.map(|word| word[..1].to_uppercase() + &word[1..]).collect()
 }
 
-/// The names of a message's fields.
+/// Returns the names of a message's fields.
 fn wire_fields(message: &str) -> BTreeSet<&'static str> {
     crate::rpc::field_names(&format!("notification.v1.{message}")).unwrap().collect()
 }

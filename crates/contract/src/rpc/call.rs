@@ -1,6 +1,5 @@
-//! Calls by the name of their method, with JSON both ways: for who has messages as data and not as
-//! types. One function is every call, where the generated clients are one each. What the JSON must
-//! hold is the service's to judge.
+//! Calls by method name with JSON requests and responses, for callers without generated types. One
+//! function makes every call. The service validates the JSON.
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use serde_json::Value as Json;
 
 use super::{Client, Code, Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER};
 
-/// The protocol's version and the time of a call, as Connect has them in headers.
+/// Connect headers of the protocol version and the timeout.
 const VERSION: (&str, &str) = ("connect-protocol-version", "1");
 const TIMEOUT_HEADER: &str = "connect-timeout-ms";
 const JSON: &str = "application/json";
@@ -25,19 +24,19 @@ const JSON: &str = "application/json";
 pub struct Call<'a> {
     /// Path of the method below the base URL, such as `/monitor.v1.MonitorService/GetMonitor`.
     pub method: &'a str,
-    /// The request as the protocol's JSON.
+    /// Request in the protocol's JSON.
     pub request: &'a Json,
-    /// What the service is told of the time that it has. Ending the call is the caller's.
+    /// Timeout to send to the service. The caller has to enforce it.
     pub time: Duration,
-    /// What makes a repeated create one: see [`IDEMPOTENCY_KEY_HEADER`].
+    /// Key that makes retries of a create safe. See [`IDEMPOTENCY_KEY_HEADER`].
     pub idempotency_key: Option<&'a str>,
-    /// Most bytes of the answer.
+    /// Maximum size of the response, in bytes.
     pub answer_bytes_max: usize,
 }
 
 impl Client {
-    /// Makes a call. The answer is the protocol's JSON; an error is the one that the service sent, or
-    /// one without a reason when it sent none.
+    /// Makes a call and returns the response in the protocol's JSON. Fails with the error of the
+    /// service, or with an error without a reason if the service sent none.
     pub async fn call(&self, call: &Call<'_>) -> Result<Json, Error> {
         let response = self.transport.send(self.request(call)?).await?;
         let (parts, body) = response.into_parts();
@@ -70,14 +69,14 @@ impl Client {
     }
 }
 
-/// Where a method is below the base URL, of which only the path counts.
+/// Returns the URL of a method. Only the path of the base URL is kept, not its query.
 fn address(base: &Uri, method: &str) -> String {
     let scheme = base.scheme_str().unwrap_or("http");
     let authority = base.authority().map_or("", Authority::as_str);
     format!("{scheme}://{authority}{}{method}", base.path().trim_end_matches('/'))
 }
 
-/// Why an answer could not be read to its end.
+/// Returns the error for a response that could not be read completely.
 fn unread(error: &(dyn StdError + Send + Sync + 'static), call: &Call<'_>) -> Error {
     if error.is::<LengthLimitError>() {
         let most = call.answer_bytes_max;
@@ -86,7 +85,7 @@ fn unread(error: &(dyn StdError + Send + Sync + 'static), call: &Call<'_>) -> Er
     Error::internal(format!("failed to read response body: {error}"))
 }
 
-/// An answer of another type is not the service's.
+/// Rejects a response of another content type, because it is not from the service.
 fn is_json(headers: &HeaderMap) -> Result<(), Error> {
     let Some(given) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
     let given = given.to_str().unwrap_or_default();
@@ -96,7 +95,7 @@ fn is_json(headers: &HeaderMap) -> Result<(), Error> {
     Err(Error::unknown(format!("unexpected content-type: {given}")))
 }
 
-/// What the service says of a failure, or whoever stands in its place.
+/// Decodes the error of the service, or of a proxy in front of it.
 fn refusal(status: StatusCode, body: &[u8]) -> Error {
     #[derive(Deserialize)]
     struct Said {
@@ -115,7 +114,8 @@ fn refusal(status: StatusCode, body: &[u8]) -> Error {
     error
 }
 
-/// What a status means that came without words of the service.
+/// Returns the code for a status without an error of the service.
+///
 /// Rules: <https://connectrpc.com/docs/protocol#http-to-error-code>
 pub(super) const fn code(status: StatusCode) -> Code {
     match status.as_u16() {

@@ -1,5 +1,5 @@
-//! A client of the services, for the command line, the Terraform provider and tests. It speaks
-//! Connect with protobuf. Repeating a call that failed is the caller's decision.
+//! Client of the services, for the CLI, the Terraform provider and tests. It uses Connect with
+//! protobuf. Callers decide about retries.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use crate::region::wire::RegionServiceClient;
 use crate::status_page::wire::StatusPageServiceClient;
 use crate::status_report::wire::StatusReportServiceClient;
 
-/// Longest time for one call, with connecting: that of a trigger, which waits for its checks.
+/// Timeout of one call, including the connection: that of a trigger, which waits for its checks.
 pub const CALL_TIMEOUT: Duration = limits::TRIGGER_ANSWERED_WITHIN;
 
-/// The services at one address, called with one key. Cheap to clone; clones share connections.
+/// Client of the services at one address, with one key. Cheap to clone; clones share connections.
 ///
-/// An answer is `client.monitors.get_monitor(request).await?.into_owned()`, an error the
-/// [`super::Error`] that the server sent, or `unavailable` when there was no answer.
+/// A response is `client.monitors.get_monitor(request).await?.into_owned()`. An error is the
+/// [`super::Error`] that the server sent, or `unavailable` if there was no response.
 #[derive(Clone)]
 pub struct Client {
     /// `audit.v1.AuditService`.
@@ -48,44 +48,44 @@ pub struct Client {
     pub(super) key: HeaderValue,
 }
 
-/// Why no client can be made of an address and a key.
+/// Error of creating a client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableClient {
-    /// The address is no URL.
+    /// The base URL is malformed.
     #[error("`{given}` is no base URL; one looks like http://127.0.0.1:8080/rpc")]
     BaseUrl {
-        /// As given.
+        /// Rejected text.
         given: String,
     },
-    /// The key holds characters that no header may have.
+    /// The key contains characters that a header must not contain.
     #[error("the key holds characters that no key has; copy it again")]
     Key,
-    /// A variable of the environment should name a proxy. Its value may hold a password.
+    /// An environment variable does not name a usable proxy. Its value may contain a password.
     #[error(
         "`{variable}` is not the URL of an HTTP proxy; one looks like http://proxy.example.com:3128"
     )]
     Proxy {
-        /// The variable.
+        /// Name of the variable.
         variable: &'static str,
     },
-    /// A variable of the environment should name trusted certificates.
+    /// An environment variable does not name readable trusted certificates.
     #[error("failed to read the certificates that `{variable}` names: {why}")]
     Certificates {
-        /// The variable.
+        /// Name of the variable.
         variable: &'static str,
-        /// What went wrong.
+        /// Cause of the failure.
         why: String,
     },
 }
 
 impl Client {
-    /// Creates a client of the services at `base_url` (http or https, with the path before the methods,
-    /// usually `/rpc`) that calls with `key`. Connects with the first call, without a proxy.
+    /// Creates a client of the services at `base_url` (http or https, usually with the path `/rpc`)
+    /// that calls with `key`. Connects on the first call, without a proxy.
     pub fn new(base_url: &str, key: &Secret<String>) -> Result<Self, UnusableClient> {
         Self::over(&Network::default(), base_url, key)
     }
 
-    /// Like [`Client::new`], through the proxies and with the trusted certificates of `network`.
+    /// Like [`Client::new`], with the proxies and trusted certificates of `network`.
     pub fn over(
         network: &Network,
         base_url: &str,
@@ -117,19 +117,19 @@ impl Client {
         })
     }
 
-    /// Who the key is: whose, and what it may do (spec §4.1).
+    /// Returns the identity of the key: its owner and its scopes (spec §4.1).
     pub async fn whoami(&self) -> Result<Whoami, Error> {
         whoami::ask(&self.transport, &self.base, &self.key).await
     }
 }
 
-/// The options of a create: `key` is random per call, and the same when that call is repeated.
+/// Returns the options of a create. `key` is random per call, and the same in its retries.
 pub fn creating(key: &str) -> CallOptions {
     CallOptions::default().with_header(IDEMPOTENCY_KEY_HEADER, key)
 }
 
-/// Whether a call failed before any of it was sent: nobody listens at its address, no such host is
-/// known, or the certificate is not to be trusted. Nothing was done then.
+/// Returns whether a call failed before it was sent: connection refused, unknown host, or untrusted
+/// certificate. Such a call had no effect.
 pub fn never_sent(error: &Error) -> bool {
     let mut cause = error.source();
     while let Some(it) = cause {

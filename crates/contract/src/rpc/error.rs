@@ -1,5 +1,5 @@
-//! Errors as callers see them: a code, a stable reason for programs, and a message that names the
-//! thing and the way out. How they are put on the wire belongs to the RPC library.
+//! Errors for callers: a code, a stable reason for programs, and a message with the object and the
+//! way out. The RPC library encodes them.
 
 use std::time::Duration;
 
@@ -14,78 +14,78 @@ use rules::limits::VIOLATIONS_MAX;
 use crate::generated::google::rpc::bad_request::FieldViolation as WireViolation;
 use crate::generated::google::rpc::{BadRequest, ErrorInfo, RequestInfo, RetryInfo};
 
-/// An error of the protocol. `error.into_http_response(headers)` answers it outside the RPC.
+/// Error of the protocol. `error.into_http_response(headers)` converts it outside of the RPC.
 pub use connectrpc::ConnectError as Error;
-/// The code of an error, which is its HTTP status too.
+/// Code of an error. It determines the HTTP status.
 pub use connectrpc::ErrorCode as Code;
-/// Why a call failed, in a word that does not change.
+/// Stable reason of a failure.
 pub use rules::Reason;
 
-/// Who defined the reasons: `google.rpc.ErrorInfo.domain`.
+/// Domain of the reasons: `google.rpc.ErrorInfo.domain`.
 const DOMAIN: &str = "aloft";
-/// How long to wait with what was put off: about as long as a server takes to be back.
+/// Suggested delay before a retry of a deferred call: about the duration of a server restart.
 const PUT_OFF_FOR: Duration = Duration::from_secs(1);
-/// Longest part of a caller's own text that a message repeats, in characters.
+/// Maximum length of a caller's own text in a message, in characters.
 const GIVEN_SHOWN: usize = 128;
 
-/// A field that broke a rule, as a client reads it from an error.
+/// Violation of a field, decoded from an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldViolation {
     /// Path from the request on, such as `monitor.headers[2].key`.
     pub field: String,
-    /// What was given and what is allowed.
+    /// Given and allowed values.
     pub description: String,
 }
 
-/// The key is missing, unknown, expired or revoked: 401.
+/// Returns an error for a missing, unknown, expired or revoked key: 401.
 pub fn unauthenticated(reason: Reason, message: impl Into<String>) -> Error {
     error(Code::Unauthenticated, reason, message)
 }
 
-/// The key may not do that: 403.
+/// Returns an error for a key without permission: 403.
 pub fn permission_denied(message: impl Into<String>) -> Error {
     error(Code::PermissionDenied, Reason::KeyReadOnly, message)
 }
 
-/// The caller's workspace has no `noun` with this id: 404, also where another workspace has one.
+/// Returns an error for a missing object: 404. Objects of other workspaces are missing, too.
 pub fn not_found(noun: &str, id: &str) -> Error {
     let message = format!("{noun} `{}` not found in this workspace", shortened(id));
     error(Code::NotFound, Reason::NotFound, message)
 }
 
-/// There is one already: 409.
+/// Returns an error for an object that already exists: 409.
 pub fn already_exists(message: impl Into<String>) -> Error {
     error(Code::AlreadyExists, Reason::AlreadyExists, message)
 }
 
-/// Somebody else changed it at the same time: 409.
+/// Returns an error for a concurrent modification: 409.
 pub fn conflict(message: impl Into<String>) -> Error {
     error(Code::Aborted, Reason::Conflict, message)
 }
 
-/// The object has changed since the revision that the request names: 409. The same request fails again.
+/// Returns an error for an outdated revision: 409. The same request fails again.
 pub fn stale(message: impl Into<String>) -> Error {
     error(Code::Aborted, Reason::RevisionMismatch, message)
 }
 
-/// What the request names does not stand as it would have to: 400. The same request may succeed when
-/// it does.
+/// Returns an error for an object in the wrong state: 400. The same request may succeed later.
 pub fn failed_precondition(message: impl Into<String>) -> Error {
     error(Code::FailedPrecondition, Reason::FailedPrecondition, message)
 }
 
-/// The request breaks rules: 400, with the first violations as a detail and in the message. Paths
-/// begin at the request, so those of a monitor need [`Violations::under`] `"monitor"`.
+/// Returns an error for an invalid request: 400. The details and the message contain the first
+/// violations. Paths begin at the request, so those of a monitor need [`Violations::under`]
+/// `"monitor"`.
 pub fn invalid(violations: &Violations) -> Error {
     invalid_because(Reason::InvalidArgument, violations)
 }
 
-/// Fields have values that must be unique and that something else has: 409, with their paths.
+/// Returns an error for unique values that are in use: 409, with the paths of their fields.
 pub fn taken(violations: &Violations) -> Error {
     violating(Code::AlreadyExists, Reason::AlreadyExists, violations)
 }
 
-/// Like [`invalid`], for a reason of its own.
+/// Like [`invalid`], with another reason.
 pub fn invalid_because(reason: Reason, violations: &Violations) -> Error {
     violating(Code::InvalidArgument, reason, violations)
 }
@@ -112,65 +112,65 @@ fn violating(code: Code, reason: Reason, violations: &Violations) -> Error {
     error(code, reason, message).with_detail(made("google.rpc.BadRequest", &detail))
 }
 
-/// Too many calls: 429, with the time to wait.
+/// Returns an error for too many calls: 429, with the time to wait.
 pub fn resource_exhausted(message: impl Into<String>, retry_after: Duration) -> Error {
     with_wait(error(Code::ResourceExhausted, Reason::RateLimited, message), retry_after)
 }
 
-/// The request is larger than `most` bytes: 413. Sending it again does not help.
+/// Returns an error for a request of more than `most` bytes: 413. A retry does not help.
 pub fn too_large(most: usize) -> Error {
     let message = format!("the request is larger than {most} bytes; send less at a time");
     error(Code::ResourceExhausted, Reason::TooLarge, message)
         .with_http_status(http::StatusCode::PAYLOAD_TOO_LARGE)
 }
 
-/// The body of the request breaks the rules of HTTP: 400.
+/// Returns an error for a body that violates HTTP: 400.
 pub fn malformed(message: impl Into<String>) -> Error {
     error(Code::InvalidArgument, Reason::MalformedMessage, message)
 }
 
-/// The request did not come to its end within this time: 408.
+/// Returns an error for a request that was not received within this time: 408.
 pub fn too_slow(within: Duration) -> Error {
     let message = format!("the request did not come to its end within {} s", within.as_secs());
     error(Code::DeadlineExceeded, Reason::TooSlow, message)
         .with_http_status(http::StatusCode::REQUEST_TIMEOUT)
 }
 
-/// No method has this path: 404, in the words of the RPC library.
+/// Returns an error for an unknown method path: 404, with the message of the RPC library.
 pub fn unknown_method(path: &str) -> Error {
     let message = format!("method not found: {}", shortened(path.trim_start_matches('/')));
     error(Code::Unimplemented, Reason::UnknownMethod, message)
         .with_http_status(http::StatusCode::NOT_FOUND)
 }
 
-/// Something that the call needs does not answer now: 503. What came of the call is not said.
+/// Returns an error for an unavailable dependency: 503. The outcome of the call is unknown.
 pub fn unavailable(message: impl Into<String>) -> Error {
     error(Code::Unavailable, Reason::Unavailable, message)
 }
 
-/// Nothing was done, and in a moment it may be: 503, with the time to wait. By that callers know that
-/// repeating it does nothing twice.
+/// Returns an error for a deferred call: 503, with the time to wait. Nothing was done, so a retry
+/// is safe.
 pub fn put_off(message: impl Into<String>) -> Error {
     with_wait(unavailable(message), PUT_OFF_FOR)
 }
 
-/// A fault of the service: 500. The cause is for its log and is never sent.
+/// Returns an error for a fault of the service: 500. The cause is logged and never sent.
 pub fn internal() -> Error {
     error(Code::Internal, Reason::Internal, "the service failed; its log has the cause")
 }
 
-/// Adds the request's id, for a report to the operator.
+/// Adds the request ID, for a report to the operator.
 pub fn with_request_id(error: Error, id: &str) -> Error {
     let detail = RequestInfo { request_id: id.to_owned(), ..RequestInfo::default() };
     error.with_detail(made("google.rpc.RequestInfo", &detail))
 }
 
-/// The reason that an error carries; `None` where it came from elsewhere, such as a proxy.
+/// Returns the reason of an error, or `None` if it came from elsewhere, such as a proxy.
 pub fn reason(error: &Error) -> Option<String> {
     detail::<ErrorInfo>(error, "google.rpc.ErrorInfo").map(|info| info.reason)
 }
 
-/// The violations that an error carries.
+/// Returns the violations of an error.
 pub fn field_violations(error: &Error) -> Vec<FieldViolation> {
     detail::<BadRequest>(error, "google.rpc.BadRequest")
         .unwrap_or_default()
@@ -180,7 +180,7 @@ pub fn field_violations(error: &Error) -> Vec<FieldViolation> {
         .collect()
 }
 
-/// Gives a reason to an error that the RPC library made itself.
+/// Adds a reason to an error of the RPC library.
 pub(super) fn with_reason(error: Error) -> Error {
     if reason(&error).is_some() {
         return error;
@@ -204,18 +204,18 @@ pub(super) fn with_reason(error: Error) -> Error {
     };
     let error = error.with_detail(info(reason));
     if reason == Reason::TooLarge {
-        // 429 would say that waiting helps.
+        // 429 would suggest that waiting helps.
         return error.with_http_status(http::StatusCode::PAYLOAD_TOO_LARGE);
     }
     error
 }
 
-/// An error of ours with this reason.
+/// Creates an error with a reason in the domain of this service.
 pub(super) fn reasoned(code: Code, reason: Reason, message: impl Into<String>) -> Error {
     error(code, reason, message)
 }
 
-/// The beginning of a text that a caller sent.
+/// Returns the beginning of a caller's text.
 fn shortened(given: &str) -> &str {
     let end = given.char_indices().nth(GIVEN_SHOWN).map_or(given.len(), |(at, _)| at);
     &given[..end]
@@ -225,7 +225,7 @@ fn error(code: Code, reason: Reason, message: impl Into<String>) -> Error {
     Error::new(code, message).with_detail(info(reason))
 }
 
-/// Says how long to wait, as a detail and as `Retry-After` in whole seconds.
+/// Adds the time to wait, as a detail and as `Retry-After` in whole seconds.
 fn with_wait(error: Error, wait: Duration) -> Error {
     let detail = RetryInfo {
         retry_delay: WireDuration {
@@ -242,7 +242,7 @@ fn with_wait(error: Error, wait: Duration) -> Error {
     error
 }
 
-/// A detail, also as JSON for people who read the answer.
+/// Creates a detail, with a JSON form for people who read the response.
 fn made(name: &str, message: &(impl Message + serde::Serialize)) -> ErrorDetail {
     let debug = serde_json::to_value(message).ok();
     ErrorDetail { debug, ..ErrorDetail::from_message(name, message) }
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn what_was_put_off_says_when_to_come_back_and_what_may_be_done_does_not() {
-        // docs/decisions/0037: only this is repeated whatever the call does
+        // docs/decisions/0037: only this error is retried for every method
         let waits = |error: Error| {
             let wait = detail::<RetryInfo>(&error, "google.rpc.RetryInfo")?;
             let header = error.response_headers().get("retry-after")?.clone();

@@ -1,6 +1,6 @@
-//! JSON requests against the description: a field that the schema does not know is refused by its
-//! name, and a value of the wrong type with its path (design §4). The library ignores the first
-//! and tells of the second only line and column. What a value may hold belongs to `rules`.
+//! Validates JSON requests against the schema (design §4). Unknown fields are rejected by name, and
+//! values of a wrong type with their path. The library ignores the former and reports only line and
+//! column of the latter. Validation of values belongs to `rules`.
 
 use std::fmt::{self, Write as _};
 
@@ -16,25 +16,25 @@ use serde::de::{
 
 use super::methods::{POOL, method};
 
-/// Longest part of an unknown name that a path repeats, in characters.
+/// Maximum length of an unknown name in a path, in characters.
 const NAME_SHOWN: usize = 64;
 
-/// Checks the JSON body of a call of the method with this path: unknown fields, texts, numbers
-/// and lists in the wrong place, and fractions where an integer is due.
+/// Checks the JSON body of a call of the method with this path. Rejects unknown fields, values of a
+/// wrong type, and fractions where an integer is expected.
 ///
-/// A body that is no JSON passes, and so does a method that the contract does not have: both are
-/// refused where they are decoded. Nothing is kept of the body, whatever its size.
+/// Malformed JSON and unknown methods pass, because decoding rejects them. The check stores no part
+/// of the body, whatever its size.
 pub fn check_json(path: &str, body: &[u8]) -> Result<(), Violations> {
     let Some(method) = method(path) else { return Ok(()) };
     let mut walk = Walk { path: String::new(), found: Vec::new() };
     let request = FieldKind::Singular(SingularKind::Message(method.request_index));
     let due = Due { walk: &mut walk, kind: request, null: Null::Refused };
-    // A syntax error ends the walk; what was found before it is the better answer.
+    // A syntax error ends the walk. Violations before it are more helpful.
     let _ = due.deserialize(&mut serde_json::Deserializer::from_slice(body));
     if walk.found.is_empty() { Ok(()) } else { Err(Violations(walk.found)) }
 }
 
-/// Where the walk is, and what it found.
+/// Current path of the walk, and the violations so far.
 struct Walk {
     path: String,
     found: Vec<Violation>,
@@ -49,16 +49,16 @@ impl Walk {
     }
 }
 
-/// What `null` means where the walk is.
+/// Meaning of `null` at the current path.
 #[derive(PartialEq)]
 enum Null {
-    /// A field that is left out.
+    /// The field is unset.
     LeavesOut,
-    /// An element of a list, or the whole request: nothing could be left out.
+    /// `null` is rejected, for an element of a list or the whole request.
     Refused,
 }
 
-/// A value that is due at the walk's path.
+/// Expected value at the current path.
 struct Due<'a> {
     walk: &'a mut Walk,
     kind: FieldKind,
@@ -66,7 +66,7 @@ struct Due<'a> {
 }
 
 impl Due<'_> {
-    /// What is given may be a secret in the wrong place, so only its type is told.
+    /// Adds a violation. The value may be a misplaced secret, so `given` is only its type.
     fn refuse(self, given: &str) {
         let due = match self.kind {
             FieldKind::List(_) => "a list",
@@ -86,7 +86,7 @@ impl Due<'_> {
         }
     }
 
-    /// The message with fields of its own that is due; Timestamps and masks are texts in JSON.
+    /// Returns the expected message, if it is an object in JSON. Timestamps and masks are strings.
     fn message(&self) -> Option<&'static MessageDescriptor> {
         match self.kind {
             FieldKind::Singular(SingularKind::Message(index)) => {
@@ -96,7 +96,7 @@ impl Due<'_> {
         }
     }
 
-    /// Checks the field that the next entry of `map` is.
+    /// Checks the next entry of `map`, which is a field.
     fn entry<'de, A: MapAccess<'de>>(
         &mut self,
         message: &'static MessageDescriptor,
@@ -166,7 +166,7 @@ impl<'de> Visitor<'de> for Due<'_> {
     }
 
     fn visit_f64<E>(self, given: f64) -> Result<(), E> {
-        // Protobuf's JSON counts 5.0 and 5e0 as integers.
+        // In the JSON of protobuf, 5.0 and 5e0 are integers.
         self.integer(&given, given.fract() == 0.0 && given.abs() <= f64::from(i32::MAX));
         Ok(())
     }
@@ -178,7 +178,7 @@ impl<'de> Visitor<'de> for Due<'_> {
         }
         let fits = match self.kind {
             FieldKind::Singular(SingularKind::Scalar(ScalarType::String)) => true,
-            // Protobuf's JSON allows an integer as a text.
+            // In the JSON of protobuf, an integer may be a string.
             FieldKind::Singular(SingularKind::Scalar(ScalarType::Int32)) => {
                 given.parse::<i32>().is_ok()
             }
@@ -226,7 +226,7 @@ impl<'de> Visitor<'de> for Due<'_> {
     }
 }
 
-/// The field with this name, as JSON writes it or as the proto does.
+/// Returns the field with this name, in the spelling of JSON or of the proto.
 fn field(message: &'static MessageDescriptor, name: &str) -> Option<&'static FieldDescriptor> {
     message.fields().iter().find(|field| field.json_name() == name || field.name() == name)
 }
@@ -235,7 +235,8 @@ fn is_string_in_json(message: &MessageDescriptor) -> bool {
     message.full_name().starts_with("google.protobuf.")
 }
 
-/// What a text must be that stands for a message in JSON, where this one is not that.
+/// Returns the expected format of a string that encodes a message, or `None` if the string is
+/// valid.
 fn misspelt(kind: FieldKind, given: &str) -> Option<&'static str> {
     let FieldKind::Singular(SingularKind::Message(index)) = kind else { return None };
     let text: StrDeserializer<'_, NoText> = given.into_deserializer();
@@ -251,7 +252,7 @@ fn misspelt(kind: FieldKind, given: &str) -> Option<&'static str> {
     }
 }
 
-/// What a value of this kind is, as the end of "must be".
+/// Returns the expected value of this kind, to complete the phrase "must be".
 fn singular(kind: SingularKind) -> &'static str {
     match kind {
         SingularKind::Scalar(ScalarType::Bool) => "true or false",

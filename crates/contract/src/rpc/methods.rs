@@ -1,5 +1,5 @@
-//! The methods of the contract, read from its description: who may call what, and what a JSON
-//! body of each may hold, follow from this list and from nothing else.
+//! Methods of the contract, read from its description. Permissions and the JSON schema of requests
+//! follow only from this list.
 
 use std::sync::LazyLock;
 
@@ -8,53 +8,54 @@ use buffa_descriptor::{
     DescriptorPool, FieldDescriptor, MessageIndex, MethodDescriptor, ServiceDescriptor,
 };
 
-/// One method of one service.
+/// Method of a service.
 #[derive(Debug)]
 pub struct Method {
-    /// Full name of its service, such as `monitor.v1.MonitorService`.
+    /// Full name of the service, such as `monitor.v1.MonitorService`.
     pub service: String,
-    /// Its name, such as `GetMonitor`.
+    /// Name, such as `GetMonitor`.
     pub name: String,
-    /// Its path below the base URL, such as `/monitor.v1.MonitorService/GetMonitor`.
+    /// Path below the base URL, such as `/monitor.v1.MonitorService/GetMonitor`.
     pub path: String,
-    /// Whether it only reads: the proto says `idempotency_level = NO_SIDE_EFFECTS`. A read-only
-    /// key may call exactly these (spec §5.5).
+    /// Whether the method has no side effects: `idempotency_level = NO_SIDE_EFFECTS` in the proto.
+    /// Read keys may call exactly these methods (spec §5.5).
     pub reads_only: bool,
-    /// Whether more than one message may travel in either direction.
+    /// Whether either direction may have more than one message.
     pub streams: bool,
-    /// Full name of its request.
+    /// Full name of the request.
     pub request: String,
-    /// Full name of its answer.
+    /// Full name of the response.
     pub response: String,
-    /// Where the description has its request.
+    /// Index of the request in the description.
     pub(super) request_index: MessageIndex,
 }
 
-/// All methods of the contract, in the order of the proto files.
+/// Returns all methods of the contract, in the order of the proto files.
 pub fn methods() -> &'static [Method] {
     &METHODS
 }
 
-/// The method with this path, with or without the slash in front.
+/// Returns the method with this path, with or without a leading slash.
 pub fn method(path: &str) -> Option<&'static Method> {
     let path = path.strip_prefix('/').unwrap_or(path);
     METHODS.iter().find(|method| &method.path[1..] == path)
 }
 
-/// Full names of the contract's services, such as `monitor.v1.MonitorService`.
+/// Returns the full names of the contract's services, such as `monitor.v1.MonitorService`.
 pub fn service_names() -> impl Iterator<Item = &'static str> {
     services().map(ServiceDescriptor::full_name)
 }
 
-/// Names of the fields of the message with this full name, in the proto's order; `None` where the
-/// contract has no such message.
+/// Returns the names of a message's fields, in the proto's order. Returns `None` if the contract
+/// does not contain the message.
 pub fn field_names(message: &str) -> Option<impl Iterator<Item = &'static str>> {
     let message = POOL.message_by_name(message)?;
     Some(message.fields().iter().map(FieldDescriptor::name))
 }
 
-/// The fields that read-only keys read in part or not at all, each as `package.Message.field`: the proto
-/// marks them with `debug_redact`, so that logs and debuggers of other languages hide them too.
+/// Returns the fields that read keys read in part or not at all, each as `package.Message.field`.
+/// The proto marks them with `debug_redact`, so that logs and debuggers of other languages hide
+/// them too.
 pub fn redacted_fields() -> Vec<String> {
     let fields = POOL.messages().iter().flat_map(|message| {
         let redacted = message.fields().iter().filter(|field| {
@@ -65,7 +66,7 @@ pub fn redacted_fields() -> Vec<String> {
     fields.collect()
 }
 
-/// The contract's own description.
+/// Description of the contract.
 pub(super) static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
     DescriptorPool::decode(super::DESCRIPTORS).expect("codegen wrote a whole description")
 });
@@ -76,7 +77,8 @@ static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The services that are ours: gRPC's own are described for reflection, and anybody may call them.
+/// Returns this project's services. Those of gRPC are described for reflection only, and need no
+/// permission.
 fn services() -> impl Iterator<Item = &'static ServiceDescriptor> {
     POOL.services().iter().filter(|service| !service.full_name().starts_with("grpc."))
 }

@@ -1,5 +1,5 @@
-//! How a client reaches the service: through which proxy, and which certificates it trusts. Follows the
-//! variables that Terraform itself and other Go programs follow. Calls belong to `client`.
+//! Network settings of a client: proxies and trusted certificates. Uses the same variables as
+//! Terraform and other Go programs. Calls belong to `client`.
 
 mod bypass;
 mod proxy;
@@ -11,7 +11,8 @@ pub use self::proxy::{ProxyFailure, proxy_failure};
 pub use self::transport::Transport;
 use self::trust::Trust;
 
-/// Proxies and trusted certificates. The default has no proxy and trusts what the machine trusts.
+/// Proxies and trusted certificates. The default uses no proxy and the machine's trusted
+/// certificates.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
     proxies: Proxies,
@@ -19,8 +20,9 @@ pub struct Network {
 }
 
 impl Network {
-    /// Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` in upper and lower case, `SSL_CERT_FILE` and
-    /// `SSL_CERT_DIR`. `variable` returns the value of a variable; an empty one counts as not set.
+    /// Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` in upper and lower case, `SSL_CERT_FILE`
+    /// and `SSL_CERT_DIR`. `variable` returns the value of a variable. An empty value counts as not
+    /// set.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         Self { proxies: Proxies::from_variables(set), trust: Trust::from_variables(set) }

@@ -1,6 +1,6 @@
-//! Errors that the RPC library answers before any interceptor sees the call: a message that is too
-//! large or cannot be unpacked, a content type or a verb it does not speak. They are read back from
-//! the answer, in whichever protocol it is, so that they can be given the reason they lack.
+//! Errors that the RPC library returns before any interceptor runs. Examples are a message that is
+//! too large or cannot be decompressed, and an unsupported content type or verb. They are decoded
+//! from the response in any protocol, in order to add the missing reason.
 
 use http::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
@@ -8,38 +8,35 @@ use serde::Deserialize;
 
 use super::error::{Code, Error, Reason, reasoned, with_reason};
 
-/// What stands before each message of a stream: a byte of flags and the length.
+/// Bytes before each message of a stream: flags and length.
 const ENVELOPE_BYTES: usize = 5;
-/// The content types that a message may have.
+/// Supported content types of a message.
 const SPOKEN: &str =
     "application/json, application/proto, application/grpc or application/grpc-web";
 
-/// The codings that a message may have.
+/// Supported codings of a message.
 const CODINGS: &str = "gzip, zstd";
-/// How the library says that it does not know a coding.
+/// Message of the library for an unsupported coding.
 const UNKNOWN_CODING: &str = "unsupported compression encoding";
 
-/// An answer as it came from the library.
+/// Response of the library.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered<'a> {
-    /// Its status.
     pub status: StatusCode,
-    /// Its headers.
     pub headers: &'a HeaderMap,
-    /// Its trailers, where it had some.
+    /// Trailers, if any.
     pub trailers: Option<&'a HeaderMap>,
-    /// Its body.
     pub body: &'a [u8],
 }
 
-/// The end of a stream of Connect.
+/// Last message of a Connect stream.
 #[derive(Deserialize)]
 struct End {
     error: Option<Error>,
 }
 
-/// The error in the answer to a call that came to no method, with its reason; `None` where the
-/// answer is no error.
+/// Returns the error of a call that did not reach a method, with its reason. Returns `None` if the
+/// response is not an error.
 pub fn refused(verb: &Method, answered: Answered<'_>) -> Option<Error> {
     let Answered { status, headers, trailers, body } = answered;
     let error = match status {
@@ -56,7 +53,8 @@ pub fn refused(verb: &Method, answered: Answered<'_>) -> Option<Error> {
                 return Some(unpackable());
             }
             let error = with_reason(error);
-            // The status of the code may be another than the library chose, and than we do.
+            // The status may differ from that of the code. Keep the library's status unless ours is
+            // 413.
             let is_ours = error.http_status() == StatusCode::PAYLOAD_TOO_LARGE;
             if is_ours { error } else { error.with_http_status(status) }
         }
@@ -70,13 +68,13 @@ pub(super) fn unspoken() -> Error {
         .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
 }
 
-/// Whether the library does not know the coding of a message.
+/// Returns whether an error reports an unsupported coding of a message.
 fn is_of_coding(error: &Error) -> bool {
     let message = error.message.as_deref().unwrap_or_default();
     error.code == Code::Unimplemented && message.starts_with(UNKNOWN_CODING)
 }
 
-/// The coding of the message is none of ours (RFC 9110 §15.5.16).
+/// Returns the error for an unsupported coding of a message (RFC 9110 §15.5.16).
 fn unpackable() -> Error {
     let message = format!("unsupported coding of the message; send one of {CODINGS}, or none");
     let mut error = reasoned(Code::Unimplemented, Reason::MediaType, message)
@@ -92,13 +90,13 @@ pub(super) fn not_allowed(verb: &Method, headers: &HeaderMap) -> Error {
         .with_http_status(StatusCode::METHOD_NOT_ALLOWED)
 }
 
-/// The error of gRPC in headers or trailers.
+/// Decodes the error of gRPC from headers or trailers.
 fn of_headers(headers: &HeaderMap) -> Option<Error> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     of_grpc(text("grpc-status")?, text("grpc-message").unwrap_or_default())
 }
 
-/// The error of gRPC-Web, whose trailers are the last message of the body.
+/// Decodes the error of gRPC-Web. Its trailers are the last message of the body.
 fn of_web(body: &[u8]) -> Option<Error> {
     let text = str::from_utf8(body.get(ENVELOPE_BYTES..)?).ok()?;
     let field = |name: &str| {
@@ -108,7 +106,7 @@ fn of_web(body: &[u8]) -> Option<Error> {
     of_grpc(field("grpc-status")?.1.trim(), message)
 }
 
-/// The error of a stream of Connect, in its last message.
+/// Decodes the error of a Connect stream from its last message.
 fn of_stream(body: &[u8]) -> Option<Error> {
     serde_json::from_slice::<End>(body.get(ENVELOPE_BYTES..)?).ok()?.error
 }
@@ -118,7 +116,7 @@ fn of_grpc(status: &str, message: &str) -> Option<Error> {
     Some(Error::new(code, unescaped(message)))
 }
 
-/// The text of `grpc-message`, whose bytes beyond the visible ones are `%XX`.
+/// Decodes `grpc-message`, in which bytes other than visible characters are written as `%XX`.
 fn unescaped(message: &str) -> String {
     let mut bytes = Vec::with_capacity(message.len());
     let mut rest = message.as_bytes();

@@ -1,6 +1,6 @@
-//! What the contract promises of every call and the library leaves open: JSON is checked against
-//! the schema, and each error carries a reason. Stands inside the service, so that it holds for
-//! Connect POST and GET, for gRPC with JSON, and for streams alike, after decompression.
+//! Guarantees of the contract that the library does not provide: JSON matches the schema, and every
+//! error has a reason. The interceptor runs inside of the service after decompression, so that it
+//! covers Connect POST and GET, gRPC with JSON, and streams.
 
 use connectrpc::interceptor::{StreamRequest, StreamResponse, UnaryRequest, UnaryResponse};
 use connectrpc::{CodecFormat, Interceptor, Next, NextStream, Payload, PayloadStream};
@@ -9,7 +9,7 @@ use futures_util::StreamExt as _;
 use super::error::{Error, invalid, with_reason};
 use super::json::check_json;
 
-/// The interceptor that [`super::serve`] puts around every method.
+/// Interceptor that [`super::serve`] puts around every method.
 #[derive(Clone, Copy, Debug)]
 pub struct Strict;
 

@@ -1,5 +1,5 @@
-//! `GET /v1/whoami` for clients (spec §4.1): whose key this is and what it may do. It stands at the
-//! same host as the services, beside their prefix.
+//! `GET /v1/whoami` for clients (spec §4.1): the owner and scopes of a key. The endpoint is on the
+//! same host as the services, but outside of their prefix.
 
 use connectrpc::client::{ClientTransport as _, full_body};
 use http::{HeaderValue, Request, StatusCode, Uri};
@@ -9,12 +9,12 @@ use serde::Deserialize;
 use super::call::code;
 use super::{Error, KEY_HEADER, Transport};
 
-/// Most bytes of the answer that are read.
+/// Maximum size of the response, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// What the path of a base URL usually ends in, and this endpoint does not have before it.
+/// Usual end of a base URL's path. The path of this endpoint does not contain it.
 const PREFIX: &str = "/rpc";
 
-/// Who a key is (spec §4.1).
+/// Identity of a key (spec §4.1).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Whoami {
     /// Name of the workspace.
@@ -23,23 +23,23 @@ pub struct Whoami {
     pub slug: String,
     /// Plan of the workspace.
     pub plan: String,
-    /// Who calls.
+    /// Caller.
     pub actor: Actor,
 }
 
-/// Who calls, and what they may do.
+/// Caller and scopes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Actor {
     /// `apiKey` for a key.
     pub r#type: String,
-    /// Identifier of the key.
+    /// ID of the key.
     pub key_id: String,
     /// `read` or `write`.
     pub scopes: Vec<String>,
 }
 
-/// Asks who `key` is. How long that may take is the caller's to say.
+/// Returns the identity of `key`. The caller has to set a timeout.
 pub(super) async fn ask(
     transport: &Transport,
     base: &Uri,
@@ -63,13 +63,13 @@ pub(super) async fn ask(
     Err(Error::new(code(parts.status), said).with_headers(parts.headers))
 }
 
-/// What `/v1` says of an error.
+/// Error of `/v1`.
 #[derive(Default, Deserialize)]
 struct Problem {
     detail: Option<String>,
 }
 
-/// The endpoint's address beside the services at `base`.
+/// Returns the URL of the endpoint for the base URL of the services.
 fn address(base: &Uri) -> String {
     let prefix = base.path().trim_end_matches('/');
     let prefix = prefix.strip_suffix(PREFIX).unwrap_or(prefix);

@@ -1,5 +1,5 @@
-//! Wire and `rules` say the same of pages, components and groups: what is answered is what was
-//! written.
+//! Tests that wire and `rules` agree on pages, components and groups: an encoded object decodes to
+//! itself.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// A page whose every argument is written.
+/// Creates a page with every argument set.
 fn page() -> StatusPage {
     StatusPage {
         id: PageId::from_bits(7),
@@ -80,7 +80,7 @@ fn group() -> ComponentGroup {
 
 #[test]
 fn what_is_answered_is_what_was_written() {
-    // design: §4: nothing is rewritten on the way
+    // design: §4: conversions change no value
     let (page, component, group) = (page(), component(), group());
     let draft = PageDraft::from(shown_page(&page, Secrets::Shown));
     assert_eq!(draft, PageDraft::from(&page.settings));
@@ -126,7 +126,7 @@ fn a_read_key_gets_a_page_without_its_password() {
 
 #[test]
 fn the_fields_on_the_wire_are_those_of_the_tables() {
-    // spec: §2.5–2.7: a field added to one side and forgotten on the other fails here
+    // spec: §2.5–2.7: fails if only one side has a new field
     let messages: [(&str, &Resource); 4] = [
         ("StatusPage", &tables::STATUS_PAGE),
         ("Component", &tables::STATUS_PAGE_COMPONENT),

@@ -1,4 +1,4 @@
-//! Reports, updates and templates on the wire and back.
+//! Conversions of reports, updates and templates to the wire and back.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ const AT: Timestamp = Timestamp::from_millis(1_500);
 const SAID: ComponentImpact =
     ComponentImpact { component: ComponentId::from_bits(7), impact: Impact::Down };
 
-/// A report whose every argument is written.
+/// Creates a report with every argument set.
 fn full() -> Report {
     let update = ReportUpdate {
         id: UpdateId::from_bits(7),
@@ -39,7 +39,7 @@ fn full() -> Report {
 
 #[test]
 fn what_is_answered_is_what_was_written() {
-    // design: §4 "what was written is what is read"
+    // design: §4, a created object reads back equal
     let json = serde_json::to_string(&shown(&full())).unwrap();
     insta::assert_snapshot!(json, @r#"{"id":"rpt_0000000000007","pageId":"page_0000000000007","title":"Disks","components":[{"componentId":"cmp_0000000000007","impact":"down"}],"status":"resolved","updates":[{"id":"upd_0000000000007","status":"resolved","text":"*Over*","at":"1970-01-01T00:00:01.500Z","components":[{"componentId":"cmp_0000000000007","impact":"down"}],"notified":true,"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}],"startedAt":"1970-01-01T00:00:01.500Z","resolvedAt":"1970-01-01T00:00:01.500Z","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);
     let read: wire::StatusReport = serde_json::from_str(&json).unwrap();
@@ -85,8 +85,8 @@ fn an_instant_past_what_can_be_counted_is_there_and_refused() {
 
 #[test]
 fn the_fields_on_the_wire_are_those_of_the_tables() {
-    // A field added to one side and forgotten on the other fails here. A report has its updates beside,
-    // which no table of a resource has.
+    // Fails if only one side has a new field. A report contains its updates, which no resource
+    // table contains.
     let of = |table: &'static Resource, beside: &[&'static str]| -> BTreeSet<&'static str> {
         let fields = table.fields.iter().chain(table.beyond).map(|field| field.name);
         fields.chain(table.blocks.iter().map(|it| it.name)).chain(beside.iter().copied()).collect()

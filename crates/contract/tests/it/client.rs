@@ -1,4 +1,4 @@
-//! The client against the service over a real connection, by types and by names.
+//! The client against the service over a real connection, with types and by method name.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::service::app;
 
-/// A client of a service on a port of its own, which ends with the test's runtime.
+/// Starts a service on its own port and returns a client. The service ends with the test's runtime.
 async fn client() -> Client {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -66,7 +66,7 @@ async fn a_call_by_name_is_the_same_call() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_unavailable_and_nothing_was_sent() {
-    // The port is held, so that nobody else listens there.
+    // The socket reserves the port, so that nobody listens on it.
     let held = tokio::net::TcpSocket::new_v4().unwrap();
     held.bind(([127, 0, 0, 1], 0).into()).unwrap();
     let address = held.local_addr().unwrap();

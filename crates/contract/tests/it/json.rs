@@ -1,4 +1,4 @@
-//! JSON as callers see it (design §4).
+//! JSON responses as callers receive them (design §4).
 
 use insta::assert_snapshot;
 

@@ -1,9 +1,8 @@
-//! The contract over HTTP: a service that implements it without a server behind, and what a
-//! caller of each protocol sees of it.
+//! The contract over HTTP: a service that implements it without a server, called in each protocol.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't set itself up has failed")]
 
-// Under the name by which the other crates know it.
+// The name under which the other crates import it.
 extern crate aloft_contract as contract;
 
 mod client;

@@ -1,4 +1,4 @@
-//! What callers of each protocol get for bad calls, and that reflection is there.
+//! Responses to bad calls in each protocol, and reflection.
 
 use axum::body::Body;
 use http::Request;

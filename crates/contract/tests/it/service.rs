@@ -1,5 +1,5 @@
-//! The recipe of the crate's documentation, whole: a service of the contract, mounted in axum under
-//! `/rpc` and at the root, with reflection and a caller put in by a layer.
+//! The complete example of the crate's documentation: a service of the contract, mounted in axum
+//! under `/rpc` and at the root. It has reflection, and a layer that identifies the caller.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ use http_body_util::BodyExt as _;
 use rules::{Violation, Violations};
 use tower::ServiceExt as _;
 
-/// The name by which the layer knows a caller.
+/// Identity of a caller, set by the layer.
 #[derive(Clone)]
 struct Caller(String);
 
-/// Answers with what it was given, and keeps nothing.
+/// Service that returns what it receives, and stores nothing.
 struct Echo;
 
 impl MonitorService for Echo {
@@ -71,7 +71,7 @@ impl MonitorService for Echo {
         _: RequestContext,
         request: ServiceRequest<'_, UpdateHttpMonitorRequest>,
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
-        // Answers the mask as the description, so that a test sees what arrived.
+        // Returns the mask as the description, so that a test can check it.
         let request = request.to_owned_message();
         let mask = contract::monitor::mask(request.update_mask.as_option()).map(|it| it.join("|"));
         let monitor = HttpMonitor { description: mask, ..HttpMonitor::default() };
@@ -167,7 +167,7 @@ impl MonitorService for Echo {
     }
 }
 
-/// The service as a server mounts it.
+/// Mounts the service as a server does.
 pub(crate) fn app() -> Router {
     let routes = Arc::new(Echo).register(rpc::Routes::new());
     let reflector =
@@ -179,7 +179,7 @@ pub(crate) fn app() -> Router {
         .layer(from_fn(authenticate))
 }
 
-/// What the server's own layer does, in little: refuses before the RPC, or says who calls.
+/// Authenticates a request, as the server's layer does: rejects it, or adds the caller.
 async fn authenticate(mut request: Request, next: Next) -> HttpResponse {
     let Some(key) = request.headers().get(rpc::KEY_HEADER) else {
         let error = rpc::unauthenticated(rpc::Reason::KeyMissing, "send a key as x-service-key");
@@ -190,7 +190,7 @@ async fn authenticate(mut request: Request, next: Next) -> HttpResponse {
     next.run(request).await
 }
 
-/// A call of a method below `/rpc` in Connect's JSON: the status and the body.
+/// Calls a method below `/rpc` in Connect's JSON. Returns the status and the body.
 pub(crate) async fn call(method: &str, body: &str) -> String {
     let request = request("POST", &format!("/rpc/monitor.v1.MonitorService/{method}"))
         .header("content-type", "application/json")
@@ -199,12 +199,12 @@ pub(crate) async fn call(method: &str, body: &str) -> String {
     answer(request).await
 }
 
-/// The start of a request with a key.
+/// Starts a request with a key.
 pub(crate) fn request(verb: &str, path: &str) -> http::request::Builder {
     Request::builder().method(verb).uri(path).header(rpc::KEY_HEADER, "ada")
 }
 
-/// Status and body, where the values of error details, which are base64, are left out.
+/// Returns the status and the body. Values of error details are omitted, because they are base64.
 pub(crate) async fn answer(request: Request) -> String {
     let response = app().oneshot(request).await.unwrap();
     let status = response.status().as_u16();

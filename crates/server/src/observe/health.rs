@@ -1,5 +1,5 @@
-//! `/healthz`, `/readyz` and `/metrics`: asked by machines, without a key. They tell nothing of
-//! workspaces; who must not see even that keeps the paths behind a proxy.
+//! `/healthz`, `/readyz` and `/metrics`, for machines and without a key. They reveal nothing about
+//! workspaces. Operators who want them private block the paths in a proxy.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,25 +13,25 @@ use store::StoreError;
 use crate::app::App;
 use crate::pipeline::PipelineError;
 
-/// What is said of stages whose results the database does not take.
+/// Status of stages whose results the database does not accept.
 const STUCK: &str = "nothing can be stored";
 
-/// What `/readyz` says: `ok` of each part, or why it is not.
+/// Body of `/readyz`: `ok` for each part, or the reason why it is not ready.
 #[derive(Debug, Serialize)]
 struct Readiness {
     ready: bool,
     store: &'static str,
     pipeline: &'static str,
-    /// Rows of the database that cannot be read: everything else runs without them.
+    /// Number of unreadable database rows. They do not affect readiness.
     unreadable_rows: u64,
 }
 
-/// The process answers.
+/// Returns `ok` if the process responds.
 pub(crate) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// 200 where calls can be answered and checks run, else 503 with what is in the way.
+/// Returns 200 if the server can answer calls and run checks. Otherwise returns 503 with the cause.
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let store = app.store.ready().await;
     let pipeline = if app.pipeline.is_stuck() { STUCK } else { pipeline(&app).await };
@@ -42,9 +42,9 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
     (status, Json(readiness)).into_response()
 }
 
-/// Asks the stages whether they work.
+/// Returns the status of the pipeline's stages.
 async fn pipeline(app: &App) -> &'static str {
-    // A monitor that there is not is not found by a judge that works.
+    // The judge finds no monitor with this ID, which proves that it responds.
     match app.pipeline.view(MonitorId::from_bits(0)).await {
         Err(PipelineError::Stopping) => "stopped",
         Err(PipelineError::Busy) => STUCK,
@@ -59,7 +59,7 @@ async fn pipeline(app: &App) -> &'static str {
     }
 }
 
-/// What is told of the store to everybody; why it does not answer is for the log.
+/// Returns the public status of the store. Details of an error are only logged.
 fn told(store: &Result<(), StoreError>) -> &'static str {
     match store {
         Ok(()) => "ok",
@@ -71,7 +71,7 @@ fn told(store: &Result<(), StoreError>) -> &'static str {
     }
 }
 
-/// The figures.
+/// Returns the metrics.
 pub(crate) async fn metrics(State(app): State<App>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let unreadable = i64::try_from(app.store.quarantine().count()).unwrap_or(i64::MAX);

@@ -1,5 +1,5 @@
-//! Log lines, on the standard error: for people, or one JSON object each. Never bodies, headers,
-//! keys.
+//! Log lines on standard error, as text or as one JSON object each. Bodies, headers and keys are
+//! never logged.
 
 use std::io::{IsTerminal as _, stderr};
 
@@ -7,14 +7,14 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{LogFormat, Settings};
 
-/// A log level that is no filter.
+/// Log level that is not a valid filter.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "`log_level` must be error, warn, info, debug, trace, or a filter such as info,aloft_store=debug: {0}"
 )]
 pub struct UnreadableFilter(String);
 
-/// Starts logging for the process. Where something logs already, that goes on.
+/// Starts logging for the process. Keeps an existing logger.
 pub fn start(settings: &Settings) -> Result<(), UnreadableFilter> {
     let filter = EnvFilter::builder()
         .parse(&settings.log_level)
@@ -23,7 +23,7 @@ pub fn start(settings: &Settings) -> Result<(), UnreadableFilter> {
         .with_env_filter(filter)
         .with_writer(stderr)
         .with_ansi(stderr().is_terminal());
-    // An error says that there is a logger; tests start several servers in one process.
+    // An error means that a logger exists. Tests start several servers in one process.
     let _ = match settings.log_format {
         LogFormat::Text => lines.try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),

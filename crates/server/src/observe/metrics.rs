@@ -1,6 +1,7 @@
-//! The figures of `/metrics`. Made once, handed to everything that counts; every series that can
-//! be known beforehand is resolved here, so that counting is one atomic addition.
-//! Tenants' data (names, ids, addresses) are no labels: the page is read without a key.
+//! Metrics of `/metrics`. They are created once and shared. Series that are known in advance are
+//! resolved here, so that counting is one atomic addition.
+//!
+//! Labels never contain tenants' data (names, IDs, addresses), because the page needs no key.
 
 mod bounds;
 
@@ -19,77 +20,77 @@ use rules::{MonitorKind, ProviderType};
 use self::bounds::{CALL_BOUNDS, CHECK_BOUNDS, COMMIT_BOUNDS, LATENESS_BOUNDS, MESSAGE_BOUNDS};
 use super::process::ProcessFigures;
 
-/// The counters and histograms of one server. Cheap to clone; clones count together.
+/// Counters and histograms of one server. Cheap to clone; clones share their values.
 #[derive(Clone, Debug)]
 pub struct Metrics(Arc<Figures>);
 
-/// What there is to count. Counters and histograms are shared handles themselves.
+/// All metrics. Counters and histograms are shared handles themselves.
 #[derive(Debug)]
 pub struct Figures {
     checks: [[Counter; OUTCOMES.len()]; KINDS.len()],
-    /// Whole duration of checks, with their further attempts, in seconds.
+    /// Total duration of checks including retries, in seconds.
     pub check_seconds: Histogram,
-    /// How long after its slot a check started, in seconds.
+    /// Delay between the slot and the start of a check, in seconds.
     pub lateness_seconds: Histogram,
-    /// Slots that nobody ran.
+    /// Slots that were not run.
     pub missed_slots: Counter,
-    /// Slots that were skipped because the check before still ran.
+    /// Slots that were skipped because the previous check was still running.
     pub skipped_slots: Counter,
-    /// Slots that waited for a place until the next one was due; each is a missed one too.
+    /// Slots that waited for a permit until the next slot was due. Each also counts as missed.
     pub expired_slots: Counter,
-    /// Bodies of which less was read, because there was no memory for more.
+    /// Bodies that were truncated to save memory.
     pub bodies_cut: Counter,
-    /// Checks that run now.
+    /// Running checks.
     pub in_flight: Gauge,
-    /// Checks that wait for a place.
+    /// Checks that wait for a permit.
     pub checks_waiting: Gauge,
-    /// Workspaces whose checks wait for a place.
+    /// Workspaces whose checks wait for a permit.
     pub workspaces_waiting: Gauge,
-    /// Second opinions that were asked for.
+    /// Requested confirmations.
     pub opinions_asked: Counter,
-    /// Rounds of second opinions that nobody was asked for, cadence being too busy.
+    /// Rounds of confirmations that were dropped because cadence was too busy.
     pub opinions_dropped: Counter,
-    /// Times that a probe began to doubt itself.
+    /// Number of times that a probe became suspect.
     pub doubts: Counter,
-    /// Probes that doubt themselves now: their votes are void.
+    /// Probes that are suspect now. Their votes do not count.
     pub probes_doubting: Gauge,
-    /// Results that are stored for good.
+    /// Results that are durably stored.
     pub results_committed: Counter,
-    /// Transactions of results that failed, and are tried again.
+    /// Transactions of results that failed and are retried.
     pub commits_failed: Counter,
-    /// Duration of the transactions that store results, in seconds.
+    /// Duration of transactions that store results, in seconds.
     pub commit_seconds: Histogram,
     messages: Vec<[Counter; MessageOutcome::ALL.len()]>,
-    /// From an event to its message being accepted, in seconds.
+    /// Time from an event until the receiver accepts its message, in seconds.
     pub message_seconds: Histogram,
-    /// Deliveries that wait to be sent.
+    /// Pending deliveries.
     pub deliveries_waiting: Gauge,
-    /// Deliveries that are dead letters.
+    /// Dead letters.
     pub deliveries_dead: Gauge,
-    /// Duration of answered calls, in seconds; streams until their headers.
+    /// Duration of calls, in seconds. For streams: time until the headers.
     pub call_seconds: Histogram,
-    /// Calls whose answer was given before and given again.
+    /// Calls that were answered from the cache.
     pub calls_from_memory: Counter,
-    /// Duration of deciding what a status page shows, once all was read, in seconds.
+    /// Time to build a status page after its data was read, in seconds.
     pub page_project_seconds: Histogram,
-    /// Duration of saying it in one form, in seconds.
+    /// Time to render a status page in one representation, in seconds.
     pub page_say_seconds: Histogram,
-    /// Browsers that wait for news of a status page now.
+    /// Browsers that wait for live updates of a status page.
     pub page_streams: Gauge,
-    /// Rows of the database that cannot be read and are left out.
+    /// Unreadable database rows.
     pub unreadable_rows: Gauge,
     calls: Family<[(&'static str, &'static str); 2], Counter>,
     registry: Registry,
 }
 
-/// What one try to send a message came to.
+/// Outcome of one attempt to send a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageOutcome {
-    /// The receiver took it.
+    /// The receiver accepted the message.
     Accepted,
-    /// It is tried again.
+    /// The message will be retried.
     Again,
-    /// It is a dead letter.
+    /// The message is a dead letter.
     Dead,
 }
 
@@ -110,11 +111,11 @@ const OUTCOMES: [Outcome; 4] =
     [Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
 
 impl Metrics {
-    /// All figures at zero.
+    /// Creates all metrics with the value zero.
     #[expect(clippy::too_many_lines, reason = "an entry for each figure, and nothing else")]
     pub fn new() -> Self {
         let mut root = Registry::default();
-        // The process's own figures have the names that they have everywhere.
+        // Process metrics keep their usual Prometheus names.
         root.register_collector(Box::new(ProcessFigures));
         let registry = root.sub_registry_with_prefix("aloft");
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
@@ -224,7 +225,7 @@ impl Metrics {
         Self(Arc::new(figures))
     }
 
-    /// The page of `/metrics`, in `OpenMetrics` text.
+    /// Renders the body of `/metrics` as `OpenMetrics` text.
     pub fn page(&self) -> String {
         let mut page = String::new();
         encode(&mut page, &self.0.registry).expect("writing to memory does not fail");
@@ -246,23 +247,23 @@ impl std::ops::Deref for Metrics {
 }
 
 impl Figures {
-    /// Counter of finished checks of this kind and outcome.
+    /// Returns the counter of finished checks of this kind and outcome.
     pub const fn checks(&self, kind: MonitorKind, outcome: Outcome) -> &Counter {
         &self.checks[kind as usize][outcome as usize]
     }
 
-    /// Counter of tries to send through channels of this kind that came to this.
+    /// Returns the counter of attempts through channels of this kind with this outcome.
     pub fn messages(&self, kind: ProviderType, outcome: MessageOutcome) -> &Counter {
         &self.messages[kind as usize][outcome as usize]
     }
 
-    /// Counts one answered call: its method as the contract names it, and the answer's code.
+    /// Counts a call by its method name in the contract and its response code.
     pub fn called(&self, method: &'static str, code: &'static str) {
         self.calls.get_or_create(&[("method", method), ("code", code)]).inc();
     }
 }
 
-/// The word of an outcome, as results and labels write it.
+/// Returns the name of an outcome as used in results and labels.
 pub const fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Success => "success",

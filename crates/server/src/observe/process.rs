@@ -1,5 +1,5 @@
-//! What the operating system knows of this process, read anew for each scrape, under the names that
-//! Prometheus gives them everywhere. Where the system has no `/proc`, the figures are absent.
+//! Process metrics of the operating system under their usual Prometheus names. They are read for
+//! each scrape and absent on systems without `/proc`.
 
 use std::fmt;
 use std::fs;
@@ -9,7 +9,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-/// Reads memory, processor time and open files.
+/// Collector of memory, CPU time and open files.
 #[derive(Debug)]
 pub(super) struct ProcessFigures;
 
@@ -43,7 +43,7 @@ fn resident_bytes() -> Option<u64> {
 }
 
 fn open_files() -> Option<u64> {
-    // Reading the folder opens one of them.
+    // Reading the directory opens one more file.
     Some((fs::read_dir("/proc/self/fd").ok()?.count() as u64).saturating_sub(1))
 }
 
@@ -53,7 +53,7 @@ fn max_files() -> Option<u64> {
 
 fn cpu_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the process stands in parentheses and may hold spaces: count after it.
+    // The process name is in parentheses and may contain spaces: count fields after it.
     let after_name = &stat[stat.rfind(')')? + 2..];
     let mut fields = after_name.split(' ').skip(11);
     let user: u64 = fields.next()?.parse().ok()?;

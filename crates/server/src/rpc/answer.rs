@@ -1,4 +1,4 @@
-//! What the pipeline knows of a monitor, as the answers of `monitor.v1.MonitorService` show it.
+//! Encodes the pipeline's state of a monitor as responses of `monitor.v1.MonitorService`.
 
 use contract::monitor::instant;
 use contract::monitor::wire::{CheckResult, Phases, RegionStatus};
@@ -8,7 +8,7 @@ use rules::Region;
 use crate::observe::metrics::word;
 use crate::pipeline::{Probes, RegionView};
 
-/// The result of one check that was asked for.
+/// Encodes the result of one requested check.
 pub(super) fn shown_result(result: &Checked, probes: &Probes) -> CheckResult {
     let last = result.evidence.as_ref().and_then(|evidence| evidence.attempts.last());
     let micros = |part: Option<u32>| part.map(|us| i32::try_from(us).unwrap_or(i32::MAX));
@@ -33,7 +33,7 @@ pub(super) fn shown_result(result: &Checked, probes: &Probes) -> CheckResult {
     }
 }
 
-/// What is known of a monitor in one region.
+/// Encodes the status of a monitor in one region.
 pub(super) fn shown_region(view: &RegionView, probes: &Probes) -> RegionStatus {
     RegionStatus {
         region: view.region.to_string(),
@@ -45,12 +45,13 @@ pub(super) fn shown_region(view: &RegionView, probes: &Probes) -> RegionStatus {
     }
 }
 
-/// Returns the place that checks of a region come from; empty if the region has a probe of its own.
+/// Returns the place that checks of a region come from, or an empty text if the region has a probe
+/// of its own.
 pub(super) fn place(probes: &Probes, region: Region) -> String {
     probes.place_of(region).unwrap_or_default().to_owned()
 }
 
-/// Whole milliseconds, rounded up, so that nothing took none.
+/// Rounds up to whole milliseconds, so that no duration is 0.
 const fn millis(us: u32) -> i32 {
     us.div_ceil(1_000) as i32
 }

@@ -1,5 +1,5 @@
-//! `audit.v1.AuditService`: who changed what in the caller's workspace. Entries are written by the store, in the
-//! transaction of each change.
+//! `audit.v1.AuditService`: the audit log of the caller's workspace. The store writes the entries,
+//! in the transaction of each change.
 
 use contract::audit::wire::{
     AuditEntry as ShownEntry, AuditService, ListAuditEntriesRequest, ListAuditEntriesResponse,
@@ -14,12 +14,12 @@ use super::history::time;
 use super::list::{Asked, Part};
 use crate::app::{App, refusal};
 
-/// The word for somebody at the server's command line.
+/// Actor of changes from the server's command line.
 const COMMAND_LINE: &str = "command_line";
-/// The word for the server itself.
+/// Actor of changes by the server itself.
 const SERVER: &str = "server";
 
-/// The service.
+/// Implementation of the service.
 #[derive(Clone, Debug)]
 pub(super) struct AuditLog(pub(super) App);
 

@@ -1,5 +1,5 @@
-//! What every service asks of a call: who makes it, which resource it means, what a change is signed
-//! with, whether it is the repetition of another, and what a caller is told of a refusal.
+//! Functions that every service needs for a call: the caller, the requested resource, the author of
+//! a change, idempotency and errors of the store.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -13,27 +13,27 @@ use store::{Actor, Change, Idempotency, StoreError};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
-/// How often an edit is tried that meets others. Of those that meet one gets through each time, so that
-/// as many may be made of one resource at once.
+/// Maximum number of attempts of an edit. Each time edits conflict, one of them succeeds, so this
+/// many concurrent edits of a resource are possible.
 const TRIES: usize = 32;
 
-/// The caller whom the gate let in.
+/// Returns the caller that the gate authenticated.
 pub(super) fn caller(context: &RequestContext) -> Caller {
     *context.extensions().get::<Caller>().expect("the gate stands before every method")
 }
 
-/// A change that this caller makes now.
+/// Returns the author and time of a change that this caller makes now.
 pub(super) fn change(app: &App, caller: Caller) -> Change {
     Change { actor: Actor::Key(caller.key), at: app.ctx.now() }
 }
 
-/// Whether this caller reads secrets: who may write them does (design §4).
+/// Returns whether this caller reads secrets. Write keys do (design §4).
 pub(super) const fn secrets(caller: Caller) -> Secrets {
     if caller.scope.may_write() { Secrets::Shown } else { Secrets::LeftOut }
 }
 
-/// Returns the key that identifies a create and its retries, if the caller sent one. `request` is what a
-/// retry repeats.
+/// Returns the key that identifies a create and its retries, if the caller sent one. `request` must
+/// be equal in a retry.
 pub(super) fn idempotency(
     context: &RequestContext,
     method: &'static str,
@@ -54,12 +54,12 @@ pub(super) fn idempotency(
     }
 }
 
-/// The resource in a request, which is required under this name.
+/// Returns the resource in a request. Rejects a request without it.
 pub(super) fn given<T>(resource: &str, given: Option<T>) -> Result<T, Error> {
     given.ok_or_else(|| missing(resource))
 }
 
-/// Which resource an update means, as the resource itself says.
+/// Returns the ID in the resource of an update.
 pub(super) fn named<Id: FromStr>(
     resource: &str,
     noun: &str,
@@ -69,7 +69,7 @@ pub(super) fn named<Id: FromStr>(
     id.parse().map_err(|_| rpc::not_found(noun, &id))
 }
 
-/// Which resource a request means. A text that is no id of such a one is the id of none.
+/// Parses the ID in a request. A malformed ID is not found.
 pub(super) fn id<Id: FromStr>(noun: &str, id: &str) -> Result<Id, Error> {
     if id.is_empty() {
         return Err(missing("id"));
@@ -77,12 +77,12 @@ pub(super) fn id<Id: FromStr>(noun: &str, id: &str) -> Result<Id, Error> {
     id.parse().map_err(|_| rpc::not_found(noun, id))
 }
 
-/// Violations in a resource, with their paths from the request on.
+/// Converts violations in a resource to an error with paths from the request on.
 pub(super) fn wrong(resource: &'static str) -> impl Fn(Violations) -> Error {
     move |violations| rpc::invalid(&violations.under(resource))
 }
 
-/// What a caller is told of an error of the store about a resource that was sent.
+/// Converts an error of the store about a resource in the request.
 pub(super) fn refused(resource: &'static str) -> impl Fn(StoreError) -> Error {
     let under = |violation: &Violation| Violations::from(violation.clone()).under(resource);
     move |error| {
@@ -96,18 +96,18 @@ pub(super) fn refused(resource: &'static str) -> impl Fn(StoreError) -> Error {
     }
 }
 
-/// How a caller wants an object changed.
+/// Options of an edit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edit<'a> {
-    /// Names of the fields that change; `None` replaces all arguments.
+    /// Names of the fields to change. `None` replaces all arguments.
     pub(super) mask: Option<&'a [String]>,
-    /// Revision that the stored object must have.
+    /// Expected revision of the stored object.
     pub(super) revision: Option<&'a str>,
 }
 
 impl Edit<'_> {
-    /// Rejects the edit of an object that was last changed at this time, if the caller expects another revision.
-    /// The store compares the time again in the transaction that writes.
+    /// Rejects an edit if the caller expects another revision than that of the last change. The
+    /// store compares the time again in the transaction that writes.
     pub(super) fn require_revision(
         &self,
         noun: &str,
@@ -124,7 +124,7 @@ impl Edit<'_> {
     }
 }
 
-/// Tries an edit until it meets no other; `attempt` answers `None` where it met one.
+/// Retries an edit until it does not conflict. `attempt` returns `None` on a conflict.
 pub(super) async fn edited<T, F: Future<Output = Result<Option<T>, Error>>>(
     noun: &str,
     id: impl Display,

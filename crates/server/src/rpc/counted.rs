@@ -1,6 +1,5 @@
-//! Around every method: counts the calls that came past the gate (method, code, duration), and gives
-//! errors the id of their request. Those whom the gate, `whole` and `kept` answer never
-//! come here, and are counted there.
+//! Interceptor that counts calls (method, code, duration) and adds the request ID to errors. Calls
+//! that the gate, `whole` or `kept` answers do not get here. Those layers count them.
 
 use connectrpc::interceptor::{StreamRequest, StreamResponse, UnaryRequest, UnaryResponse};
 use connectrpc::{Interceptor, Next, NextStream, PayloadStream};
@@ -11,7 +10,7 @@ use super::whole::Course;
 use crate::edge::RequestId;
 use crate::observe::Metrics;
 
-/// The interceptor around every method.
+/// Interceptor around every method.
 #[derive(Clone, Debug)]
 pub(super) struct Counted(pub(super) Metrics);
 
@@ -56,7 +55,7 @@ impl Counted {
     }
 }
 
-/// Notes that a call came here, and whether it succeeded.
+/// Marks that the call reached its method, and whether it succeeded.
 fn mark(course: Option<Course>, succeeded: bool) {
     match course {
         Some(course) if succeeded => course.succeeded(),
@@ -65,7 +64,7 @@ fn mark(course: Option<Course>, succeeded: bool) {
     }
 }
 
-/// The error with the request's id among its details, as in the header of every answer.
+/// Adds the request ID to the details of an error, as in the header of every response.
 fn named(error: Error, id: Option<&RequestId>) -> Error {
     match id {
         Some(id) => rpc::with_request_id(error, id.as_str()),
@@ -73,7 +72,7 @@ fn named(error: Error, id: Option<&RequestId>) -> Error {
     }
 }
 
-/// The name a method is counted under; those that the contract does not have share one.
+/// Returns the label of a method. Methods outside of the contract share one.
 fn name(path: Option<&str>) -> &'static str {
     path.and_then(rpc::method).map_or("other", |method| &method.name)
 }

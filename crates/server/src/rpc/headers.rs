@@ -1,6 +1,6 @@
-//! headers: the layer in front of the gate that makes the headers of a request what the RPC library takes
-//! them for. Media types and codings are the same in any case (RFC 9110 §8.3.1, §8.4.1), and a deadline that
-//! cannot be read is refused instead of being left out.
+//! headers: layer in front of the gate that normalizes headers for the RPC library. Media types and
+//! codings are case-insensitive (RFC 9110 §8.3.1, §8.4.1). Malformed deadlines are rejected; the
+//! library would ignore them.
 
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -21,15 +21,15 @@ const CODINGS: [HeaderName; 6] = [
     HeaderName::from_static("grpc-encoding"),
     HeaderName::from_static("grpc-accept-encoding"),
 ];
-/// Milliseconds until a call is given up, in Connect: at most ten digits.
+/// Timeout of a call in Connect, in milliseconds: at most ten digits.
 const CONNECT_TIMEOUT: &str = "connect-timeout-ms";
 const CONNECT_TIMEOUT_DIGITS: usize = 10;
-/// The same in gRPC: at most eight digits and a unit.
+/// Timeout of a call in gRPC: at most eight digits and a unit.
 const GRPC_TIMEOUT: &str = "grpc-timeout";
 const GRPC_TIMEOUT_DIGITS: usize = 8;
 const GRPC_TIMEOUT_UNITS: &[u8] = b"HMSmun";
 
-/// The layer.
+/// Normalizes the headers of a request and rejects malformed deadlines.
 pub(crate) async fn readable(mut request: Request, next: Next) -> Response {
     in_lower_case(request.headers_mut());
     match deadline(request.headers()) {
@@ -40,7 +40,7 @@ pub(crate) async fn readable(mut request: Request, next: Next) -> Response {
     }
 }
 
-/// Writes the media type and the codings in lower case; parameters stay as they are.
+/// Converts the media type and the codings to lower case. Parameters stay unchanged.
 fn in_lower_case(headers: &mut HeaderMap) {
     if let Some(value) = headers.get_mut(CONTENT_TYPE) {
         let end = value.as_bytes().iter().position(|byte| *byte == b';');
@@ -62,7 +62,7 @@ fn lower(value: &mut HeaderValue, end: usize) {
     }
 }
 
-/// Whether the deadlines of a request can be read.
+/// Validates the deadlines of a request.
 fn deadline(headers: &HeaderMap) -> Result<(), Violation> {
     let digits =
         |text: &[u8], most| (1..=most).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);

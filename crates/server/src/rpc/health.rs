@@ -1,7 +1,7 @@
-//! `grpc.health.v1.Health`: every service of the contract serves until the server stops. Watches end with the
-//! server. Those of unknown services stay open until then, as the protocol asks
-//! (<https://github.com/grpc/grpc/blob/master/doc/health-checking.md>). Whether the server is ready is
-//! answered by `observe::health`.
+//! `grpc.health.v1.Health`: every service of the contract serves until the server stops. Watches
+//! end with the server. Watches of unknown services stay open until then, as the protocol requires
+//! (<https://github.com/grpc/grpc/blob/master/doc/health-checking.md>). Readiness of the server
+//! belongs to `observe::health`.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use contract::rpc::{
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
 
-/// The health of all services of one server.
+/// Health of all services of one server.
 struct ServerHealth {
     stop: CancellationToken,
 }
 
-/// Adds health to the routes. It is not serving from `stop` on.
+/// Adds health to the routes. It reports not serving after `stop`.
 pub(super) fn install(routes: Routes, stop: CancellationToken) -> Routes {
     let routes = Arc::new(ServerHealth { stop }).register(routes);
     rpc::with_small_requests(routes, &[HEALTH_CHECK_SPEC.procedure, HEALTH_WATCH_SPEC.procedure])

@@ -1,5 +1,5 @@
-//! How a monitor did: summaries and logs of `monitor.v1.MonitorService`. What may be asked is read
-//! here, what the places in a list look like in `place`, how evidence is shown in `log`.
+//! History of a monitor: summaries and logs of `monitor.v1.MonitorService`. This file validates
+//! requests; `place` encodes positions in a list, `log` encodes evidence.
 
 mod log;
 mod missed;
@@ -28,14 +28,14 @@ use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::observe::metrics::word;
 
-/// The windows that can be asked for, with their days.
+/// Allowed windows with their number of days.
 const WINDOWS: &[(&str, u64)] = &[("1d", 1), ("7d", 7), ("14d", 14), ("30d", 30), ("90d", 90)];
 const OUTCOMES: &[Outcome] =
     &[Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
 const TRIGGERS: &[Trigger] = &[Trigger::Scheduled, Trigger::Opinion, Trigger::Manual];
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// `GetMonitorSummary`.
+/// Implements `GetMonitorSummary`.
 pub(super) async fn summary(
     app: &App,
     caller: Caller,
@@ -93,7 +93,7 @@ pub(super) async fn summary(
     })
 }
 
-/// `ListResponseLogs`.
+/// Implements `ListResponseLogs`.
 pub(super) async fn list(
     app: &App,
     caller: Caller,
@@ -132,7 +132,7 @@ pub(super) async fn list(
     })
 }
 
-/// `GetResponseLog`.
+/// Implements `GetResponseLog`.
 pub(super) async fn get(
     app: &App,
     caller: Caller,
@@ -176,7 +176,7 @@ fn regions(given: &[String], wrong: &mut Vec<Violation>) -> Vec<Region> {
     known(given, Region::ALL, Region::as_str, "regions", wrong)
 }
 
-/// The values that the words of a list stand for.
+/// Parses the values of a list in a request.
 fn known<T: Copy>(
     given: &[String],
     all: &[T],
@@ -197,7 +197,7 @@ fn known<T: Copy>(
     values
 }
 
-/// A time in a request, or what is wrong with it.
+/// Converts a time in a request. Returns a violation if it is out of range.
 pub(super) fn time(
     given: Option<&contract::monitor::wire::Timestamp>,
     field: &'static str,

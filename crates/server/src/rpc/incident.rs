@@ -1,5 +1,5 @@
-//! `incident.v1.IncidentService`: what happened to monitors, and what people do about it. Opening and
-//! closing is the judge's, also where somebody resolves an incident; how one is shown stands in `shown`.
+//! `incident.v1.IncidentService`: incidents of monitors and the actions of people on them. The
+//! judge opens and closes incidents, even if a person resolves one. `shown` encodes them.
 
 mod shown;
 
@@ -21,10 +21,10 @@ use super::monitor::{unavailable, whole};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 const NOUN: &str = "incident";
 
-/// The service.
+/// Implementation of the service.
 #[derive(Clone, Debug)]
 pub(super) struct Incidents(pub(super) App);
 
@@ -111,8 +111,8 @@ impl IncidentService for Incidents {
 }
 
 impl Incidents {
-    /// Has the judge close the incident, in order with the changes of its monitor; to the end, also
-    /// where the caller goes away in the middle.
+    /// Has the judge close the incident, in order with the changes of its monitor. Completes even
+    /// if the caller disconnects.
     async fn resolve(&self, caller: Caller, id: IncidentId) -> Result<Incident, Error> {
         let (app, workspace, change) = (self.0.clone(), caller.workspace, change(&self.0, caller));
         let found = app.store.incidents().find(workspace, id).await.map_err(refusal)?;
@@ -131,7 +131,7 @@ impl Incidents {
     }
 }
 
-/// Which incidents are asked for, or all that is wrong with it.
+/// Parses the filter and the page of a request. Returns all violations.
 fn asked(request: &ListIncidentsRequest) -> Result<(IncidentFilter, Part<IncidentId>), Error> {
     let mut wrong = Vec::new();
     let page_token = request.page_token.as_deref();

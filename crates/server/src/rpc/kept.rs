@@ -1,7 +1,6 @@
-//! kept: whole answers of reads that are asked again and again, given once more without asking the
-//! store, as long as nothing that they show has changed (docs/decisions/0011). Stands behind the
-//! gate, so that keys and limits hold for each call; what an answer depends on is read in
-//! `question`, where answers lie is `shelf`'s.
+//! kept: cache of responses to frequent reads (docs/decisions/0011). A response is reused until the
+//! workspace changes. The layer is behind the gate, so that authentication and limits apply to each
+//! call. `question` computes the cache key; `shelf` stores the responses.
 
 mod question;
 mod shelf;
@@ -28,16 +27,16 @@ use crate::context::Context;
 use crate::edge::Protocol;
 use crate::observe::Metrics;
 
-/// The methods whose answers are kept: of the request they read nothing but its message, of the
-/// caller its workspace and its scope, and of the world resources and their status. What shows
-/// results, or the time, is not among them.
+/// Methods whose responses are cached. They depend only on the message, the caller's workspace and
+/// scope, and resources with their status. Methods that return results or depend on the time are
+/// excluded.
 const METHODS: [&str; 2] =
     ["/monitor.v1.MonitorService/GetMonitor", "/monitor.v1.MonitorService/ListMonitors"];
 
-/// Largest answer that is kept, in bytes: a full page of large monitors.
+/// Maximum size of a cached response, in bytes: a full page of large monitors.
 const ANSWER_BYTES_MAX: u64 = 1_048_576;
 
-/// The layer that gives answers again.
+/// Layer that caches responses.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub(crate) ctx: Context,
@@ -46,8 +45,8 @@ pub(crate) struct Kept {
     pub(crate) shelf: Arc<Shelf>,
 }
 
-/// An answer as it goes over the wire, without what differs from call to call. It may hold secrets,
-/// and shows none of what it holds.
+/// Response without the headers of a single call. It may contain secrets, so `Debug` hides its
+/// content.
 #[derive(Clone)]
 struct Answer {
     headers: HeaderMap,
@@ -56,7 +55,7 @@ struct Answer {
 }
 
 impl Kept {
-    /// The layer between gate and services.
+    /// Answers a request from the cache, or passes it on and caches the response.
     pub(crate) async fn before(State(kept): State<Self>, request: Request, next: Next) -> Response {
         let began = Instant::now();
         let path = request.uri().path();
@@ -70,7 +69,7 @@ impl Kept {
             return next.run(request).await;
         };
         let question = Question::read(caller, method, &request);
-        // Asked before anything is read: what changes from here on makes it another one.
+        // Get the generation before reading: a later change makes the cached response stale.
         let generation = kept.store.generation(caller.workspace);
         let (Some(question), Some(generation)) = (question, generation) else {
             return next.run(request).await;
@@ -93,7 +92,7 @@ impl Kept {
         answer.into_response()
     }
 
-    /// Counts an answer from the shelf as the interceptor counts the others.
+    /// Counts a cached response as the interceptor counts the others.
     fn count(&self, method: &str, began: Instant) {
         let name = rpc::method(method).map_or("other", |method| &method.name);
         self.metrics.call_seconds.observe(began.elapsed().as_secs_f64());
@@ -103,15 +102,15 @@ impl Kept {
 }
 
 impl Answer {
-    /// The whole of a response, or the response itself where it is too large to be kept.
+    /// Reads a whole response. Returns it unchanged if it is too large to be cached.
     async fn read(response: Response) -> Result<Self, Response> {
-        // The length of what the services answer is known; a stream's would not be.
+        // Services answer with bodies of known length, unlike streams.
         if response.body().size_hint().lower() > ANSWER_BYTES_MAX {
             return Err(response);
         }
         let (parts, body) = response.into_parts();
         let Ok(whole) = body.collect().await else {
-            // The form of an error follows from the content type, which is that of the request.
+            // The format of an error follows from the content type, which is that of the request.
             return Err(Protocol::Rpc.answer(rpc::internal(), &parts.headers));
         };
         let trailers = whole.trailers().cloned();

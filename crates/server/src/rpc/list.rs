@@ -1,5 +1,6 @@
-//! Pages of a list, newest first: validates requests (§2.8, §8.1) and makes the token of the next page. The
-//! token names the last row of this page, so that nothing is missed or repeated when resources come and go.
+//! Pages of a list, newest first: validates requests (§2.8, §8.1) and creates the token of the next
+//! page. The token names the last row of a page, so that created or deleted resources cause no gaps
+//! or duplicates.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -9,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rules::{Violation, Violations, limits};
 use store::{Listed, Page};
 
-/// What a caller asked for.
+/// Unvalidated page of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked<'a> {
     pub(super) limit: Option<i32>,
@@ -17,12 +18,12 @@ pub(super) struct Asked<'a> {
     pub(super) page_token: Option<&'a str>,
 }
 
-/// A page that there can be, of resources with these ids.
+/// Valid page of resources with these IDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part<Id>(Page<Id>);
 
 impl Asked<'_> {
-    /// The page, or all that is wrong with it.
+    /// Validates the page. Returns all violations.
     pub(super) fn parse<Id: FromStr>(self) -> Result<Part<Id>, Violations> {
         let mut wrong = Vec::new();
         let (min, max) = (limits::LIST_LIMIT_MIN, limits::LIST_LIMIT_MAX);
@@ -60,16 +61,16 @@ impl Asked<'_> {
 }
 
 impl<Id: Copy + Display + FromStr + Ord> Part<Id> {
-    /// What to ask the store for: one more than is shown says whether there is a next page.
+    /// Returns the page for the store. One additional row shows whether a next page exists.
     pub(super) const fn with_one_more(self) -> Page<Id> {
         Page { limit: self.0.limit + 1, ..self.0 }
     }
 
-    /// Returns the messages of this page and the token of the next one, which is empty on the last page.
-    /// Large messages end a page early: gRPC clients accept 4 MiB by default.
+    /// Returns the messages of this page and the token of the next one, which is empty on the last
+    /// page. Large messages end a page early: gRPC clients accept 4 MiB by default.
     ///
-    /// Unreadable rows count as rows of the page: if more may follow, the token leads past them, even if no
-    /// row of the page is readable.
+    /// Unreadable rows count as rows of the page. If more may follow, the token leads past them,
+    /// even if the page has no readable row.
     pub(super) fn cut<T, M>(
         self,
         found: &Listed<T>,
@@ -93,7 +94,7 @@ impl<Id: Copy + Display + FromStr + Ord> Part<Id> {
         let last = if messages.len() < rows.len() {
             shown
         } else if rows.len() + left_out.len() > limit {
-            // The last row that was read, readable or not: ids descend, so it has the smallest.
+            // Use the last row that was read, readable or not. IDs descend, so it is the smallest.
             left_out.iter().filter_map(|key| key.parse().ok()).chain(shown).min()
         } else {
             None
@@ -102,7 +103,7 @@ impl<Id: Copy + Display + FromStr + Ord> Part<Id> {
     }
 }
 
-/// A count as the wire has it.
+/// Encodes a count.
 pub(super) fn total(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(token(&[8, 7], &unreadable[..1]), (vec![8, 7], write(&seven)));
         assert_eq!(token(&[9, 8, 7], &[]), (vec![9, 8], write(&eight)));
         assert_eq!(token(&[], &unreadable[..2]), (vec![], String::new()), "the last page");
-        // A key that is no id cannot be named by a token; the next one can.
+        // A token cannot name a key that is not an ID, but it can name the next one.
         assert_eq!(token(&[], &[&nine, &eight, "?"]), (vec![], write(&eight)));
     }
 

@@ -1,5 +1,5 @@
-//! `maintenance.v1.MaintenanceService`: reads what a caller sent, asks `rules` whether it is right, and
-//! stores it. When windows are is decided by `domain`, what they mean for alerts by the store.
+//! `maintenance.v1.MaintenanceService`: validates requests with `rules` and stores maintenances.
+//! `domain` computes the windows; the store applies them to alerts.
 
 use contract::maintenance::wire::{
     CreateMaintenanceRequest, CreateMaintenanceResponse, DeleteMaintenanceRequest,
@@ -22,12 +22,12 @@ use super::list::{Asked, total};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
-/// The field of requests that holds a maintenance.
+/// Field of requests that contains a maintenance.
 const RESOURCE: &str = "maintenance";
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 const NOUN: &str = "maintenance";
 
-/// The service.
+/// Implementation of the service.
 #[derive(Clone, Debug)]
 pub(super) struct Maintenances(pub(super) App);
 
@@ -150,7 +150,7 @@ impl Maintenances {
         })
     }
 
-    /// One try; `None` where somebody else's edit came in between.
+    /// Makes one attempt. Returns `None` on a conflict with another edit.
     async fn try_update(
         &self,
         caller: Caller,
@@ -181,7 +181,7 @@ impl Maintenances {
     }
 }
 
-/// What is asked for; empty is all.
+/// Parses the filter of a list. Empty values match everything.
 fn filter(status: Option<&str>, monitor: Option<&str>) -> Result<MaintenanceFilter, Violations> {
     let mut wrong = Vec::new();
     let status = status.filter(|status| !status.is_empty());

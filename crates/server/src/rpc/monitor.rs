@@ -1,5 +1,5 @@
-//! `monitor.v1.MonitorService`: reads what a caller sent, asks `rules` whether it is right, stores
-//! it, and tells the pipeline. Updates stand in `update`, pages of the list in `list`.
+//! `monitor.v1.MonitorService`: validates requests with `rules`, stores monitors and notifies the
+//! pipeline. Updates are in `update`, pages of the list in `list`.
 
 use contract::monitor::wire::{
     CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
@@ -30,10 +30,10 @@ use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::pipeline::{PipelineError, RegionView};
 
-/// The field of requests that holds a monitor, and what a caller is told is missing.
+/// Field of requests that contains a monitor, and its noun in error messages.
 pub(super) const RESOURCE: &str = "monitor";
 
-/// The service.
+/// Implementation of the service.
 #[derive(Clone, Debug)]
 pub(super) struct Monitors(pub(super) App);
 
@@ -255,7 +255,7 @@ impl MonitorService for Monitors {
 }
 
 impl Monitors {
-    /// Creates the monitor that was sent, of whichever kind.
+    /// Creates the monitor in a request of any kind.
     async fn create<Sent: Into<MonitorDraft> + Message>(
         &self,
         context: &RequestContext,
@@ -292,7 +292,7 @@ impl Monitors {
         }
     }
 
-    /// Changes the monitor that was sent, of whichever kind.
+    /// Updates the monitor in a request of any kind.
     async fn update<Sent: Identified + Into<MonitorDraft>>(
         &self,
         context: &RequestContext,
@@ -314,7 +314,7 @@ impl Monitors {
         }
     }
 
-    /// How a monitor is that does not run: nothing is known of any region.
+    /// Returns the state of a monitor that does not run: every region is unknown.
     fn at_rest(
         &self,
         stored: &MonitorWithStatus,
@@ -332,20 +332,20 @@ impl Monitors {
     }
 }
 
-/// The monitor with this id in the caller's workspace.
+/// Returns the monitor with this ID in the caller's workspace.
 pub(super) async fn find(app: &App, caller: Caller, id: &str) -> Result<MonitorWithStatus, Error> {
     let found = app.store.monitors().get(caller.workspace, monitor_id(id)?).await;
     found.map_err(refusal)
 }
 
-/// What passes the rules can be planned; where that is not so, better nothing is stored than a
-/// monitor that never runs.
+/// Rejects a monitor that cannot be planned. Valid monitors can be; this check avoids storing one
+/// that never runs.
 pub(super) fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
     let planned = Plan::of(monitor).map(drop);
     planned.map_err(|error| rpc::invalid(&Violation::unseen("monitor", error.why).into()))
 }
 
-/// Does a change of a monitor to its end, even if the caller goes away; see `Pipeline::change`.
+/// Completes a change of a monitor even if the caller disconnects. See `Pipeline::change`.
 pub(super) async fn whole<T: Send + 'static>(
     app: &App,
     monitor: MonitorId,
@@ -355,14 +355,15 @@ pub(super) async fn whole<T: Send + 'static>(
     done.map_err(|error| unavailable(&error, &monitor.to_string()))?
 }
 
-/// The pipeline heard of a committed change, or it will when it starts the next time.
+/// Logs a failure to notify the pipeline of a committed change. The pipeline loads the change at
+/// its next start.
 pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId) {
     if let Err(error) = heard {
         tracing::warn!(monitor.id = %monitor, "monitor `{monitor}` was stored and not taken up: {error}");
     }
 }
 
-/// Which monitor a request means.
+/// Parses the monitor ID in a request.
 pub(super) fn monitor_id(given: &str) -> Result<MonitorId, Error> {
     id(RESOURCE, given)
 }
@@ -374,7 +375,7 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
             tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
             rpc::internal()
         }
-        // Nothing was done, unlike by a server that stopped in the middle.
+        // Nothing was done. If the server stops, part of the work may be done.
         PipelineError::Busy | PipelineError::Crowded => rpc::put_off(error.to_string()),
         PipelineError::Stopping => rpc::unavailable(error.to_string()),
     }

@@ -1,6 +1,6 @@
-//! `notification.v1.NotificationService`: reads what a caller sent, asks `rules` whether it is right,
-//! and stores it. Where a channel may send to is asked of the egress policy as far as it can be known
-//! now; sending asks again. What was sent, and trying it, stand in files of their own.
+//! `notification.v1.NotificationService`: validates requests with `rules` and stores channels. URLs
+//! with a literal address are checked against the egress policy here, others when a message is
+//! sent. Deliveries, tests and signing secrets are in files of their own.
 
 mod delivery;
 mod signing;
@@ -30,12 +30,12 @@ use super::list::{Asked, total};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
-/// The field of requests that holds a channel: where paths of violations begin.
+/// Field of requests that contains a channel: prefix of the paths of violations.
 const RESOURCE: &str = "notification";
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 const NOUN: &str = "channel";
 
-/// The service.
+/// Implementation of the service.
 #[derive(Clone, Debug)]
 pub(super) struct Notifications(pub(super) App);
 
@@ -180,7 +180,7 @@ impl Notifications {
         self.0.store.channels().get(caller.workspace, id).await.map_err(refusal)
     }
 
-    /// One try; `None` where somebody else's edit came in between.
+    /// Makes one attempt. Returns `None` on a conflict with another edit.
     async fn try_update(
         &self,
         caller: Caller,
@@ -200,7 +200,8 @@ impl Notifications {
         if settings == seen.settings {
             return Ok(Some(seen));
         }
-        // What was taken once may be renamed, also where the operator closed its network since.
+        // An accepted destination stays valid for edits of other fields, even if the operator
+        // blocks its network later.
         if settings.provider != seen.settings.provider {
             refuse_closed(&self.0, &settings.provider)?;
         }
@@ -212,8 +213,8 @@ impl Notifications {
     }
 }
 
-/// Refuses a URL that names an address which nothing is sent to (design §6). Names are asked about
-/// when something is sent, because until then they may lead elsewhere.
+/// Rejects a URL with a literal address that this server may not send to (design §6). Names are
+/// checked when a message is sent, because their addresses may change until then.
 fn refuse_closed(app: &App, provider: &Provider) -> Result<(), Error> {
     let Some((field, address)) = provider.literal_address() else { return Ok(()) };
     app.egress.permit(address).map_err(|why| {
@@ -223,11 +224,11 @@ fn refuse_closed(app: &App, provider: &Provider) -> Result<(), Error> {
     })
 }
 
-/// What WhatsApp does with messages that are no template.
+/// Warning about WhatsApp messages without a template.
 const WITHOUT_TEMPLATE: &str = "WhatsApp delivers this channel's messages only within 24 hours after the \
     recipient wrote to the sender: ask the operator to set `whatsapp_template`";
 
-/// What the caller should know of a channel that is stored all the same.
+/// Returns the warnings about a channel that was stored but cannot deliver every message.
 fn warnings(app: &App, channel: &Channel) -> Vec<Warning> {
     let warning = |missing: Unconfigured| Warning {
         field: format!("{RESOURCE}.provider_type"),

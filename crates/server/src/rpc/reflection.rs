@@ -1,5 +1,5 @@
-//! Reflection of gRPC, with the comments of `proto/`. The description is decoded on the first request and kept
-//! from then on: most servers never need it.
+//! gRPC reflection, with the comments of `proto/`. The description is decoded on the first request
+//! and cached, because most servers never need it.
 
 use std::io::Read as _;
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use connectrpc_reflection::{
 };
 use contract::rpc::{self, InboundStream, RequestContext, Routes, ServiceResult, ServiceStream};
 
-/// Buffer of brotli's reader, in bytes.
+/// Buffer size of brotli's reader, in bytes.
 const BUFFER: usize = 4_096;
 
 static DECODED: LazyLock<ReflectionService> = LazyLock::new(|| {
@@ -24,7 +24,7 @@ static DECODED: LazyLock<ReflectionService> = LazyLock::new(|| {
     ReflectionService::new(reflector)
 });
 
-/// The service of both versions of the protocol.
+/// Service for both versions of the protocol.
 struct Reflection;
 
 /// Adds reflection to the routes.

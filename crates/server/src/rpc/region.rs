@@ -1,5 +1,5 @@
-//! `region.v1.RegionService`: which regions there are, who serves them, and how those are. The
-//! server's own probe stands in for all of them, from where the server is.
+//! `region.v1.RegionService`: regions, their probes and the health of these. The server's own probe
+//! is the fallback for every region, and checks from the server's location.
 
 use contract::monitor::instant;
 use contract::region::wire::{
@@ -11,7 +11,7 @@ use domain::judge::ProbeSlot;
 use crate::app::App;
 use crate::pipeline::{PipelineError, RegionHealth};
 
-/// The service.
+/// Implementation of the service.
 #[derive(Clone, Debug)]
 pub(super) struct Regions(pub(super) App);
 
@@ -21,7 +21,7 @@ impl RegionService for Regions {
         _: RequestContext,
         _: ServiceRequest<'_, ListRegionsRequest>,
     ) -> ServiceResult<ListRegionsResponse> {
-        // Who only asks has done nothing, whatever is in the way.
+        // A read can always be retried, whatever the error.
         let unknown = |why: PipelineError| rpc::put_off(why.to_string());
         let found = self.0.pipeline.health().await.map_err(unknown)?;
         let regions = found.into_iter().map(|health| self.shown(health)).collect();

@@ -1,5 +1,5 @@
-//! `status_page.v1.StatusPageService`: reads what a caller sent, asks `rules` whether it is right, and
-//! stores it. One file per resource; what they share stands below the list of methods.
+//! `status_page.v1.StatusPageService`: validates requests with `rules` and stores pages. Each
+//! resource has a file. Shared functions follow the list of methods.
 
 mod component;
 mod group;
@@ -31,7 +31,7 @@ use contract::status_page::wire::{
 use super::list::Asked;
 use crate::app::App;
 
-/// The service.
+/// Implementation of the service.
 #[derive(Clone, Debug)]
 pub(super) struct StatusPages(pub(super) App);
 
@@ -229,7 +229,7 @@ impl StatusPageService for StatusPages {
     }
 }
 
-/// Which part of a list is asked for.
+/// Returns the requested page of a list.
 fn asked(limit: Option<i32>, offset: Option<i32>, page_token: Option<&str>) -> Asked<'_> {
     Asked { limit, offset, page_token }
 }

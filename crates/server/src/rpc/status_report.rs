@@ -1,6 +1,5 @@
-//! `status_report.v1.StatusReportService`: reads what a caller sent, asks `rules` whether it is right, and
-//! stores it. What visitors see of it is decided by `domain::page`; updates and templates stand in files
-//! of their own.
+//! `status_report.v1.StatusReportService`: validates requests with `rules` and stores reports.
+//! `domain::page` decides what visitors see. Updates and templates are in files of their own.
 
 mod template;
 mod update;
@@ -30,14 +29,14 @@ use super::list::{Asked, total};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
-/// The field of requests that holds a report.
+/// Field of requests that contains a report.
 const RESOURCE: &str = "status_report";
-/// The field of requests that holds an update.
+/// Field of requests that contains an update.
 const UPDATE: &str = "update";
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 const NOUN: &str = "status report";
 
-/// The service.
+/// Implementation of the service.
 #[derive(Clone, Debug)]
 pub(super) struct StatusReports(pub(super) App);
 
@@ -206,7 +205,7 @@ async fn create(
     Ok(created?.into_inner())
 }
 
-/// Takes from a template what the caller left out.
+/// Fills missing arguments from a template.
 async fn fill(
     app: &App,
     caller: Caller,
@@ -261,7 +260,7 @@ async fn list(
     })
 }
 
-/// What is asked for; empty is all.
+/// Parses the filter of a list. Empty values match everything.
 fn filter(page: Option<&str>, state: Option<&str>) -> Result<ReportFilter, Violations> {
     let page = page.filter(|page| !page.is_empty()).map(PageId::parse).transpose();
     let state = state.filter(|state| !state.is_empty()).map(ReportState::parse).transpose();
@@ -281,7 +280,7 @@ fn filter(page: Option<&str>, state: Option<&str>) -> Result<ReportFilter, Viola
     }
 }
 
-/// One try; `None` where somebody else's edit came in between.
+/// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
     app: &App,
     caller: Caller,

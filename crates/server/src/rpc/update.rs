@@ -1,5 +1,5 @@
-//! Updates of a monitor: with a mask what it names is changed or cleared, without one every
-//! argument is replaced (design §4). Somebody else's edit in between is not overwritten.
+//! Updates of a monitor. With a mask, the fields that it names are changed or cleared. Without one,
+//! every argument is replaced (design §4). Concurrent edits are not overwritten.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::monitor::{RESOURCE, find, refuse_unplannable, settle, whole};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
-/// What a caller wants changed.
+/// Requested update of a monitor.
 #[derive(Debug)]
 pub(super) struct Wanted {
     id: MonitorId,
@@ -23,7 +23,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Returns the change of this monitor to what was sent.
+    /// Creates the update of this monitor to the draft in a request.
     pub(super) fn new(id: MonitorId, draft: MonitorDraft, edit: Edit<'_>) -> Self {
         let (mask, revision) =
             (edit.mask.map(<[String]>::to_vec), edit.revision.map(str::to_owned));
@@ -35,7 +35,7 @@ impl Wanted {
     }
 }
 
-/// Stores the change and tells the pipeline; answers the monitor as it is then.
+/// Stores the update and notifies the pipeline. Returns the monitor afterwards.
 pub(super) async fn update(
     app: &App,
     caller: Caller,
@@ -50,7 +50,7 @@ pub(super) async fn update(
     .await
 }
 
-/// One try; `None` where somebody else's edit came in between.
+/// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
     app: &App,
     caller: Caller,

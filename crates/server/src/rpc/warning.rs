@@ -1,5 +1,5 @@
-//! Warnings about monitors that were stored but cannot succeed: an inactive monitor, or an address that
-//! this server may not reach.
+//! Warnings about monitors that were stored but cannot succeed: they are inactive, or this server
+//! may not reach their address.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -18,12 +18,12 @@ pub(super) fn of_new(app: &App, monitor: &Monitor) -> Vec<Warning> {
     inactive.into_iter().chain(of(app, monitor)).collect()
 }
 
-/// Returns the warnings about an updated monitor. An update that pauses it is meant.
+/// Returns the warnings about an updated monitor. Pausing is intended and causes no warning.
 pub(super) fn of(app: &App, monitor: &Monitor) -> Vec<Warning> {
     let (field, url) = match &monitor.settings.check {
         Check::Http(http) => ("url", http.url.clone()),
         Check::Tcp(tcp) => ("uri", format!("http://{}", tcp.uri)),
-        // DNS checks reach the name servers of the operator.
+        // DNS checks query the name servers of the operator.
         Check::Dns(_) => return Vec::new(),
     };
     let address = literal_address(&url).or_else(|| loopback(&url));
@@ -34,7 +34,7 @@ pub(super) fn of(app: &App, monitor: &Monitor) -> Vec<Warning> {
     refused.into_iter().collect()
 }
 
-/// Returns the loopback address if the URL names `localhost`. Other names are resolved by each check.
+/// Returns the loopback address if the URL names `localhost`. Each check resolves other names.
 fn loopback(url: &str) -> Option<IpAddr> {
     let url = Url::parse(url).ok()?;
     let is_local = url.host_str()?.trim_end_matches('.') == "localhost";

@@ -1,6 +1,6 @@
-//! whole: the layer behind the gate that takes in a request, whole and within its bounds of size and
-//! time, before anybody works on it, and sees to it that every error says its reason: also those
-//! that the RPC library answers before the call comes to a method.
+//! whole: layer behind the gate that buffers a request within limits of size and time, before a
+//! method runs. It also adds a reason to errors that the RPC library returns before the call
+//! reaches a method.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,14 +20,15 @@ use rules::limits::MESSAGE_BYTES_MAX;
 use crate::edge::{self, Protocol, RequestId};
 use crate::observe::Metrics;
 
-/// Longest time until a request has come to its end: at less than 150 KiB/s the largest one.
+/// Timeout for receiving a request. The largest one needs a rate of 150 KiB/s.
 const WITHIN: Duration = Duration::from_secs(30);
-/// What stands before the message in gRPC: a byte of flags and the length.
+/// Bytes before the message in gRPC: flags and length.
 const ENVELOPE_BYTES: usize = 5;
-/// What the library says beside an error, and is kept.
+/// Headers of the library's errors that are preserved.
 const KEPT: [HeaderName; 2] = [ALLOW, HeaderName::from_static("accept-post")];
 
-/// How far a call came, in the extensions of its request. The interceptor around the methods marks it.
+/// Progress of a call, in the extensions of its request. The interceptor around the methods updates
+/// it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Course(Arc<AtomicU8>);
 
@@ -35,12 +36,12 @@ impl Course {
     const CAME: u8 = 1;
     const SUCCEEDED: u8 = 2;
 
-    /// The call came to who answers it, counts it, and gives its error a reason.
+    /// Marks that the call reached its method, which counts it and adds reasons to errors.
     pub(super) fn came(&self) {
         self.0.store(Self::CAME, Ordering::Release);
     }
 
-    /// Its method succeeded, which in gRPC the status of HTTP does not say.
+    /// Marks that the method succeeded. In gRPC the HTTP status does not show it.
     pub(super) fn succeeded(&self) {
         self.0.store(Self::SUCCEEDED, Ordering::Release);
     }
@@ -54,8 +55,8 @@ impl Course {
     }
 }
 
-/// The whole body of a request, in its extensions: for those who only look at it. It may hold secrets,
-/// and shows none of what it holds.
+/// Buffered body of a request, in its extensions. It may contain secrets, so `Debug` hides its
+/// content.
 #[derive(Clone)]
 pub(super) struct Message(pub(super) Bytes);
 
@@ -65,7 +66,7 @@ impl fmt::Debug for Message {
     }
 }
 
-/// What of a request an error's form depends on.
+/// Parts of a request that determine the format of an error.
 struct Asked {
     verb: Method,
     content_type: HeaderMap,
@@ -73,7 +74,7 @@ struct Asked {
     method: &'static str,
 }
 
-/// The layer.
+/// Buffers a request and adds reasons to errors of the RPC library.
 pub(crate) async fn whole(
     State(metrics): State<Metrics>,
     request: Request,
@@ -81,7 +82,7 @@ pub(crate) async fn whole(
 ) -> Response {
     let path = request.uri().path();
     let method = rpc::method(path.strip_prefix("/rpc").unwrap_or(path));
-    // Health and reflection may be streams, which have no whole.
+    // Health and reflection may be streams, which cannot be buffered.
     let Some(method) = method.filter(|method| !method.streams) else {
         return next.run(request).await;
     };
@@ -104,7 +105,7 @@ pub(crate) async fn whole(
     if course.has_come() { response } else { asked.explain(response, &metrics).await }
 }
 
-/// All of a body that comes to its end within this time, or why it was not taken in.
+/// Reads a whole body. Fails if it is too large, incomplete, or not received within this time.
 async fn take_in(body: Body, within: Duration) -> Result<Bytes, Error> {
     let most = MESSAGE_BYTES_MAX + ENVELOPE_BYTES;
     match tokio::time::timeout(within, Limited::new(body, most).collect()).await {
@@ -116,7 +117,7 @@ async fn take_in(body: Body, within: Duration) -> Result<Bytes, Error> {
 }
 
 impl Asked {
-    /// Answers an error in the caller's protocol, and counts the call.
+    /// Returns an error in the caller's protocol, and counts the call.
     fn answer(&self, error: Error, metrics: &Metrics) -> Response {
         metrics.called(self.method, error.code.as_str());
         let error = match &self.id {
@@ -126,10 +127,10 @@ impl Asked {
         Protocol::Rpc.answer(error, &self.content_type)
     }
 
-    /// The answer to a call that came to no method, with the reason.
+    /// Adds the reason to the error of a call that did not reach a method.
     async fn explain(&self, response: Response, metrics: &Metrics) -> Response {
         let (parts, body) = response.into_parts();
-        // What the library answers is in memory already.
+        // The library's errors are in memory already.
         let Ok(whole) = body.collect().await else {
             return self.answer(rpc::internal(), metrics);
         };

@@ -1,5 +1,5 @@
-//! Compression of what is said. How hard it is tried was chosen by measuring pages (decision 0030):
-//! beyond these a byte saved costs more than it brings.
+//! Compression of HTTP bodies. Measurements of pages determined the levels (decision 0030): at
+//! higher ones a saved byte costs more than it is worth.
 
 use std::io::Write as _;
 
@@ -7,13 +7,13 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Of 0 to 9.
+/// Level, from 0 to 9.
 const GZIP: u32 = 6;
-/// Of 0 to 11.
+/// Quality, from 0 to 11.
 const BROTLI: u32 = 5;
-/// Bits of the window in which brotli looks for what was said before.
+/// Binary logarithm of brotli's window size.
 const BROTLI_WINDOW: u32 = 20;
-/// Room of brotli's writer for what it takes.
+/// Buffer size of brotli's writer, in bytes.
 const ROOM: usize = 4_096;
 
 pub(super) fn gzip(plain: &[u8]) -> Bytes {

@@ -12,17 +12,17 @@ use super::Problem;
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
-/// 204, also for a key that was revoked before.
+/// Returns 204. Revoking a revoked key has no effect.
 pub(super) async fn revoke(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, Problem> {
-    // What is no text is the identifier of no key.
+    // A path that is not UTF-8 matches no key.
     let id = id.map_or_else(|_| "\u{FFFD}".to_owned(), |Path(id)| id);
     let own = caller.key.to_string();
-    // A read key may revoke itself and nothing else (spec §5.7). Decided before any look-up, so
-    // that it learns nothing of other keys; here and not in the gate, because it depends on the path.
+    // A read key may revoke only itself (spec §5.7). Check this before any lookup, so that it
+    // learns nothing about other keys. The gate cannot decide it, because it depends on the path.
     if !caller.scope.may_write() && id != own {
         return Err(Problem::from(rpc::permission_denied(
             "this key is read-only and may revoke only itself",

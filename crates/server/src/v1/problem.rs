@@ -1,5 +1,5 @@
-//! Errors of `/v1` as `application/problem+json` (RFC 9457), with the reason that programs read. The
-//! body is written by the edge, which knows the request's id.
+//! Errors of `/v1` as `application/problem+json` (RFC 9457) with a machine-readable reason. The
+//! edge writes the body, because it knows the request ID.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -9,7 +9,7 @@ use http::{HeaderValue, StatusCode};
 use rules::Reason;
 use serde::Serialize;
 
-/// One error.
+/// Error of `/v1`.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
@@ -29,7 +29,7 @@ struct Body {
 }
 
 impl Problem {
-    /// An error with this status, stable reason, and words for people.
+    /// Creates an error with a status, a stable reason and a message for people.
     pub(crate) fn new(status: StatusCode, reason: Reason, detail: impl Into<String>) -> Self {
         let title = status.canonical_reason().unwrap_or("Error");
         Self {
@@ -46,7 +46,7 @@ impl Problem {
         }
     }
 
-    /// Writes the body of a problem, with the id of its request; other answers pass untouched.
+    /// Writes the body of a problem with its request ID. Other responses are returned unchanged.
     pub(crate) fn finish(mut response: Response, request_id: &str) -> Response {
         let Some(mut body) = response.extensions_mut().remove::<Body>() else { return response };
         request_id.clone_into(&mut body.request_id);
@@ -55,7 +55,7 @@ impl Problem {
         *finished.headers_mut() = std::mem::take(response.headers_mut());
         let headers = finished.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        // That of the answer whose body was left to be written here.
+        // Belongs to the empty body that is replaced here.
         headers.remove(CONTENT_LENGTH);
         finished
     }

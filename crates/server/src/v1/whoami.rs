@@ -1,5 +1,5 @@
-//! `GET /v1/whoami` (spec §4.1): who the presented key is, so that a client reads its scopes
-//! without probing.
+//! `GET /v1/whoami` (spec §4.1): the identity and scopes of the presented key, so that clients need
+//! not probe.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use store::Workspace;
 
 use crate::auth::Caller;
 
-/// The answer, in the specification's names.
+/// Response, with the field names of the specification.
 #[derive(Debug, Serialize)]
 pub(super) struct Identity {
     name: String,
@@ -27,7 +27,7 @@ struct Actor {
     scopes: [Scope; 1],
 }
 
-/// Answers from what the gate found out; asks nobody.
+/// Returns the identity that the gate determined, without further lookups.
 pub(super) async fn whoami(
     Extension(caller): Extension<Caller>,
     Extension(workspace): Extension<Arc<Workspace>>,

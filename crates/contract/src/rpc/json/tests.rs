@@ -1,4 +1,4 @@
-//! JSON requests that pass, and those that are refused with which words.
+//! JSON requests that pass, and the messages for those that are rejected.
 
 use super::*;
 use crate::generated::monitor::v1::UpdateHttpMonitorRequest;
@@ -6,7 +6,7 @@ use crate::generated::monitor::v1::UpdateHttpMonitorRequest;
 const CREATE: &str = "/monitor.v1.MonitorService/CreateHttpMonitor";
 const UPDATE: &str = "/monitor.v1.MonitorService/UpdateHttpMonitor";
 
-/// The violations of a body, one per line, or nothing.
+/// Returns the violations of a body, one per line.
 fn found(path: &str, body: &str) -> String {
     let violations = check_json(path, body.as_bytes()).err().unwrap_or_default();
     violations.0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
@@ -63,7 +63,7 @@ fn what_protobufs_json_allows_passes() {
 
 #[test]
 fn masks_and_times_that_are_spelt_otherwise_are_refused_with_their_path() {
-    // design: §4; the decoder would name line and column
+    // design: §4; the decoder reports only line and column
     let body = r#"{"monitor":{"createdAt":"yesterday"},"updateMask":"name,degraded_at"}"#;
     insta::assert_snapshot!(found(UPDATE, body), @r"
     `monitor.created_at` must be a time of RFC 3339, such as 2026-11-21T00:00:00Z
@@ -112,8 +112,8 @@ proptest::proptest! {
         let _ = check_json(CREATE, &body);
     }
 
-    /// What the check lets through, the decoder may only refuse for its syntax or its texts'
-    /// form: a type that it would refuse by line and column has been refused by path.
+    /// Bodies that pass the check may fail to decode only because of their syntax or the format of
+    /// a string. The check already reports wrong types with their path.
     #[test]
     fn what_passes_is_decoded(body in requests()) {
         use crate::generated::monitor::v1::CreateHttpMonitorRequest;
@@ -124,7 +124,7 @@ proptest::proptest! {
     }
 }
 
-/// Requests with known fields, each with any kind of value.
+/// Generates requests with known fields and values of any type.
 fn requests() -> impl proptest::strategy::Strategy<Value = String> {
     use proptest::prelude::*;
     let name = prop::sample::select(vec![

@@ -1,5 +1,6 @@
-//! The hosts that are reached without a proxy: this machine, and those of `NO_PROXY`, by the rules of Go's
-//! `httpproxy`, because the same variable holds for Terraform.
+//! Hosts that are reached without a proxy: this machine, and those in `NO_PROXY`. Follows the rules
+//! of Go's `httpproxy`, because Terraform reads the same variable.
+//!
 //! Rules: <https://pkg.go.dev/golang.org/x/net/http/httpproxy#Config>
 
 use std::net::IpAddr;
@@ -7,7 +8,7 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 use url::Host;
 
-/// The entries of `NO_PROXY`.
+/// Entries of `NO_PROXY`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bypass {
     entries: Vec<Entry>,
@@ -15,27 +16,27 @@ pub(super) struct Bypass {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Entry {
-    /// `*`: every host.
+    /// Every host, written `*`.
     All,
-    /// An address, at any port without one.
+    /// IP address, at every port if none is given.
     Address(IpAddr, Option<u16>),
-    /// A network, such as `10.0.0.0/8`.
+    /// Network, such as `10.0.0.0/8`.
     Network(IpNet),
-    /// A domain, without a leading dot.
+    /// Domain, without a leading dot.
     Domain { name: String, port: Option<u16>, reach: Reach },
 }
 
-/// Which names an entry with a domain matches.
+/// Names that an entry with a domain matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
-    /// `example.com`: the name and all below it.
+    /// The domain and its subdomains: `example.com`.
     Whole,
-    /// `.example.com` and `*.example.com`: only names below it.
+    /// Only subdomains: `.example.com` and `*.example.com`.
     Below,
 }
 
 impl Bypass {
-    /// Reads the value of `NO_PROXY`. Skips malformed entries, as Go does.
+    /// Parses the value of `NO_PROXY`. Skips malformed entries, as Go does.
     pub(super) fn parse(value: &str) -> Self {
         Self { entries: value.split(',').filter_map(|entry| Entry::parse(entry.trim())).collect() }
     }
@@ -66,7 +67,7 @@ impl Entry {
             Some(name) => (name, Reach::Below),
             None => (host, Reach::Whole),
         };
-        // Names beyond ASCII are written as they are and asked for in their encoded form.
+        // Names beyond ASCII are written as they are and looked up in their encoded form.
         let Ok(Host::Domain(name)) = Host::parse(name) else { return None };
         Some(Self::Domain { name, port, reach })
     }

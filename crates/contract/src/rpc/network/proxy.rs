@@ -1,5 +1,5 @@
-//! The proxy that a connection goes through, by the variables of the environment, and the failures on the
-//! way to it. Connecting belongs to `transport`.
+//! Proxy of a connection, from environment variables, and failures to connect through it.
+//! Connecting belongs to `transport`.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -15,10 +15,10 @@ const HTTPS_VARIABLES: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];
 const HTTP_VARIABLES: [&str; 2] = ["HTTP_PROXY", "http_proxy"];
 const BYPASS_VARIABLES: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
-/// The way out if a proxy does not accept the credentials.
+/// Way out if a proxy rejects the credentials.
 const CREDENTIALS: &str = "it requires credentials, as in http://USER:PASSWORD@HOST:PORT";
 
-/// The proxies of the environment.
+/// Proxies of the environment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proxies {
     https: Option<Setting>,
@@ -26,14 +26,14 @@ pub(super) struct Proxies {
     bypass: Bypass,
 }
 
-/// A variable with the URL of a proxy, which may hold a password.
+/// Variable with the URL of a proxy, which may contain a password.
 #[derive(Clone, Debug)]
 struct Setting {
     variable: &'static str,
     url: Secret<String>,
 }
 
-/// A proxy that a client uses.
+/// Proxy that a client uses.
 #[derive(Clone, Debug)]
 pub(super) struct Proxy {
     variable: &'static str,
@@ -41,7 +41,7 @@ pub(super) struct Proxy {
 }
 
 impl Proxies {
-    /// Reads the variables; the first of each pair that is set counts.
+    /// Reads the variables. The first of each pair that is set wins.
     pub(super) fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let setting = |names: [&'static str; 2]| {
             names.into_iter().find_map(|name| {
@@ -57,10 +57,11 @@ impl Proxies {
         }
     }
 
-    /// Returns the proxy on the way to a base URL; `None` is a direct connection.
+    /// Returns the proxy for a base URL, or `None` for a direct connection.
     ///
     /// # Errors
-    /// The variable does not hold the URL of an HTTP proxy.
+    ///
+    /// Fails if the variable does not contain the URL of an HTTP proxy.
     pub(super) fn on_the_way_to(&self, base: &Uri) -> Result<Option<Proxy>, UnusableClient> {
         let is_https = base.scheme() == Some(&uri::Scheme::HTTPS);
         let setting = if is_https { &self.https } else { &self.http };
@@ -79,7 +80,7 @@ impl Setting {
         let variable = self.variable;
         let matcher = Matcher::builder().all(self.url.expose().as_str()).build();
         let intercept = matcher.intercept(base).filter(|it| {
-            // The matcher reads SOCKS too, which speaks another protocol.
+            // The matcher accepts SOCKS too, which is a different protocol.
             let scheme = it.uri().scheme();
             scheme == Some(&uri::Scheme::HTTP) || scheme == Some(&uri::Scheme::HTTPS)
         });
@@ -89,17 +90,18 @@ impl Setting {
 }
 
 impl Proxy {
-    /// The address of the proxy.
+    /// Returns the URL of the proxy.
     pub(super) fn uri(&self) -> &Uri {
         self.intercept.uri()
     }
 
-    /// The value of `proxy-authorization`, if the URL has a user.
+    /// Returns the value of `proxy-authorization` if the URL has a user.
     pub(super) fn authorization(&self) -> Option<&HeaderValue> {
         self.intercept.basic_auth()
     }
 
-    /// Returns the failure to get through this proxy. Names the deepest cause, which says most.
+    /// Returns the failure to connect through this proxy. Its cause is the innermost one, which is
+    /// the most specific.
     pub(super) fn failure(&self, error: &(dyn StdError + 'static)) -> ProxyFailure {
         let mut cause = error;
         while let Some(deeper) = cause.source() {
@@ -121,19 +123,19 @@ impl Proxy {
     }
 }
 
-/// A connection that did not get through a proxy.
+/// Failure to connect through a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyFailure {
     /// URL of the proxy, without credentials.
     pub proxy: String,
-    /// The variable that names it.
+    /// Name of the variable with the proxy.
     pub variable: &'static str,
-    /// The cause.
+    /// Cause of the failure.
     pub why: String,
 }
 
 impl ProxyFailure {
-    /// Returns whether the proxy asks for other credentials, or for some.
+    /// Returns whether the proxy requires credentials or rejected those given.
     pub fn needs_credentials(&self) -> bool {
         self.why == CREDENTIALS
     }
@@ -148,7 +150,7 @@ impl fmt::Display for ProxyFailure {
 
 impl StdError for ProxyFailure {}
 
-/// Returns the failure of a proxy that a call failed with.
+/// Returns the proxy failure that caused a failed call.
 pub fn proxy_failure(error: &Error) -> Option<&ProxyFailure> {
     let mut cause = error.source();
     while let Some(it) = cause {
@@ -164,7 +166,7 @@ pub fn proxy_failure(error: &Error) -> Option<&ProxyFailure> {
 mod tests {
     use super::*;
 
-    /// The proxy of these variables on the way to a URL.
+    /// Returns the proxy for a base URL with these variables.
     fn proxy(variables: &[(&str, &str)], base: &str) -> Result<Option<Proxy>, UnusableClient> {
         let value = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);

@@ -1,5 +1,5 @@
-//! Connections to the service: direct, or through a proxy, which opens a tunnel for `https` and passes on
-//! requests of `http`. Which proxy is the decision of `proxy`.
+//! Connections to the service, direct or through a proxy. A proxy tunnels `https` and forwards
+//! requests of `http`. `proxy` selects the proxy.
 
 use std::error::Error as StdError;
 use std::pin::Pin;
@@ -27,19 +27,20 @@ use crate::rpc::{Error, UnusableClient};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Sends requests to one service. Cheap to clone; clones share connections.
+/// Transport to one service. Cheap to clone; clones share connections.
 #[derive(Clone, Debug)]
 pub struct Transport {
     client: Client<Limited<HttpsConnector<Route>>, ClientBody>,
-    /// Credentials for a proxy that passes on requests.
+    /// Credentials for a proxy that forwards requests.
     proxy_authorization: Option<HeaderValue>,
 }
 
 impl Transport {
-    /// Returns the transport to a base URL. Connects with the first request.
+    /// Creates the transport to a base URL. Connects on the first request.
     ///
     /// # Errors
-    /// A variable of the environment has an unusable value.
+    ///
+    /// Fails if an environment variable has an unusable value.
     pub(in crate::rpc) fn new(base: &Uri, network: &Network) -> Result<Self, UnusableClient> {
         let proxy = network.proxies.on_the_way_to(base)?;
         let is_https = base.scheme_str() == Some("https");
@@ -94,7 +95,7 @@ fn tcp() -> HttpConnector {
     connector
 }
 
-/// Bounds the time of a connection, from name resolution to the end of the TLS handshake.
+/// Connector with a timeout that covers name resolution, connection and TLS handshake.
 #[derive(Clone, Debug)]
 struct Limited<C>(C);
 
@@ -123,13 +124,13 @@ where
     }
 }
 
-/// The way to the service, without the TLS of the service itself.
+/// Connector to the service, without the TLS of the service itself.
 #[derive(Clone, Debug)]
 enum Route {
     Direct(HttpConnector),
-    /// A proxy that gets whole requests and passes them on.
+    /// Proxy that receives requests and forwards them.
     Forward(HttpsConnector<HttpConnector>, Proxy),
-    /// A proxy that opens a tunnel and passes on bytes.
+    /// Proxy that opens a tunnel and forwards bytes.
     Tunnel(Tunnel<HttpsConnector<HttpConnector>>, Proxy),
 }
 
@@ -184,10 +185,10 @@ impl Service<Uri> for Route {
     }
 }
 
-/// A connection to the service or to a proxy.
+/// Connection to the service or to a proxy.
 struct Stream {
     io: MaybeHttpsStream<TokioIo<TcpStream>>,
-    /// Whether a proxy passes on requests, which name their whole URL then.
+    /// Whether a proxy forwards requests. These contain the full URL.
     is_forwarded: bool,
 }
 

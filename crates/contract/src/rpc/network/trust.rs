@@ -1,5 +1,5 @@
-//! The certificates that a client trusts: those compiled in, and those of the machine or of the files that
-//! `SSL_CERT_FILE` and `SSL_CERT_DIR` name in their place.
+//! Certificates that a client trusts: those compiled in, and those of the machine. `SSL_CERT_FILE`
+//! and `SSL_CERT_DIR` replace the latter.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use rustls_native_certs::{load_certs_from_paths, load_native_certs};
 
 use crate::rpc::UnusableClient;
 
-/// The file with trusted certificates in PEM form.
+/// Variable with the file of trusted certificates, in PEM form.
 pub(super) const FILE_VARIABLE: &str = "SSL_CERT_FILE";
-/// Folders of such files.
+/// Variable with directories of such files.
 pub(super) const FOLDERS_VARIABLE: &str = "SSL_CERT_DIR";
 
-/// Where trusted certificates are, if not in the machine's own place.
+/// Locations of trusted certificates, if not those of the machine.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trust {
     file: Option<PathBuf>,
@@ -36,16 +36,18 @@ impl Trust {
         Self { file: variable(FILE_VARIABLE).map(PathBuf::from), folders: folders.collect() }
     }
 
-    /// Returns the settings of TLS. Reads no files if `reads_files` is false, for a client that connects
-    /// without TLS.
+    /// Returns the TLS settings. Reads no files if `reads_files` is false, for a client that
+    /// connects without TLS.
     ///
     /// # Errors
-    /// The file cannot be read, or has no certificate.
+    ///
+    /// Fails if the file is unreadable or contains no certificate.
     pub(super) fn client_config(&self, reads_files: bool) -> Result<ClientConfig, UnusableClient> {
         let certificates = if reads_files { self.certificates()? } else { Vec::new() };
         let compiled_in = webpki_roots::TLS_SERVER_ROOTS.iter().cloned();
         let mut roots: RootCertStore = compiled_in.collect();
-        // A machine may have files that are not certificates. The failure of a connection names its issuer.
+        // A machine may have files that are not certificates. A failed connection reports the
+        // missing issuer.
         roots.add_parsable_certificates(certificates.iter().cloned());
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = Verifier::new(roots, certificates, &provider);
@@ -79,8 +81,8 @@ impl Trust {
     }
 }
 
-/// Accepts what webpki accepts, and a server whose own certificate is a trusted one: `openssl req -x509`
-/// marks what it makes as an authority, which webpki never takes for a server.
+/// Verifier that extends webpki: a server's own certificate may be trusted itself. `openssl req
+/// -x509` marks its certificates as authorities, which webpki rejects as servers.
 #[derive(Debug)]
 struct Verifier {
     webpki: Arc<WebPkiServerVerifier>,
@@ -116,7 +118,8 @@ impl ServerCertVerifier for Verifier {
             now,
         );
         match verified {
-            // webpki has checked the period of validity before it says this, but not the name.
+            // webpki has checked the validity period before it returns this error, but not the
+            // name.
             Err(error) if is_authority(&error) && self.trusted.contains(end_entity) => {
                 let certificate = ParsedCertificate::try_from(end_entity)?;
                 rustls::client::verify_server_name(&certificate, server_name)?;
@@ -149,7 +152,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Returns whether the only objection is that the certificate is one of an authority.
+/// Returns whether the only objection is that the certificate is an authority's.
 fn is_authority(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(why))) = error else {
         return false;

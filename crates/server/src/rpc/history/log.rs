@@ -1,4 +1,4 @@
-//! A result and its evidence as they are shown. What is secret was left out when it was kept.
+//! Encodes a result and its evidence. Secrets were removed before the evidence was stored.
 
 use contract::monitor::wire::{
     AssertionLog, AttemptLog, CertificateLog, DnsAnswerLog, DnsRecordLog, HopLog,
@@ -16,7 +16,7 @@ use super::place;
 use crate::observe::metrics::word;
 use crate::pipeline::Probes;
 
-/// The word of a trigger.
+/// Returns the name of a trigger.
 pub(in crate::rpc) const fn trigger(trigger: Trigger) -> &'static str {
     match trigger {
         Trigger::Scheduled => "scheduled",
@@ -25,7 +25,7 @@ pub(in crate::rpc) const fn trigger(trigger: Trigger) -> &'static str {
     }
 }
 
-/// Returns a result as an item of a list.
+/// Encodes a result as an item of a list.
 pub(super) fn line(result: &CheckResult, probes: &Probes, has_details: bool) -> ResponseLog {
     let identity = result.identity;
     let at = LogPlace {
@@ -51,7 +51,7 @@ pub(super) fn line(result: &CheckResult, probes: &Probes, has_details: bool) -> 
     }
 }
 
-/// One attempt with all that was kept of it.
+/// Encodes one attempt with all of its stored evidence.
 pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence, secrets: Secrets) -> AttemptLog {
     let failure = attempt.failure.as_ref();
     AttemptLog {

@@ -1,4 +1,5 @@
-//! `ListMissedSlots`: the slots of a monitor that nobody ran. The token of a page is the position of its last entry.
+//! `ListMissedSlots`: the slots of a monitor that were not run. The token of a page is the position
+//! of its last entry.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,7 +17,7 @@ use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::pipeline::Probes;
 
-/// `ListMissedSlots`.
+/// Implements `ListMissedSlots`.
 pub(in crate::rpc) async fn missed(
     app: &App,
     caller: Caller,

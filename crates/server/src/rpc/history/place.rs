@@ -1,5 +1,5 @@
-//! The id of a log and the token of a page: the place of a result among those of its monitor, as a
-//! text that nobody has to understand.
+//! IDs of logs and page tokens. Both encode the position of a result among those of its monitor as
+//! an opaque text.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,24 +10,24 @@ use super::{TRIGGERS, log};
 
 const PREFIX: &str = "log_";
 
-/// The id of the log at this place.
+/// Returns the ID of the log at this position.
 pub(super) fn id(place: &LogPlace) -> String {
     format!("{PREFIX}{}", token(place))
 }
 
-/// The place of the log with this id.
+/// Parses the ID of a log.
 pub(super) fn read_id(id: &str) -> Option<LogPlace> {
     read(id.strip_prefix(PREFIX)?)
 }
 
-/// The token of a page that begins after this place.
+/// Returns the token of a page that begins after this position.
 pub(super) fn token(place: &LogPlace) -> String {
     let LogPlace { slot, region, trigger, revision } = place;
     let text = format!("{}/{region}/{}/{revision}", slot.as_millis(), log::trigger(*trigger));
     URL_SAFE_NO_PAD.encode(text)
 }
 
-/// The place that [`token`] wrote.
+/// Parses a token of [`token`].
 pub(super) fn read(token: &str) -> Option<LogPlace> {
     if token.len() > limits::PAGE_TOKEN_BYTES_MAX {
         return None;

@@ -1,5 +1,5 @@
-//! An incident as it is shown: with who did what, whom it was told, and what the regions saw. What is
-//! secret was left out when it was kept.
+//! Encodes an incident with its actors, notified recipients and evidence of regions. Secrets were
+//! removed before the evidence was stored.
 
 use contract::incident::wire::{
     Incident as ShownIncident, Person as ShownPerson, RegionEvidence, TimelineEntry,
@@ -14,7 +14,7 @@ use super::super::answer::place;
 use super::super::history::{attempt, trigger};
 use crate::pipeline::Probes;
 
-/// An incident as a line of a list.
+/// Encodes an incident as an item of a list.
 pub(super) fn shown(incident: &Incident) -> ShownIncident {
     let state = if incident.closed.is_some() { IncidentState::Closed } else { IncidentState::Open };
     let acknowledged = incident.acknowledged.as_ref();
@@ -31,7 +31,7 @@ pub(super) fn shown(incident: &Incident) -> ShownIncident {
     }
 }
 
-/// What happened, as a line of the timeline.
+/// Encodes an event of the timeline.
 pub(super) fn entry(entry: &Entry, probes: &Probes) -> TimelineEntry {
     let shown = TimelineEntry {
         at: instant(entry.at),
@@ -50,7 +50,7 @@ pub(super) fn entry(entry: &Entry, probes: &Probes) -> TimelineEntry {
     }
 }
 
-/// What a region saw.
+/// Encodes the evidence of a region.
 pub(super) fn evidence(entry: &EvidenceEntry, probes: &Probes, secrets: Secrets) -> RegionEvidence {
     RegionEvidence {
         region: entry.identity.region.to_string(),
@@ -61,7 +61,7 @@ pub(super) fn evidence(entry: &EvidenceEntry, probes: &Probes, secrets: Secrets)
     }
 }
 
-/// Who did something: a key with its name, or in words who it was otherwise.
+/// Encodes an actor: a key with its name, or a description of another actor.
 fn person(person: &Person) -> ShownPerson {
     let is_key = KeyId::parse(&person.actor).is_ok();
     let name = if is_key { person.name.clone().unwrap_or_default() } else { person.actor.clone() };

@@ -1,4 +1,4 @@
-//! What an answer depends on: who asks, for what, and in which form.
+//! Cache key of a response: caller, method, request and format.
 
 use axum::extract::Request;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
@@ -8,11 +8,12 @@ use rules::WorkspaceId;
 use crate::auth::Caller;
 use crate::rpc::whole::Message;
 
-/// Largest message of a question whose answer is kept, in bytes. Those of reads are some hundred.
+/// Maximum size of a message whose response is cached, in bytes. Messages of reads have some
+/// hundred.
 const MESSAGE_BYTES_MAX: usize = 4_096;
 
-/// What the form of an answer depends on: protocol, codec and compression. How long a caller waits
-/// is no part of it: the answer is there.
+/// Headers that determine the format of a response: protocol, codec and compression. Timeouts are
+/// not included, because a cached response is available at once.
 const FORM: [HeaderName; 8] = [
     CONTENT_TYPE,
     CONTENT_ENCODING,
@@ -24,19 +25,20 @@ const FORM: [HeaderName; 8] = [
     HeaderName::from_static("grpc-accept-encoding"),
 ];
 
-/// All that an answer depends on beside what is stored: equal questions have equal answers.
+/// Cache key. Requests with equal keys have equal responses until the stored data changes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Question {
     workspace: WorkspaceId,
-    /// Keys that may write read secrets, others do not.
+    /// Whether the key may write. Only such keys read secrets.
     may_write: bool,
     method: &'static str,
-    /// Verb, form, query and message, each with its length, so that none runs into the next.
+    /// Verb, format, query and message. Each has a length prefix, so that keys are unambiguous.
     rest: Vec<u8>,
 }
 
 impl Question {
-    /// The question of a request that was taken in whole; `None` where it is too large to be kept.
+    /// Returns the cache key of a buffered request, or `None` if the request is too large to be
+    /// cached.
     pub(super) fn read(caller: Caller, method: &'static str, request: &Request) -> Option<Self> {
         let Message(message) = request.extensions().get::<Message>()?;
         let query = request.uri().query().unwrap_or_default();
@@ -50,7 +52,7 @@ impl Question {
         Some(Self { workspace, may_write, method, rest })
     }
 
-    /// About how much memory it takes.
+    /// Returns the approximate memory use, in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>() + self.rest.len()
     }
@@ -61,7 +63,7 @@ fn form(verb: &Method, headers: &HeaderMap) -> Vec<u8> {
     push(&mut form, verb.as_str().as_bytes());
     for name in &FORM {
         let values = headers.get_all(name);
-        // How many there are, before they are: none and an empty one are two things.
+        // Write the number of values first: no value differs from an empty one.
         form.extend_from_slice(&(values.iter().count() as u32).to_le_bytes());
         for value in values {
             push(&mut form, value.as_bytes());

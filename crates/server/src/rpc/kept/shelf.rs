@@ -1,5 +1,5 @@
-//! Where answers lie: by their questions, each with the generation it was read under. Bounded in
-//! bytes; what is old is thrown away, whatever its generation.
+//! Entries of the response cache, each with the generation that it was read at. Their total size is
+//! limited. Old entries are removed regardless of their generation.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -11,15 +11,16 @@ use store::Generation;
 use super::Answer;
 use super::question::Question;
 
-/// Bytes of all answers together; past it all are thrown away, which costs one reading each.
+/// Maximum size of all entries, in bytes. Above it the cache is cleared, which costs one read per
+/// entry.
 const BYTES_MAX: usize = 16 * 1_048_576;
-/// What an answer takes beside its body: headers, and its place.
+/// Overhead of an entry besides its body, in bytes: headers and map entry.
 const BYTES_BESIDE: usize = 512;
-/// For how long an answer holds at most. Its generation says exactly what this server changed; only
-/// somebody who changes the database behind its back is seen later, and not later than this.
+/// Maximum age of an entry. The generation covers every change by this server. The age limits
+/// staleness if another process changes the database.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// The answers of one server.
+/// Response cache of one server.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf(RwLock<Answers>);
 
@@ -38,7 +39,7 @@ struct Entry {
 }
 
 impl Shelf {
-    /// The answer that was read under this generation, a moment ago.
+    /// Returns a recent response that was read at this generation.
     pub(super) fn get(
         &self,
         question: &Question,
@@ -50,7 +51,7 @@ impl Shelf {
         (entry.generation == generation && entry.is_fresh(now)).then(|| entry.answer.clone())
     }
 
-    /// Keeps an answer that was read at `read_at`, after its generation was asked for.
+    /// Stores a response that was read at `read_at`. The generation must be from before the read.
     pub(super) fn put(
         &self,
         question: Question,
@@ -70,7 +71,7 @@ impl Shelf {
         }
     }
 
-    /// Throws away what holds no more.
+    /// Removes expired entries.
     pub(crate) fn tidy(&self, now: Timestamp) {
         let mut answers = self.write();
         answers.by_question.retain(|_, entry| entry.is_fresh(now));
@@ -88,7 +89,8 @@ impl Shelf {
 }
 
 impl Entry {
-    /// Whether it is young; where the clock was set back, that is not known.
+    /// Returns whether the entry has not expired. An entry from the future, after the clock was set
+    /// back, has.
     fn is_fresh(&self, now: Timestamp) -> bool {
         now >= self.read_at && now.since(self.read_at) < HOLDS
     }
@@ -122,7 +124,7 @@ mod tests {
         Timestamp::from_millis(millis)
     }
 
-    /// Two generations of one workspace, as a store gives them.
+    /// Creates two generations of one workspace, as a store does.
     async fn generations() -> [Generation; 2] {
         let folder = tempfile::tempdir().unwrap();
         let settings = store::Settings {

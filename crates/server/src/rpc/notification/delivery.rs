@@ -1,5 +1,5 @@
-//! Deliveries as callers read them, and dead letters that are tried again: to channels, and to subscribers
-//! of status pages. What is secret in an answer was left out when it was kept.
+//! Deliveries to channels and to subscribers of status pages, and replay of dead letters. Secrets
+//! were removed from the receiver's responses before they were stored.
 
 use std::str::FromStr;
 
@@ -20,10 +20,10 @@ use crate::app::{App, refusal};
 use crate::rpc::call::{caller, change, id};
 use crate::rpc::list::{Asked, total};
 
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 const NOUN: &str = "delivery";
 
-/// `ListDeliveries`.
+/// Implements `ListDeliveries`.
 pub(super) async fn list(
     app: &App,
     context: &RequestContext,
@@ -67,7 +67,7 @@ pub(super) async fn list(
     Ok(ListDeliveriesResponse { deliveries, total_size: total(found.total), next_page_token })
 }
 
-/// `GetDelivery`.
+/// Implements `GetDelivery`.
 pub(super) async fn get(
     app: &App,
     context: &RequestContext,
@@ -83,7 +83,7 @@ pub(super) async fn get(
     Ok(GetDeliveryResponse { delivery: shown.map_err(refusal)?.into() })
 }
 
-/// `ReplayDelivery`.
+/// Implements `ReplayDelivery`.
 pub(super) async fn replay(
     app: &App,
     context: &RequestContext,
@@ -99,7 +99,7 @@ pub(super) async fn replay(
         replayed => replayed.map(shown),
     };
     let delivery = replayed.map_err(|error| {
-        // Nothing is wrong with the request: the delivery does not stand as it would have to.
+        // The request is valid, but the state of the delivery does not allow a replay.
         if let StoreError::Refused(violation) = error {
             rpc::failed_precondition(violation.to_string())
         } else {
@@ -109,7 +109,7 @@ pub(super) async fn replay(
     Ok(ReplayDeliveryResponse { delivery: delivery.into() })
 }
 
-/// Which deliveries are asked for, or all that is wrong with it.
+/// Parses the filter of deliveries to channels. Returns all violations.
 fn filter(request: &ListDeliveriesRequest) -> Result<DeliveryFilter, Violations> {
     let channel = of(request.notification_id.as_deref(), "notification_id", "channel");
     let monitor = of(request.monitor_id.as_deref(), "monitor_id", "monitor");
@@ -122,7 +122,8 @@ fn filter(request: &ListDeliveriesRequest) -> Result<DeliveryFilter, Violations>
     }
 }
 
-/// Which letters are asked for, or all that is wrong with it; `None` where it is deliveries to channels.
+/// Parses the filter of deliveries to subscribers. Returns all violations, or `None` for deliveries
+/// to channels.
 fn letters(request: &ListDeliveriesRequest) -> Result<Option<LetterFilter>, Violations> {
     const OTHERS: &str = "must not be given together with a subscriber or a status page";
     let is_given = |field: &Option<String>| field.as_ref().is_some_and(|given| !given.is_empty());
@@ -149,7 +150,7 @@ fn letters(request: &ListDeliveriesRequest) -> Result<Option<LetterFilter>, Viol
     }
 }
 
-/// The resource of this noun that a filter names.
+/// Parses the ID of a resource in a filter.
 fn of<Id: FromStr<Err = UnreadableId>>(
     given: Option<&str>,
     field: &'static str,
@@ -224,7 +225,7 @@ fn attempt(attempt: DeliveryAttempt) -> ShownAttempt {
     }
 }
 
-/// The word for why a delivery waits untried.
+/// Returns the name of the reason that a delivery is on hold.
 const fn held(holds: Holds) -> &'static str {
     match holds {
         Holds::Lasting => "lasting",

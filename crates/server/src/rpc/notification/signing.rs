@@ -1,4 +1,4 @@
-//! What a workspace's webhooks are signed with: what people may know of it, and another secret for them.
+//! Signing secrets of a workspace's webhooks: lists and rotates them.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use store::SigningSecret;
 use crate::app::{App, refusal};
 use crate::rpc::call::{caller, change};
 
-/// `ListSigningSecrets`.
+/// Implements `ListSigningSecrets`.
 pub(super) async fn list(
     app: &App,
     context: &RequestContext,
@@ -27,7 +27,7 @@ pub(super) async fn list(
     Ok(ListSigningSecretsResponse { signing_secrets })
 }
 
-/// `RotateSigningSecret`.
+/// Implements `RotateSigningSecret`.
 pub(super) async fn rotate(
     app: &App,
     context: &RequestContext,

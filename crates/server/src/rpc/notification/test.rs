@@ -1,5 +1,5 @@
-//! Tests of channels: one message, sent now, and what the receiver answered. Sending is the notifier's;
-//! of a saved channel the outbox keeps what came of it.
+//! Tests of channels: sends one message now and returns the receiver's response. The notifier sends
+//! it. The outbox stores the result if the channel is saved.
 
 use std::time::Duration;
 
@@ -22,29 +22,29 @@ use crate::auth::Caller;
 use crate::pipeline::Tested;
 use crate::rpc::call::{caller, id, wrong};
 
-/// Longest that a caller waits: a test may send two messages, and wait for a place first.
+/// Timeout of a test. It may send two messages, and wait for a permit first.
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// Longest that a test takes to end that is stopped before it sends anything.
+/// Time for a canceled test to end if it has not sent anything.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 
-/// Of a test that sent nothing.
+/// Error of a test that sent nothing.
 const NOT_BEGUN: &str = "too many deliveries at once, or the server is stopping; test again";
-/// Of one that sends something.
+/// Error of a test that may have sent its message.
 const UNDER_WAY: &str = "the receiver did not respond in time; the message may still arrive";
-/// What helps where a receiver takes nothing for a while.
+/// Help if a receiver is temporarily unavailable.
 const LATER: &str = "try again later: the receiver does not accept messages at the moment";
-/// What helps where nothing more is known.
+/// Help if nothing more specific is known.
 const COMPARE: &str = "check the channel's settings against the receiver's requirements";
 
-/// What is tested.
+/// Channel to test.
 struct Channel {
     id: ChannelId,
     settings: ChannelSettings,
     is_saved: bool,
 }
 
-/// `TestNotification`.
+/// Implements `TestNotification`.
 pub(super) async fn test(
     app: &App,
     context: &RequestContext,
@@ -59,7 +59,7 @@ pub(super) async fn test(
     };
     let kind = channel.settings.provider.kind();
     let missing = app.notifier.lacking(kind);
-    // Whoever asked may go away; what was sent is written down all the same.
+    // Store the result of a sent message even if the caller disconnects.
     let stop = app.notifier.stop_of_a_test();
     let sent = tokio::spawn(send(app.clone(), caller, channel, stop.clone()).in_current_span());
     let tested = waited(sent, &stop, [WITHIN, ENDS_WITHIN]).await?;
@@ -72,8 +72,8 @@ pub(super) async fn test(
     })
 }
 
-/// What comes of a test while its caller waits: so long, and once it was stopped as long again as it takes to
-/// end where it had sent nothing. What was not sent is not to arrive after the answer.
+/// Waits for a test, and cancels it after a timeout. Then it gives the test time to end, so that no
+/// unsent message is sent after the response.
 async fn waited(
     mut sent: JoinHandle<Result<Option<Tested>, Error>>,
     stop: &CancellationToken,
@@ -94,7 +94,7 @@ async fn waited(
     }
 }
 
-/// A time on the wire, in whole milliseconds.
+/// Converts a duration to whole milliseconds.
 pub(super) fn millis(took: Duration) -> i32 {
     i32::try_from(took.as_millis()).unwrap_or(i32::MAX)
 }
@@ -111,7 +111,8 @@ fn not_saved(app: &App, given: Notification) -> Result<Channel, Error> {
     Ok(Channel { id: app.ctx.new_id(), settings, is_saved: false })
 }
 
-/// `None` where nothing was sent.
+/// Sends the test message and stores the result of a saved channel. Returns `None` if nothing was
+/// sent.
 async fn send(
     app: App,
     caller: Caller,
@@ -143,7 +144,7 @@ async fn send(
     Ok(Some(tested))
 }
 
-/// What a caller is told where the message is out, and could not be written down.
+/// Returns the error for a message that was sent but whose result could not be stored.
 fn not_noted(error: StoreError) -> Error {
     if matches!(error, StoreError::Closed) {
         return rpc::unavailable("the message was sent, and the server is stopping");
@@ -151,7 +152,7 @@ fn not_noted(error: StoreError) -> Error {
     refusal(error)
 }
 
-/// What is told: nothing of a monitor that there is, so that nobody looks for what is wrong with it.
+/// Returns a test event with a made-up monitor, so that nobody investigates a real one.
 fn event(app: &App, workspace: String) -> Event {
     let at: Timestamp = app.ctx.now();
     let monitor = Subject {
@@ -174,7 +175,7 @@ fn event(app: &App, workspace: String) -> Event {
     }
 }
 
-/// The way out of what came of a test; nothing where it arrived.
+/// Returns how to fix a failed test. Empty on success.
 fn help(kind: ProviderType, tested: &Tested, missing: Option<Unconfigured>) -> String {
     if tested.accepted {
         return String::new();
@@ -188,13 +189,13 @@ fn help(kind: ProviderType, tested: &Tested, missing: Option<Unconfigured>) -> S
         return format!("the operator of this server has to look at `{variable}`");
     }
     let help = match (kind, tested.status) {
-        // What servers of emails mean by 4xx and 5xx (RFC 5321 §4.2.1) is not what those of HTTP do.
+        // SMTP status codes (RFC 5321 §4.2.1) differ in meaning from those of HTTP.
         (ProviderType::Email, Some(400..=499)) => LATER,
         (ProviderType::Email, Some(_)) => "check that the address is right and takes mail",
         (_, None) => "check that the address is right, and that this server may send to it",
         (_, Some(300..=399)) => "put the address that it leads to into the channel",
         (_, Some(408 | 425 | 429 | 500..)) => LATER,
-        // Without an address and credentials of its own, the channel has only whom it tells.
+        // The operator has the address and the credentials; the channel has only the recipient.
         (_, Some(403)) if account(kind).is_some() => COMPARE,
         (_, Some(401 | 403)) => "put credentials into the channel that the receiver takes",
         (_, Some(404 | 410)) => "put the address that the receiver has today into the channel",
@@ -203,7 +204,7 @@ fn help(kind: ProviderType, tested: &Tested, missing: Option<Unconfigured>) -> S
     help.to_owned()
 }
 
-/// Whether such an answer is about the account that this server sends through, or about its address.
+/// Returns whether a response is about the server's account or address at the provider.
 fn is_of_the_account(kind: ProviderType, status: Option<u16>) -> bool {
     let refusals: &[u16] =
         if kind == ProviderType::Email { &[530, 534, 535, 538] } else { &[401, 404] };
@@ -245,7 +246,7 @@ mod tests {
 
     #[test]
     fn who_has_to_help_is_who_can() {
-        // issue 6, point 2: what belongs to the server and not to the channel is its operator's to mend
+        // issue 6, point 2: failures of the server's own account are for its operator to fix
         let operators = [
             (ProviderType::Email, None),
             (ProviderType::Email, Some(535)),

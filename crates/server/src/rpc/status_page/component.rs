@@ -21,9 +21,9 @@ use crate::rpc::call::{
 };
 use crate::rpc::list::total;
 
-/// The field of a request that holds a component.
+/// Field of requests that contains a component.
 const RESOURCE: &str = "component";
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 const NOUN: &str = "component";
 
 pub(super) async fn create(
@@ -42,7 +42,7 @@ pub(super) async fn create(
     Ok(CreateComponentResponse { component: shown_component(&component).into() })
 }
 
-/// With a page, the component must be on it: a wrong pair is found by nobody.
+/// Returns a component. If the request names a page, a component of another page is not found.
 pub(super) async fn get(
     app: &App,
     context: &RequestContext,
@@ -103,7 +103,7 @@ async fn find(app: &App, caller: Caller, id: ComponentId) -> Result<Component, E
     app.store.components().get(caller.workspace, id).await.map_err(refusal)
 }
 
-/// One try; `None` where somebody else's edit came in between.
+/// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
     app: &App,
     caller: Caller,

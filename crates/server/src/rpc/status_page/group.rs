@@ -22,9 +22,9 @@ use crate::rpc::call::{
 };
 use crate::rpc::list::total;
 
-/// The field of a request that holds a group.
+/// Field of requests that contains a group.
 const RESOURCE: &str = "component_group";
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 const NOUN: &str = "component group";
 
 pub(super) async fn create(
@@ -43,7 +43,7 @@ pub(super) async fn create(
     Ok(CreateComponentGroupResponse { component_group: shown_group(&group).into() })
 }
 
-/// With a page, the group must be on it: a wrong pair is found by nobody.
+/// Returns a group. If the request names a page, a group of another page is not found.
 pub(super) async fn get(
     app: &App,
     context: &RequestContext,
@@ -108,7 +108,7 @@ async fn find(app: &App, caller: Caller, id: GroupId) -> Result<ComponentGroup, 
     app.store.groups().get(caller.workspace, id).await.map_err(refusal)
 }
 
-/// One try; `None` where somebody else's edit came in between.
+/// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
     app: &App,
     caller: Caller,

@@ -1,5 +1,5 @@
-//! A status page as visitors see it, as data: the page at this moment, and a component by days. What is
-//! seen is decided by `domain::page`; whoever may see the page, keys of its workspace may.
+//! Data of a status page for API clients: its current state, and the days of a component.
+//! `domain::page` decides what is visible. Every key of the workspace may read it.
 
 use std::collections::HashMap;
 
@@ -22,11 +22,11 @@ use crate::app::{App, refusal};
 use crate::pipeline::page::page_facts;
 use crate::rpc::call::{caller, id};
 
-/// What a caller is told is missing.
+/// Noun of a component in error messages.
 const COMPONENT: &str = "component";
 const DAY_MILLIS: u64 = 24 * 60 * 60 * 1_000;
 
-/// `GetStatusPageOverview`.
+/// Implements `GetStatusPageOverview`.
 pub(super) async fn page(
     app: &App,
     context: &RequestContext,
@@ -40,7 +40,7 @@ pub(super) async fn page(
     Ok(GetStatusPageOverviewResponse { overview: seen.into() })
 }
 
-/// `GetComponentSummary`.
+/// Implements `GetComponentSummary`.
 pub(super) async fn component(
     app: &App,
     context: &RequestContext,
@@ -58,7 +58,7 @@ pub(super) async fn component(
     let page = app.store.pages().get(workspace, component.settings.page_id).await;
     let facts = app.store.shown().facts(page.map_err(refusal)?, app.ctx.now()).await;
     let view = project(&facts.map_err(refusal)?);
-    // It was deleted since where it is not there.
+    // The component is missing if it was deleted in between.
     let shown = view.components().find(|it| it.id == id);
     let shown = shown.ok_or_else(|| rpc::not_found(COMPONENT, &request.id))?;
     let days = shown.days.as_deref().unwrap_or_default();
@@ -71,7 +71,7 @@ pub(super) async fn component(
     })
 }
 
-/// The whole page.
+/// Encodes the whole page.
 fn overview(facts: &Facts, view: &PageView) -> StatusPageOverview {
     let components = facts.components.iter().map(|it| &it.component);
     let groups: HashMap<ComponentId, GroupId> =
@@ -142,7 +142,8 @@ fn shown_component(it: &ComponentView, group_id: String) -> ComponentOverview {
     }
 }
 
-/// A day as it was at `at`. What is not known is the rest, so that the seconds are together the day.
+/// Encodes a day as of `at`. The remaining seconds of the day are unknown, so that the sum is
+/// complete.
 fn day(it: &Day, at: Timestamp) -> ComponentDay {
     let whole = (at.since(it.begins).as_millis() as u64).min(DAY_MILLIS) / 1_000;
     let known = [it.up_ms, it.degraded_ms, it.down_ms, it.maintenance_ms].map(|ms| ms / 1_000);

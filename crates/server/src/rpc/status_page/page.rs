@@ -1,4 +1,4 @@
-//! Status pages: their five methods, and what visitors see set apart from the arguments.
+//! Status pages: their methods, and the encoding of what visitors see.
 
 use contract::monitor::{instant, mask};
 use contract::rpc::{self, Error, RequestContext};
@@ -24,9 +24,9 @@ use crate::rpc::call::{
 };
 use crate::rpc::list::total;
 
-/// The field of a request that holds a page.
+/// Field of requests that contains a page.
 const RESOURCE: &str = "status_page";
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 pub(super) const NOUN: &str = "status page";
 
 pub(super) async fn create(
@@ -153,7 +153,7 @@ pub(super) async fn set_indexing(
 ) -> Result<SetStatusPageIndexingResponse, Error> {
     let caller = caller(context);
     let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    // Left out it would be a "no" that nobody said.
+    // Require the field: its default would mean `false`.
     let allow = given("allow_indexing", request.allow_indexing)?;
     let page = app.store.pages().set_indexing(caller.workspace, id, allow, change).await;
     let page = page.map_err(refusal)?;
@@ -175,8 +175,8 @@ async fn set_published(
     page.map_err(refusal)
 }
 
-/// Refuses a custom domain that does not lead here (spec §2.5). One that stays as it is is not looked up
-/// again: a page can be changed also while DNS is away.
+/// Rejects a custom domain whose DNS does not point to this server (spec §2.5). An unchanged domain
+/// is not looked up again, so that pages can be edited during DNS outages.
 async fn accept_domain(
     app: &App,
     caller: Caller,
@@ -205,7 +205,7 @@ fn shown_domain(status: DomainStatus) -> CustomDomainStatus {
     }
 }
 
-/// One try; `None` where somebody else's edit came in between.
+/// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
     app: &App,
     caller: Caller,

@@ -1,5 +1,5 @@
-//! Subscribers of status pages, as the owners of a page add, read and end them. What visitors do stands
-//! in `status_page::subscribe`.
+//! Subscribers of status pages: owners of a page create, read and delete them. Actions of visitors
+//! are in `status_page::subscribe`.
 
 use contract::monitor::Secrets;
 use contract::rpc::{self, Error, RequestContext};
@@ -18,9 +18,9 @@ use crate::app::{App, refusal};
 use crate::rpc::call::{caller, change, given, id, idempotency, refused, secrets, wrong};
 use crate::rpc::list::total;
 
-/// The field of a request that holds a subscriber.
+/// Field of requests that contains a subscriber.
 const RESOURCE: &str = "subscriber";
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 const NOUN: &str = "subscriber";
 
 pub(super) async fn list(
@@ -69,7 +69,7 @@ pub(super) async fn add(
     let receiving = app.store.subscribers().receiving(subscriber.id).await.map_err(refusal)?;
     let shown = match &receiving {
         Some(receiving) => shown(receiving, secrets(caller)),
-        // It was ended meanwhile.
+        // The subscription ended in between.
         None => shown_subscriber(&subscriber, None, secrets(caller)),
     };
     Ok(AddSubscriberResponse { subscriber: shown.into() })
@@ -90,10 +90,10 @@ fn shown(receiving: &Receiving, secrets: Secrets) -> Subscriber {
     shown_subscriber(&receiving.subscriber, receiving.not_told, secrets)
 }
 
-/// How a word is read.
+/// Parser of an enum value.
 type Parse<W> = fn(&str) -> Result<W, UnknownWord>;
 
-/// A word that the list is filtered by; none is all.
+/// Parses an enum value of a filter. An empty value matches everything.
 fn word<W>(
     field: &str,
     given: Option<String>,
@@ -106,7 +106,8 @@ fn word<W>(
     })
 }
 
-/// Refuses a URL that names an address which nothing is sent to (design §6), as of channels.
+/// Rejects a URL with a literal address that this server may not send to (design §6), as for
+/// channels.
 fn refuse_closed(app: &App, url: &str) -> Result<(), Error> {
     let Some(address) = rules::notification::literal_address(url) else { return Ok(()) };
     app.egress.permit(address).map_err(|why| {

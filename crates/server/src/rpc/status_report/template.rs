@@ -19,9 +19,9 @@ use crate::rpc::call::{
 };
 use crate::rpc::list::{Asked, total};
 
-/// The field of requests that holds a template.
+/// Field of requests that contains a template.
 const RESOURCE: &str = "template";
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 const NOUN: &str = "template";
 
 pub(super) async fn create(
@@ -82,7 +82,7 @@ pub(super) async fn delete(
     Ok(DeleteReportTemplateResponse::default())
 }
 
-/// One try; `None` where somebody else's edit came in between.
+/// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
     app: &App,
     caller: Caller,

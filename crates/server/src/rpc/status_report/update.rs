@@ -1,4 +1,4 @@
-//! Updates of a report: adding, editing and deleting them.
+//! Updates of a report: adds, edits and deletes them.
 
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext};
@@ -12,7 +12,7 @@ use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
 
-/// What a caller is told is missing.
+/// Noun of this resource in error messages.
 const NOUN: &str = "update of a report";
 
 pub(super) async fn add(
@@ -61,7 +61,7 @@ pub(super) async fn delete(
     app.store.reports().delete_update(caller.workspace, id, change).await.map_err(refusal)
 }
 
-/// One try; `None` where somebody else's edit came in between.
+/// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_edit(
     app: &App,
     caller: Caller,
@@ -92,7 +92,7 @@ async fn try_edit(
     }
 }
 
-/// The arguments of an update as they are stored.
+/// Converts the arguments of an update to the stored form.
 fn settings(update: &ReportUpdate) -> UpdateSettings {
     UpdateSettings {
         status: update.status,
