@@ -26,6 +26,7 @@ pub(crate) enum Unusable {
     #[error("the certificate of `{domain}` cannot be used: {why}")]
     Certificate {
         domain: String,
+        /// The defect, for people.
         why: String,
     },
 }
