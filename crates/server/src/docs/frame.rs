@@ -83,7 +83,7 @@ impl Frame {
 }
 
 impl Entry {
-    /// Returns the entry of a document in links to the previous and the next page.
+    /// Returns the entry of a document with its name and summary.
     pub(super) fn of(document: &Document) -> Self {
         Self {
             name: document.name(),
