@@ -1,6 +1,7 @@
-//! Settings: the one table of what an operator may set, which the command line, the printing of
-//! `aloft config` and the documents read. Where values come from is decided in `layers`, what they
-//! mean in `settings`; reading the environment belongs to `boot`.
+//! Settings: the table of all settings, for the command line, `aloft config` and the documents.
+//!
+//! `layers` decides the source of a value and `settings` its meaning; reading the environment belongs
+//! to `boot`.
 
 mod domains;
 #[cfg(any(test, aloft_fuzz))]
@@ -17,22 +18,22 @@ pub use servers::{MailAccount, MailServer, MailTls};
 pub use settings::{LogFormat, Settings};
 pub use store::Database;
 
-/// One setting. Its flag, its variable and its key in the file follow from its name.
+/// A setting. Its flag, its environment variable and its key in the file derive from its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Its key in the file, such as `allow_private_networks`.
+    /// Key in the file, such as `allow_private_networks`.
     pub name: &'static str,
-    /// What holds where nobody set it; empty means that it is off.
+    /// Default value; empty means off.
     pub default: &'static str,
-    /// How a value looks, as the command line shows it, such as `ADDR`; `None` for a switch.
+    /// Placeholder for a value on the command line, such as `ADDR`; `None` for a switch.
     pub shape: Option<&'static str>,
-    /// What it does, for `--help` and the documents.
+    /// Description for `--help` and the documents.
     pub description: &'static str,
-    /// Whether its value is never shown, and is taken from the environment only.
+    /// Whether the value is never shown and comes only from the environment.
     pub secret: bool,
 }
 
-/// All settings, in the order in which they are shown.
+/// All settings, in display order.
 pub static SETTINGS: &[Setting] = &[
     Setting::new("listen", "127.0.0.1:8080", "ADDR", "Address that the server listens on."),
     Setting::new(
@@ -238,45 +239,41 @@ pub static SETTINGS: &[Setting] = &[
     ),
 ];
 
-/// Why settings cannot be used.
+/// An error in the settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A setting that there is not.
+    /// Unknown setting.
     #[error("unknown setting `{given}` ({origin}); {expected}")]
     Unknown {
-        /// What was given.
+        /// Name as given.
         given: String,
-        /// Where.
         origin: Origin,
-        /// What was meant, or else the settings there are.
+        /// Suggested name, or all names.
         expected: String,
     },
-    /// A value that its setting cannot have. Never holds the value of a secret.
+    /// Invalid value. Never contains the value of a secret.
     #[error("`{name}` {why} ({origin})")]
     Invalid {
-        /// Which setting.
         name: &'static str,
-        /// What is wrong and what is allowed, as the end of a sentence.
+        /// Defect and allowed values, as the end of a sentence.
         why: String,
-        /// Where the value came from.
+        /// Source of the value.
         origin: Origin,
     },
-    /// A file that is no TOML.
+    /// File that is not TOML.
     #[error("the configuration file `{path}` is not valid TOML{place}: {why}")]
     Syntax {
-        /// Which file.
         path: String,
-        /// Where in the file: ` at line 3, column 7`; empty where that is not known.
+        /// Position in the file, such as ` at line 3, column 7`; empty if unknown.
         place: String,
-        /// What the parser said.
+        /// Message of the parser.
         why: String,
     },
-    /// A file that was asked for and cannot be read.
+    /// Requested file that cannot be read.
     #[error("the configuration file `{path}` cannot be read: {why}")]
     Unreadable {
-        /// Which file.
         path: String,
-        /// What the system said.
+        /// Message of the operating system.
         why: String,
     },
 }
@@ -299,17 +296,18 @@ impl Setting {
         Self { name, default: "", shape: Some(shape), description, secret: true }
     }
 
-    /// The setting with this name.
+    /// Returns the setting with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
-    /// Its variable in the environment, such as `ALOFT_LISTEN`.
+    /// Returns the environment variable, such as `ALOFT_LISTEN`.
     pub fn variable(&self) -> String {
         setting::variable(self.name)
     }
 
-    /// Its flag, such as `--listen`; a secret has none, because command lines are seen by others.
+    /// Returns the flag, such as `--listen`. A secret has none, because other users can see command
+    /// lines.
     pub fn flag(&self) -> Option<String> {
         (!self.secret).then(|| format!("--{}", self.name.replace('_', "-")))
     }

@@ -1,6 +1,7 @@
-//! control: what an operator does to workspaces, keys and the database from the command line. With
-//! a server running it is asked through a socket in its data folder, so that what it remembers of
-//! keys is true at once; without one the same operations are done on the store directly.
+//! control: operations on workspaces, keys and the database from the command line.
+//!
+//! A running server executes them through a socket in its data folder, so that its cached keys are
+//! current at once. Without a server they run directly on the store.
 
 mod connect;
 mod database;
@@ -24,13 +25,13 @@ use std::io;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
-/// The socket's name in the data folder.
+/// File name of the socket in the data folder.
 const SOCKET_FILE: &str = "control.sock";
-/// The longest path that a socket can have (`sun_path` in unix(7)), without the zero at its end.
+/// Maximum length of a socket's path (`sun_path` in unix(7)), without the final zero.
 const SOCKET_PATH_MAX: usize = 107;
 
-/// A path at which a socket is bound or reached. The system takes short ones only; a longer one goes
-/// through the open folder.
+/// A path to bind a socket or to connect to it. A path that is too long is replaced by one through the
+/// open folder in `/proc/self/fd`.
 struct SocketPath {
     path: PathBuf,
     _folder: Option<File>,

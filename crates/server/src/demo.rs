@@ -1,6 +1,7 @@
-//! demo: what `aloft serve --demo` begins with, so that a newcomer sees statuses change within a
-//! minute: a workspace, a key that is printed once, monitors of targets served on loopback, and a status
-//! page that shows them, with what people would say on it.
+//! demo: the data of `aloft serve --demo`, so that a new user sees statuses change within a minute.
+//!
+//! It creates a workspace, a key that is printed once, monitors of targets on loopback, and a status
+//! page with reports.
 
 mod page;
 mod past;
@@ -26,37 +27,36 @@ use crate::pipeline::PipelineError;
 
 /// Slug of the demo's workspace.
 const WORKSPACE: &str = "demo";
-/// Names of the monitors: reports on the page and the seeded past name them too.
+/// Names of the monitors, which the reports and the seeded history also use.
 const SLOW_PAGE: &str = "Slow page";
 const FAILING_PAGE: &str = "Failing page";
 const HEALTHY_PAGE: &str = "Healthy page";
 const FLAPPING_PAGE: &str = "Flapping page";
 const TCP_PORT: &str = "TCP port";
 const DNS_RECORDS: &str = "DNS records";
-/// The slow page is above this, in milliseconds.
+/// Threshold of the slow page, in milliseconds.
 const SLOW_ABOVE_MS: i32 = 500;
-/// The monitors of a demo; there are fewer.
+/// Page that fits all monitors of the demo.
 const PAGE: Page = Page { limit: 100, offset: 0, after: None };
 
-/// Why there is no demo.
+/// A failure to create the demo.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// The targets have no port.
+    /// No port is available for the targets.
     #[error("the demo's targets cannot listen on loopback: {0}")]
     Listen(#[from] std::io::Error),
-    /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The stages did not take up a monitor.
+    /// The pipeline rejected a monitor.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
 }
 
-/// The zone whose names only the demo's name server knows.
+/// Zone that only the demo's name server knows.
 pub(crate) const ZONE: &str = zone::ZONE;
 
-/// Stores what is not there yet and hands it to the running stages, so that new monitors are checked
-/// at once. Answers the new key; `None` where the folder had its demo already, whose key was shown.
+/// Creates missing data and adds new monitors to the running pipeline, which checks them at once.
+/// Returns the new key, or `None` if the demo already existed.
 pub(crate) async fn fill(
     app: &App,
     targets: &Targets,
@@ -84,11 +84,11 @@ pub(crate) async fn fill(
         shown.push(monitor);
     }
     page::publish(app, workspace.id, &shown, change).await?;
-    // The key is made last: a demo without one was not finished.
+    // The key comes last: without one, the next start completes the demo.
     Ok(Some(new_key(ctx, store, &workspace, change).await?))
 }
 
-/// The demo's workspace, which is made where there is none.
+/// Returns the demo's workspace, and creates it if necessary.
 async fn workspace(app: &App, change: Change) -> Result<Workspace, StoreError> {
     match app.store.workspaces().by_slug(WORKSPACE).await {
         Err(StoreError::NotFound { .. }) => {}
@@ -127,7 +127,7 @@ async fn new_key(
     Ok(text)
 }
 
-/// Where the targets got other ports this time, the demo's monitors follow them.
+/// Updates the demo's monitors if the targets have other ports than before.
 async fn repoint(
     app: &App,
     stored: &[MonitorWithStatus],

@@ -1,6 +1,7 @@
-//! The documentation as people read it: the Markdown below `docs/`, which lies in the program, as pages at
-//! `/docs`, with a search that needs nobody else. What is written there is not decided here; nor does it
-//! say anything at the domain of a status page, where everything is that page's.
+//! Serves the documentation: the embedded Markdown of `docs/` as pages at `/docs`, with a search of its
+//! own.
+//!
+//! The content belongs to `docs/`. The domain of a status page serves only that page.
 
 mod blocks;
 mod colour;
@@ -31,21 +32,21 @@ use self::respond::{answer, busy, is_browser, moved, prefers};
 use self::shelf::{Busy, Docs, HTML, Leaf, Thing};
 use crate::said::{Encoding, Said};
 
-/// Where all of it is.
+/// Path of the documentation.
 const BASE: &str = "/docs";
-/// The product as people call it.
+/// Name of the product.
 const NAME: &str = "Aloft";
-/// What it is.
+/// One-sentence description of the product.
 const SENTENCE: &str =
     "Uptime monitoring from many regions, with alerts that arrive and status pages that stay up.";
-/// How programs are answered that want Markdown, and the script.
+/// Content types of Markdown and of the script.
 const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
 
 type Shared = Arc<Docs>;
 
-/// The routes of the documentation, and of the server's root, which leads to it. `origin` is where the
-/// server is reached from outside, without a slash at the end, where that is known.
+/// Returns the routes of the documentation and of the server's root, which links to it. `origin` is the
+/// public URL of the server without a slash at the end, if known.
 pub(crate) fn routes(origin: Option<&str>) -> Router {
     Router::new()
         .route("/", get(front))
@@ -56,7 +57,7 @@ pub(crate) fn routes(origin: Option<&str>) -> Router {
         .route("/docs/docs.js", thing(Thing::Script))
         .route("/docs/icon.svg", thing(Thing::Icon))
         .route("/docs/reference/openapi.json", thing(Thing::OpenApi))
-        // Where programs look for it.
+        // The usual address of the OpenAPI description.
         .route("/openapi.json", thing(Thing::OpenApi))
         .route("/v1/openapi.json", thing(Thing::OpenApi))
         .route("/docs/{*path}", get(page))
@@ -74,12 +75,12 @@ async fn show(docs: &Docs, thing: Thing, headers: &HeaderMap) -> Response {
     respond(leaf, StatusCode::OK, headers)
 }
 
-/// What was made, or that too many wait for their turn.
+/// Returns the resource, or 503 if the queue is full.
 fn respond(leaf: Result<Leaf, Busy>, status: StatusCode, headers: &HeaderMap) -> Response {
     leaf.map_or_else(|Busy| busy(), |leaf| answer(leaf, status, headers))
 }
 
-/// What this server is, to whom came without a path.
+/// Serves the root of the server.
 async fn front(State(docs): State<Shared>, headers: HeaderMap) -> Response {
     let thing = if is_browser(&headers) { Thing::Front } else { Thing::FrontText };
     show(&docs, thing, &headers).await
@@ -90,13 +91,13 @@ async fn home(State(docs): State<Shared>, headers: HeaderMap) -> Response {
     show(&docs, thing, &headers).await
 }
 
-/// A document, as a page or as it was written, or a file beside it.
+/// Serves a document as a page or as Markdown, or another file.
 async fn page(
     State(docs): State<Shared>,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Response {
-    // What is no text is the name of nothing.
+    // A path that is not UTF-8 matches no document.
     let path = path.map_or_else(|_| String::new(), |Path(path)| path);
     let address = format!("{BASE}/{path}");
     let bare = address.trim_end_matches('/');
@@ -123,8 +124,8 @@ async fn page(
     respond(docs.make(missing).await, StatusCode::NOT_FOUND, &headers)
 }
 
-/// Where a page is that somebody asked for by another of its names: that of its file, without its ending, or
-/// that of its folder, with one.
+/// Returns the address of a page that was requested by its file name without extension, or by its
+/// folder with a slash.
 fn near(address: &str) -> Option<String> {
     let document =
         list::documents().find(|it| format!("{BASE}/{}", it.path) == format!("{address}.md"));
@@ -133,7 +134,7 @@ fn near(address: &str) -> Option<String> {
     document.map(Document::address).or_else(|| index.map(Document::markdown_address))
 }
 
-/// What is found, as a page or for the script.
+/// Serves the search results as a page, or as JSON for the script.
 async fn search(State(docs): State<Shared>, query: RawQuery, headers: HeaderMap) -> Response {
     let query = query.0.unwrap_or_default();
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());

@@ -1,6 +1,7 @@
-//! Custom domains of status pages: whether one leads here before it is accepted, whose page a request
-//! is for by the name it was sent to, and the certificates of these names. What is on a page belongs to
-//! `status_page`, listening and handshakes to `boot`.
+//! Custom domains of status pages: checks DNS before it accepts a domain, finds the page of a request
+//! by its host name, and manages certificates.
+//!
+//! The content of pages belongs to `status_page`, listeners and handshakes belong to `boot`.
 
 mod acme;
 mod by_host;
@@ -28,10 +29,10 @@ use self::table::Table;
 pub(crate) use self::table::follow;
 use crate::config::DomainSettings;
 
-/// Why a server without names of its own accepts no domain.
+/// Error if the server does not know its own names and therefore accepts no domain.
 const NOT_OFFERED: &str = "needs a server that knows its own names: ask its operator to set `public_url` or `pages_hosts`";
 
-/// What is known of custom domains.
+/// Custom domains and the settings that they need.
 #[derive(Debug)]
 pub(crate) struct Domains {
     settings: DomainSettings,
@@ -42,7 +43,7 @@ pub(crate) struct Domains {
 }
 
 impl Domains {
-    /// Nothing is known of any domain yet.
+    /// Creates an empty set of domains.
     pub(crate) fn new(
         settings: DomainSettings,
         names: probe::Names,
@@ -52,8 +53,8 @@ impl Domains {
         Self { settings, wanted, names, table: watch::Sender::default(), certificates }
     }
 
-    /// Refuses a domain that does not point to this server, is a name of this server itself, or has no
-    /// record that names the page that claims it. `written` is what the user wrote.
+    /// Accepts a domain that points to this server and has a TXT record that names the claiming page.
+    /// Names of this server are rejected. `written` is the user's spelling.
     pub(crate) async fn accept(
         &self,
         domain: &DomainName,
@@ -71,20 +72,20 @@ impl Domains {
         ownership::verify(&self.names, domain, claim).await.map_err(refused)
     }
 
-    /// Whether custom domains work. A server that does not know its own names cannot tell them from the
-    /// domain of a page, which would then answer in its place.
+    /// Returns whether custom domains work. A server that does not know its own names could not tell
+    /// them from a page's domain, and the page would replace the server.
     fn are_offered(&self) -> bool {
         !self.settings.hosts.is_empty()
     }
 
-    /// Whether this service is reached by the name itself: a page that had it would stand before all that
-    /// the service answers there. Names without a dot are those of machines, `localhost` among them.
+    /// Returns whether this name reaches the service itself. A page with this domain would hide the
+    /// service. Names without a dot, such as `localhost`, are names of machines.
     fn is_own(&self, domain: &DomainName) -> bool {
         let name = domain.as_str();
         self.settings.own.as_ref() == Some(domain) || self.wanted.names(name) || !name.contains('.')
     }
 
-    /// The table as it is now.
+    /// Returns the current table.
     fn table(&self) -> Arc<Table> {
         Arc::clone(&self.table.borrow())
     }

@@ -1,5 +1,5 @@
-//! The settings of custom domains, TLS and ACME: where domains must lead, which addresses answer, and
-//! whom certificates come from. A part that is missing is found at the start.
+//! Settings of custom domains, TLS and ACME: targets of domains, listeners and the certificate
+//! authority. Parsing fails if a required setting is missing.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,65 +10,63 @@ use super::servers::{optional, wanted};
 use super::settings::{address, items, read};
 use super::{ConfigError, Values};
 
-/// What custom domains, TLS and ACME are set to.
+/// The settings of custom domains, TLS and ACME.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainSettings {
-    /// Where custom domains must lead; empty accepts none.
+    /// Targets of custom domains; empty accepts none.
     pub hosts: Vec<PageHost>,
-    /// Whether `hosts` were named for pages, and not taken from the address of the server.
+    /// Whether `pages_hosts` sets `hosts`, instead of `public_url`.
     pub are_hosts_named: bool,
-    /// The name in `public_url`, which is no custom domain of anybody; where that is an address there
-    /// is none.
+    /// Name in `public_url`, which cannot be a custom domain; `None` for an IP address.
     pub own: Option<DomainName>,
-    /// TLS and certificates; `None` answers in the clear only.
+    /// TLS and certificates; `None` serves only HTTP.
     pub tls: Option<TlsSettings>,
 }
 
-/// Where a custom domain may lead.
+/// A target of custom domains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageHost {
-    /// To a name, as an alias, or to its addresses.
+    /// Name: domains may be aliases of it or have its addresses.
     Name(DomainName),
-    /// To an address.
+    /// IP address.
     Address(IpAddr),
 }
 
-/// How this server answers in TLS.
+/// The settings of TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsSettings {
-    /// Where it answers so; port 0 takes any.
+    /// Address for HTTPS; port 0 picks a free port.
     pub listen: SocketAddr,
-    /// Where it answers challenges in the clear and sends everybody else to TLS.
+    /// Address for HTTP, which answers challenges and redirects other requests to HTTPS.
     pub redirect: Option<SocketAddr>,
-    /// Whether its own name gets a certificate: `public_url` begins with https.
+    /// Whether this server's own name gets a certificate, because `public_url` begins with https.
     pub covers_own: bool,
-    /// Whom certificates come from.
     pub acme: AcmeSettings,
 }
 
-/// Whom certificates come from. That there are any says that the terms were agreed to.
+/// The settings of the ACME server. They exist only if the operator agreed to its terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AcmeSettings {
-    /// The directory of the ACME server.
+    /// URL of the server's directory.
     pub directory: String,
-    /// Whom it writes to when a certificate is in danger.
+    /// Address for warnings about certificates.
     pub email: Option<String>,
-    /// How it is shown that a domain is ours.
+    /// Challenges that may prove control of a domain.
     pub challenge: ChallengeChoice,
 }
 
-/// How it is shown that a domain is ours.
+/// The challenges that may prove control of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChallengeChoice {
-    /// Over TLS, and where that fails over HTTP.
+    /// TLS first, then HTTP.
     Any,
-    /// By a file over HTTP, on port 80 (RFC 8555 §8.3).
+    /// File over HTTP on port 80 (RFC 8555 §8.3).
     Http,
-    /// In a handshake of TLS, on port 443 (RFC 8737).
+    /// TLS handshake on port 443 (RFC 8737).
     TlsAlpn,
 }
 
-/// The settings that these values describe; `public_url` as it was read.
+/// Parses the settings of domains; `public_url` is already parsed.
 pub(super) fn domains(
     values: &Values,
     public_url: Option<&str>,
@@ -134,7 +132,7 @@ fn acme(values: &Values) -> Result<AcmeSettings, ConfigError> {
     Ok(AcmeSettings { directory, email, challenge })
 }
 
-/// A name or an address; IPv6 also in brackets, as in a URL.
+/// Parses a name or an IP address. IPv6 may be in brackets, as in a URL.
 fn page_host(text: &str) -> Option<PageHost> {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
     match bare.parse() {

@@ -1,20 +1,20 @@
-//! What must hold of every configuration: the entry of the fuzz target `configuration`, and of the
+//! Invariants of every configuration: the entry point of the fuzz target `configuration` and of the
 //! test that replays its corpus.
 
 use std::path::PathBuf;
 
 use super::{Layers, Origin, SETTINGS, Settings, Value, Values};
 
-/// A line that ends the file; lines `name=value` of the environment follow.
+/// Separator between the file and lines `name=value` of the environment.
 const ENVIRONMENT: &str = "\n---\n";
-/// A key that is never to be shown: 32 bytes in base64.
+/// Master key that output must not contain: 32 bytes in base64.
 const KEY: &str = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0ISE=";
 
-/// Reads a file and an environment, and what they come to.
+/// Resolves a file and an environment.
 ///
 /// # Panics
-/// Where a weaker place beats a stronger one, where the values written into a file mean something
-/// else than before, or where the master key is shown.
+/// Panics if a weaker source overrides a stronger one, or if the output contains the master key. Also
+/// panics if the values change when written to a file and read again.
 pub fn configuration(input: &[u8]) {
     let input = String::from_utf8_lossy(input);
     let (file, environment) = input.split_once(ENVIRONMENT).unwrap_or((&input, ""));
@@ -58,7 +58,8 @@ fn the_values_as_a_file_mean_the_same(values: &Values) {
     }
 }
 
-/// A basic string of TOML, which is one of JSON but for the one control character that JSON allows.
+/// Returns a basic string of TOML: a JSON string, with the one control character escaped that only JSON
+/// allows.
 fn quoted(text: &str) -> String {
     let json = serde_json::to_string(text).expect("a text is JSON");
     json.replace('\u{7f}', "\\u007f")

@@ -1,5 +1,5 @@
-//! Where the value of a setting comes from: flags are stronger than the environment, that is
-//! stronger than the file, and what nobody set has its default. Pure: whoever calls has read them.
+//! Resolves the source of each setting: flags override the environment, which overrides the file, which
+//! overrides the defaults. Pure: the caller reads the sources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,38 +9,31 @@ use rules::nearest;
 
 use super::{ConfigError, SETTINGS, Setting};
 
-/// What was given, by place. Keys are names of settings.
+/// The given values, by source. Keys are names of settings.
 #[derive(Debug, Default)]
 pub struct Layers {
-    /// From the command line.
     pub flags: BTreeMap<String, String>,
-    /// From variables of the environment, `ALOFT_` taken off and in lower case.
+    /// Environment variables, in lower case and without `ALOFT_`.
     pub environment: BTreeMap<String, String>,
-    /// From the file: its path and its text.
+    /// Path and text of the file.
     pub file: Option<(PathBuf, String)>,
 }
 
-/// Where a value came from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A flag of the command line.
     Flag,
-    /// A variable of the environment.
     Environment,
-    /// The configuration file.
     File(PathBuf),
-    /// Nobody set it.
     Default,
 }
 
-/// The value that holds for a setting.
+/// The effective value of a setting.
 #[derive(Clone)]
 pub struct Value {
-    /// Which setting.
     pub setting: &'static Setting,
-    /// The value as text; a secret's is not shown by `Debug` or [`Value::shown`].
+    /// Value as text. `Debug` and [`Value::shown`] hide secrets.
     pub text: String,
-    /// Where it came from.
     pub origin: Origin,
 }
 
@@ -49,7 +42,7 @@ pub struct Value {
 pub struct Values(pub Vec<Value>);
 
 impl Layers {
-    /// The values that hold. A key that no setting has is refused by name, wherever it stands.
+    /// Returns the effective values. Rejects unknown names in every source.
     pub fn resolve(&self) -> Result<Values, ConfigError> {
         let from_file = self.read_file()?;
         refuse_unknown(&self.flags, &Origin::Flag)?;
@@ -99,7 +92,7 @@ impl Layers {
 }
 
 impl Values {
-    /// The value of the setting with this name, which must be one of the table.
+    /// Returns the value of the setting with this name, which must be in the table.
     pub fn get(&self, name: &str) -> &Value {
         self.0
             .iter()
@@ -109,7 +102,7 @@ impl Values {
 }
 
 impl Value {
-    /// The value for people: `…` for a secret that is set, and for an address with a password.
+    /// Returns the value for display: `…` for a secret that is set and for a URL with a password.
     pub fn shown(&self) -> &str {
         let is_secret = self.setting.secret && !self.text.is_empty();
         if is_secret || has_password(&self.text) { "…" } else { &self.text }
@@ -133,7 +126,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Whether a value is an address with a password: `scheme://user:password@host` or `?password=`.
+/// Returns whether a value is a URL with a password: `scheme://user:password@host` or `?password=`.
 fn has_password(text: &str) -> bool {
     let Some((_, address)) = text.split_once("://") else { return false };
     let authority = address.split(['/', '?']).next().unwrap_or_default();
@@ -153,7 +146,7 @@ fn refuse_unknown(given: &BTreeMap<String, String>, origin: &Origin) -> Result<(
     Err(ConfigError::Unknown { given: unknown.clone(), origin: origin.clone(), expected })
 }
 
-/// Where a byte of a text is, for people: lines and columns count from 1.
+/// Describes the position of a byte in a text by line and column, which count from 1.
 fn place(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -161,7 +154,7 @@ fn place(text: &str, at: usize) -> String {
     format!(" at line {line}, column {column}")
 }
 
-/// A value of the file as the environment would write it; lists are joined by commas.
+/// Returns a value of the file in the form of the environment, with lists joined by commas.
 fn as_text(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),
@@ -189,7 +182,7 @@ mod tests {
 
     #[test]
     fn flags_beat_the_environment_that_beats_the_file_that_beats_the_default() {
-        // issue 3: in that order of strength
+        // issue 3: flags before environment before file
         let mut layers = Layers {
             flags: given(&[("listen", "127.0.0.1:1")]),
             environment: given(&[("listen", "127.0.0.1:2"), ("data", "/environment")]),

@@ -1,5 +1,5 @@
-//! The settings that channels take of the server and not of their users: accounts that messages are
-//! sent through, and addresses of vendors. A part that is missing is found at the start.
+//! Settings of the server that channels need: accounts for sending and URLs of vendors. Parsing fails
+//! if a required setting is missing.
 
 use domain::notify::{
     BotAccount, Servers, TelephoneAccount, TemplateParameter, WhatsappTemplate, setting,
@@ -13,48 +13,45 @@ use url::Url;
 use super::settings::read;
 use super::{ConfigError, Value, Values};
 
-/// Ports of mail servers that name none: submission with STARTTLS, submission inside TLS, and
-/// between servers (RFC 8314, RFC 5321).
+/// Default ports of mail servers: submission with STARTTLS, submission inside TLS, and between servers
+/// (RFC 8314, RFC 5321).
 const SUBMISSION: u16 = 587;
 const SUBMISSIONS: u16 = 465;
 const RELAY: u16 = 25;
 
-/// What emails are sent through.
+/// The mail server that sends emails.
 #[derive(Clone, Debug)]
 pub struct MailServer {
-    /// Its name or address; also whom its certificate must be for.
+    /// Name or address, which its certificate must match.
     pub host: String,
-    /// Its port.
     pub port: u16,
-    /// How the connection is kept secret.
+    /// Encryption of the connection.
     pub tls: MailTls,
-    /// Who sends, where the server wants to know.
+    /// Account, if the server requires one.
     pub account: Option<MailAccount>,
-    /// Whom emails come from.
+    /// Sender of emails.
     pub from: Mailbox,
 }
 
 /// An account on a mail server.
 #[derive(Clone, Debug)]
 pub struct MailAccount {
-    /// Its name.
     pub user: String,
-    /// Its password.
     pub password: Secret<String>,
 }
 
-/// How a connection to a mail server is kept secret.
+/// The encryption of a connection to a mail server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailTls {
-    /// By STARTTLS, without which nothing is sent.
+    /// STARTTLS, which is required.
     Starttls,
-    /// From the first byte on.
+    /// TLS from the first byte.
     Implicit,
-    /// Not at all: for a relay of the operator's own.
+    /// None: for a relay of the operator.
     Off,
 }
 
-/// The mail server; `None` where there is none.
+/// Parses the mail server; `None` if it is not set.
 pub(super) fn mail(values: &Values) -> Result<Option<MailServer>, ConfigError> {
     let (url, from) = (values.get(setting::SMTP), values.get("smtp_from"));
     let from = optional(from, "must be a mailbox such as Aloft <aloft@example.com>", |text| {
@@ -76,7 +73,7 @@ pub(super) fn mail(values: &Values) -> Result<Option<MailServer>, ConfigError> {
     }
 }
 
-/// The server's side of all kinds of channels.
+/// Parses the settings of all kinds of channels.
 pub(super) fn servers(values: &Values) -> Result<Servers, ConfigError> {
     let address = |name| required(values.get(name), base);
     let telegram_url = address("telegram_url")?;
@@ -96,7 +93,7 @@ pub(super) fn servers(values: &Values) -> Result<Servers, ConfigError> {
     })
 }
 
-/// Where people reach this server.
+/// Parses the public URL of this server.
 pub(super) fn public_url(values: &Values) -> Result<Option<String>, ConfigError> {
     optional(values.get("public_url"), BASE_ALLOWED, base)
 }
@@ -137,7 +134,7 @@ fn telephone(values: &Values) -> Result<Option<TelephoneAccount>, ConfigError> {
     Ok(Some(TelephoneAccount { base, account, token, sms_from, whatsapp_from, whatsapp_template }))
 }
 
-/// The template of WhatsApp messages.
+/// Parses the template of WhatsApp messages.
 fn template(values: &Values) -> Result<Option<WhatsappTemplate>, ConfigError> {
     let id = optional(
         values.get(setting::WHATSAPP_TEMPLATE),
@@ -163,7 +160,7 @@ fn template(values: &Values) -> Result<Option<WhatsappTemplate>, ConfigError> {
 
 const BASE_ALLOWED: &str = "must be an http or https URL without credentials, query and fragment";
 
-/// An address that paths are put behind.
+/// Parses a base URL for paths.
 fn base(text: &str) -> Option<String> {
     let url = Url::parse(text).ok()?;
     let is_base = matches!(url.scheme(), "http" | "https")
@@ -174,7 +171,7 @@ fn base(text: &str) -> Option<String> {
     is_base.then(|| url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// A number, a name or an id that telephone messages come from.
+/// Parses the sender of phone messages: a number, a name or an ID.
 fn sender(text: &str) -> Option<String> {
     let is_sender = text.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ')
         || text.strip_prefix('+').is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
@@ -194,7 +191,7 @@ fn mail_address(text: &str) -> Option<MailAddress> {
     let decoded = |text| percent_decode_str(text).decode_utf8().ok().map(String::from);
     let account = match (url.username(), url.password()) {
         ("", None) => None,
-        // A password is never sent in the clear.
+        // Never send a password without encryption.
         (user, Some(password)) if !user.is_empty() && tls != MailTls::Off => {
             Some(MailAccount { user: decoded(user)?, password: Secret::new(decoded(password)?) })
         }
@@ -221,7 +218,7 @@ fn required(value: &Value, parse: fn(&str) -> Option<String>) -> Result<String, 
     read(value, BASE_ALLOWED, parse)
 }
 
-/// `name` is missing, without which `given` does nothing.
+/// Returns the error that `name` is missing, without which `given` has no effect.
 pub(super) fn wanted(values: &Values, name: &'static str, given: &str) -> ConfigError {
     let why = format!("must be set too where `{given}` is");
     ConfigError::Invalid { name, why, origin: values.get(given).origin.clone() }

@@ -1,4 +1,4 @@
-//! What the values of the settings mean: parsed once, at the start, into types.
+//! Parses the values of all settings into types, once at the start.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
@@ -18,41 +18,39 @@ use super::servers::{self, MailServer};
 use super::{ConfigError, Layers, Value, Values};
 use crate::operator::Operator;
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// One JSON object per line.
+    /// JSON, one object per line.
     Json,
 }
 
-/// All settings, valid.
+/// All settings, parsed and valid.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the server answers; port 0 takes any.
+    /// Address of the server; port 0 picks a free port.
     pub listen: SocketAddr,
-    /// The data folder.
     pub data: PathBuf,
-    /// The database that holds everything.
     pub database: Database,
     /// Whether checks may reach private and loopback addresses.
     pub allow_private_networks: bool,
-    /// Regions of a monitor that names none; sorted, without duplicates, never empty.
+    /// Default regions of monitors: sorted, without duplicates, never empty.
     pub default_regions: Vec<Region>,
-    /// For how long results are kept.
+    /// Default retention of results.
     pub retention: Duration,
-    /// Most checks that run at once; `None` leaves it to the machine's limit of open files.
+    /// Maximum number of concurrent checks; `None` derives it from the limit of open files.
     pub max_checks_in_flight: Option<usize>,
-    /// Bytes of memory that the bodies of all checks share.
+    /// Memory for the bodies of all checks, in bytes.
     pub check_body_memory: usize,
-    /// Name servers for checks; empty takes the system's.
+    /// Name servers for checks; empty uses the system's.
     pub nameservers: Vec<SocketAddr>,
-    /// Whom a probe asks that doubts itself; empty asks nobody.
+    /// Targets of connectivity checks for suspect probes; empty disables them.
     pub canaries: Vec<TcpCheck>,
-    /// Addresses that checks come from; empty leaves it to the machine.
+    /// Source addresses of checks; empty leaves the choice to the system.
     pub egress_addresses: Vec<IpAddr>,
-    /// Certificates that checks trust besides the public ones.
+    /// File with CA certificates that checks trust besides the public ones.
     pub extra_ca_file: Option<PathBuf>,
     /// Calls per second for each API key.
     pub calls_per_second: NonZeroU32,
@@ -64,26 +62,25 @@ pub struct Settings {
     pub operator: Option<Operator>,
     /// Limits of workspaces, by plan.
     pub plans: Plans,
-    /// Proxies whose `X-Forwarded-For` is believed.
+    /// Proxies with a trusted `X-Forwarded-For` header.
     pub trusted_proxies: Vec<IpNet>,
-    /// How log lines are written.
     pub log_format: LogFormat,
-    /// What is logged, as a filter of `tracing`.
+    /// Log filter, in the syntax of `tracing`.
     pub log_level: String,
-    /// Where people reach this server, without a slash at the end; `None` sends no links.
+    /// Public URL of this server without a slash at the end; `None` omits links from messages.
     pub public_url: Option<String>,
     /// Custom domains, TLS and certificates.
     pub domains: DomainSettings,
-    /// What emails are sent through; `None` sends none.
+    /// Mail server; `None` sends no emails.
     pub mail: Option<MailServer>,
-    /// The server's side of the other kinds of channels.
+    /// Vendor settings of the other kinds of channels.
     pub servers: Servers,
-    /// Key that secrets are encrypted with; `None` takes the file in the data folder.
+    /// Encryption key of secrets; `None` uses the file in the data folder.
     pub master_key: Option<Secret<[u8; 32]>>,
 }
 
 impl Settings {
-    /// The settings that these values describe, or the first thing that is wrong with them.
+    /// Parses the settings. Returns the first error.
     pub fn parse(values: &Values) -> Result<Self, ConfigError> {
         let number = |name, allowed| read(values.get(name), allowed, |text| text.parse().ok());
         let public_url = servers::public_url(values)?;
@@ -162,7 +159,7 @@ impl Settings {
         u32::try_from(self.retention.as_secs() / 86_400).unwrap_or(u32::MAX)
     }
 
-    /// What holds where nobody set anything.
+    /// Returns the settings with all defaults.
     pub fn defaults() -> Self {
         let values = Layers::default().resolve().expect("no layer has an unknown key");
         Self::parse(&values).expect("the defaults of the table are valid")
@@ -192,7 +189,7 @@ pub(super) fn address(text: &str) -> Option<SocketAddr> {
     text.parse().ok()
 }
 
-/// A network, or a single address.
+/// Parses a network or a single address.
 fn network(text: &str) -> Option<IpNet> {
     text.parse().ok().or_else(|| Some(IpNet::from(text.parse::<IpAddr>().ok()?)))
 }
@@ -201,7 +198,7 @@ fn path(text: &str) -> Option<PathBuf> {
     (!text.is_empty()).then(|| PathBuf::from(text))
 }
 
-/// Where it is refused it is not shown, because it may hold a password.
+/// Parses the database URL. The error omits the value, which may contain a password.
 fn database(value: &Value) -> Result<Database, ConfigError> {
     let address = value.text.trim();
     if address.is_empty() {
@@ -293,7 +290,7 @@ mod tests {
         assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
         assert!(!settings.allow_private_networks);
         assert_eq!(settings.default_regions, [Region::FlyAms]);
-        // The table of settings is text; the numbers are those of `rules`.
+        // The table of settings repeats the numbers of `rules` as text.
         assert_eq!(settings.calls_per_second.get(), limits::CALLS_PER_SECOND_DEFAULT);
         assert_eq!(settings.calls_burst.get(), limits::CALLS_BURST_DEFAULT);
         let kept = settings.retention.as_secs() / 86_400;

@@ -1,5 +1,5 @@
-//! The way to the operations: the running server's socket, or the store itself where no server
-//! runs. Whoever calls need not know which.
+//! Connects commands to the operations: through the socket of a running server, or else directly to the
+//! store. Callers do not see the difference.
 
 use std::error::Error;
 use std::io;
@@ -22,14 +22,14 @@ use super::{
 };
 use crate::context::Context;
 
-/// Longest answer of the server that is read: some ten thousand keys.
+/// Maximum length of a response: some ten thousand keys.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// How often a server is looked for that holds the folder and does not answer yet.
+/// Number of retries if a server has locked the folder but does not answer yet.
 const TRIES: u32 = 40;
-/// Time between two of them.
+/// Pause between retries.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What an operator may do, wherever it is done.
+/// The operations on a data folder.
 #[derive(Debug)]
 pub struct Admin(Way);
 
@@ -39,8 +39,8 @@ enum Way {
     Store(Box<Desk>),
 }
 
-/// Opens the way to the operations of the data folder: by its server, or else by its store, which
-/// must exist and is held until [`Admin::close`].
+/// Connects to the data folder: to its server, or else to its store. The store must exist and is locked
+/// until [`Admin::close`].
 pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, ControlError> {
     let folder = settings.folder.as_path();
     let mut tries = 0;
@@ -52,7 +52,7 @@ pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, Control
             Ok(store) => {
                 return Ok(Admin(Way::Store(Box::new(Desk::new(ctx.clone(), store, None)))));
             }
-            // A server that is starting holds the folder before it answers.
+            // A starting server locks the folder before it answers.
             Err(StoreError::Locked { .. }) if tries < TRIES => tries += 1,
             Err(error) => return Err(error.into()),
         }
@@ -61,7 +61,7 @@ pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, Control
 }
 
 impl Admin {
-    /// Whether a running server does the operations.
+    /// Returns whether a running server executes the operations.
     pub const fn is_remote(&self) -> bool {
         matches!(self.0, Way::Server(_))
     }
@@ -78,7 +78,7 @@ impl Admin {
         Ok(workspace)
     }
 
-    /// Every workspace, in the order of their creation.
+    /// Returns all workspaces, in the order of their creation.
     pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceDetails>, ControlError> {
         let Answer::Workspaces(workspaces) = self.perform(Operation::ListWorkspaces).await? else {
             return Err(self.misunderstood());
@@ -98,7 +98,7 @@ impl Admin {
         Ok(*details)
     }
 
-    /// Gives a workspace other names.
+    /// Renames a workspace.
     pub async fn rename_workspace(
         &self,
         renamed: RenameWorkspace,
@@ -110,7 +110,7 @@ impl Admin {
         Ok(workspace)
     }
 
-    /// Gives the workspace with this slug another plan.
+    /// Changes the plan of the workspace with this slug.
     pub async fn set_plan(
         &self,
         workspace: String,
@@ -123,7 +123,7 @@ impl Admin {
         Ok(workspace)
     }
 
-    /// Deletes the workspace with this slug and all that it has.
+    /// Deletes the workspace with this slug and all its resources.
     pub async fn delete_workspace(&self, workspace: String) -> Result<(), ControlError> {
         let Answer::Deleted = self.perform(Operation::DeleteWorkspace { workspace }).await? else {
             return Err(self.misunderstood());
@@ -131,7 +131,7 @@ impl Admin {
         Ok(())
     }
 
-    /// The newest changes of the workspace with this slug, newest first.
+    /// Returns the latest changes of the workspace with this slug, newest first.
     pub async fn audit(
         &self,
         workspace: String,
@@ -144,7 +144,7 @@ impl Admin {
         Ok(rows)
     }
 
-    /// Holds the store to these plans. A running server holds it to its own settings.
+    /// Applies these plans to the store. A running server keeps its own.
     pub fn hold_to(&self, plans: Plans, default_days: u32) {
         match &self.0 {
             Way::Server(_) => {}
@@ -152,7 +152,7 @@ impl Admin {
         }
     }
 
-    /// Keeps the results of a workspace for so many days, or as the server's setting says.
+    /// Sets the retention of a workspace's results; `None` restores the server's setting.
     pub async fn keep_results(&self, keep: KeepResults) -> Result<(), ControlError> {
         let Answer::Keeps = self.perform(Operation::KeepResults(keep)).await? else {
             return Err(self.misunderstood());
@@ -160,7 +160,7 @@ impl Admin {
         Ok(())
     }
 
-    /// Creates a key and shows it, once.
+    /// Creates a key and returns its only copy.
     pub async fn create_key(&self, new: CreateKey) -> Result<CreatedKey, ControlError> {
         let Answer::Created(created) = self.perform(Operation::CreateKey(new)).await? else {
             return Err(self.misunderstood());
@@ -168,7 +168,7 @@ impl Admin {
         Ok(created)
     }
 
-    /// The keys of the workspace with this slug, or of all; revoked ones too.
+    /// Returns the keys of the workspace with this slug, or of all, including revoked ones.
     pub async fn list_keys(&self, workspace: Option<&str>) -> Result<Vec<KeyRow>, ControlError> {
         let workspace = workspace.map(ToOwned::to_owned);
         let Answer::Keys(keys) = self.perform(Operation::ListKeys { workspace }).await? else {
@@ -177,7 +177,7 @@ impl Admin {
         Ok(keys)
     }
 
-    /// Revokes a key; once more is no error.
+    /// Revokes a key. Revoking a revoked key has no effect.
     pub async fn revoke_key(&self, id: KeyId) -> Result<(), ControlError> {
         let Answer::Revoked = self.perform(Operation::RevokeKey { id }).await? else {
             return Err(self.misunderstood());
@@ -185,7 +185,7 @@ impl Admin {
         Ok(())
     }
 
-    /// Reads everything, and returns the rows that cannot be read.
+    /// Reads all rows and returns those that cannot be decoded.
     pub async fn examine(&self) -> Result<Vec<UnreadableRow>, ControlError> {
         let Answer::Unreadable(rows) = self.perform(Operation::Examine).await? else {
             return Err(self.misunderstood());
@@ -193,7 +193,7 @@ impl Admin {
         Ok(rows)
     }
 
-    /// Puts rows back that can be read again, and returns how many.
+    /// Restores quarantined rows that can be decoded again, and returns their number.
     pub async fn put_back(&self) -> Result<u64, ControlError> {
         let Answer::PutBack(count) = self.perform(Operation::PutBack).await? else {
             return Err(self.misunderstood());
@@ -201,7 +201,7 @@ impl Admin {
         Ok(count)
     }
 
-    /// Removes a row that cannot be read.
+    /// Removes a row that cannot be decoded.
     pub async fn remove_row(&self, table: String, key: String) -> Result<(), ControlError> {
         let Answer::Removed = self.perform(Operation::RemoveRow { table, key }).await? else {
             return Err(self.misunderstood());
@@ -209,8 +209,8 @@ impl Admin {
         Ok(())
     }
 
-    /// Writes a copy of the embedded database to a file that is not there yet, and says how many
-    /// bytes it has. The path is absolute: a running server writes it.
+    /// Writes a copy of the embedded database to a new file and returns its size in bytes. The path
+    /// must be absolute, because a running server writes the file.
     pub async fn back_up(&self, file: PathBuf) -> Result<u64, ControlError> {
         let Answer::BackedUp(bytes) = self.perform(Operation::BackUp { file }).await? else {
             return Err(self.misunderstood());
@@ -218,7 +218,7 @@ impl Admin {
         Ok(bytes)
     }
 
-    /// Lets go of the store, where there was no server.
+    /// Closes the store, unless a server executes the operations.
     pub async fn close(self) -> Result<(), ControlError> {
         match self.0 {
             Way::Server(_) => Ok(()),
@@ -251,7 +251,7 @@ impl Admin {
     }
 }
 
-/// Whether a server listens at the folder's socket; a dead one left a file that nobody listens at.
+/// Returns whether a server listens on the folder's socket. A crashed server leaves the file behind.
 async fn answers(folder: &Path) -> bool {
     reach(folder).await.is_ok()
 }

@@ -1,5 +1,6 @@
-//! What is done to a whole database while no server holds it: putting a copy back, and carrying
-//! everything over to another engine. The store does both; here is what the command line says.
+//! Operations on a whole database without a server: restoring a copy and migrating to another engine.
+//!
+//! The store implements both; this module adds the settings and errors of the command line.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -10,17 +11,17 @@ use store::{Database, MasterKeySource, Restored, Settings, Transferred};
 
 use super::ControlError;
 
-/// Where a database is, as the command line names it.
+/// The location of a database on the command line.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// The embedded database of this data folder: `sqlite:DIR`.
+    /// Embedded database in this data folder: `sqlite:DIR`.
     Folder(PathBuf),
-    /// PostgreSQL at this address: `postgres://…`.
+    /// PostgreSQL database at this URL: `postgres://…`.
     Postgres(Secret<String>),
 }
 
 impl Place {
-    /// The same place with an absolute folder.
+    /// Makes the path of the folder absolute.
     pub fn absolute(self) -> io::Result<Self> {
         match self {
             Self::Folder(folder) => {
@@ -56,13 +57,13 @@ impl FromStr for Place {
     }
 }
 
-/// Puts a copy of the embedded database in its place.
+/// Replaces the embedded database with a copy.
 pub async fn restore(settings: &Settings, file: &Path) -> Result<Restored, ControlError> {
     Ok(store::restore(settings, file).await?)
 }
 
-/// Carries everything from one database to another, of which one is PostgreSQL and the other is
-/// embedded, and says what; also which data folder it is, whose key both are sealed with.
+/// Copies everything between an embedded database and PostgreSQL, in either direction. Returns the data
+/// folder, whose key encrypts both, and a summary.
 pub async fn migrate(
     from: Place,
     to: Place,

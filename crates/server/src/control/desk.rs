@@ -1,5 +1,5 @@
-//! The operations themselves, on a store. What is asked is held against the tables of `rules`;
-//! every change writes its audit row in the store.
+//! Implements the operations on a store. It validates input by the tables of `rules`; the store writes
+//! an audit row for every change.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -21,29 +21,30 @@ use crate::auth::{Auth, key};
 use crate::context::Context;
 use crate::pipeline::Pipeline;
 
-/// Whoever does the operations: a running server, or a command beside none.
+/// Executes the operations, in a running server or in a command.
 #[derive(Clone, Debug)]
 pub struct Desk {
     ctx: Context,
     pub(super) store: Store,
     auth: Option<Arc<Auth>>,
-    /// Checks the monitors, if a server runs.
+    /// The running checks, in a server only.
     pipeline: Option<Pipeline>,
 }
 
 impl Desk {
-    /// A desk on this store. `auth` is the doorkeeper that must forget a revoked key at once.
+    /// Creates the operations on this store. `auth` caches keys and must forget changed and revoked
+    /// ones at once.
     pub const fn new(ctx: Context, store: Store, auth: Option<Arc<Auth>>) -> Self {
         Self { ctx, store, auth, pipeline: None }
     }
 
-    /// Stops the checks of deleted monitors in this pipeline.
+    /// Connects a pipeline, whose checks follow changes of workspaces.
     #[must_use]
     pub fn with_pipeline(self, pipeline: Pipeline) -> Self {
         Self { pipeline: Some(pipeline), ..self }
     }
 
-    /// Holds the store to these plans, if no server does.
+    /// Applies these plans to the store, if no server runs.
     pub(super) fn hold_to(&self, plans: Plans, default_days: u32) {
         self.store.hold_to(plans, default_days);
     }
@@ -71,7 +72,7 @@ impl Desk {
         Ok(workspace.into())
     }
 
-    /// Renames a workspace. The addresses of its status pages do not change.
+    /// Renames a workspace. The addresses of its status pages remain.
     pub async fn rename_workspace(
         &self,
         renamed: RenameWorkspace,
@@ -85,7 +86,8 @@ impl Desk {
         self.workspace(&slug).await.map(WorkspaceRow::from)
     }
 
-    /// Changes the plan of a workspace. Anything beyond the new limits stays; creating more is rejected.
+    /// Changes the plan of a workspace. Resources beyond the new limits remain, but no more can be
+    /// created.
     pub async fn set_plan(&self, slug: &str, plan: String) -> Result<WorkspaceRow, ControlError> {
         let workspace = self.workspace(slug).await?;
         self.refuse_unknown_plan(&plan)?;
@@ -95,7 +97,8 @@ impl Desk {
         Ok(workspace.into())
     }
 
-    /// Deletes a workspace and everything in it. Keys go first, so that nobody adds to it meanwhile.
+    /// Deletes a workspace and everything in it. It revokes keys first, so that no client adds
+    /// resources meanwhile.
     pub async fn delete_workspace(&self, slug: &str) -> Result<(), ControlError> {
         let id = self.workspace(slug).await?.id;
         let (store, change) = (&self.store, self.change());
@@ -131,14 +134,14 @@ impl Desk {
         self.edit(id, WorkspaceEdit::Delete).await
     }
 
-    /// Returns the newest changes of a workspace, newest first.
+    /// Returns the latest changes of a workspace, newest first.
     pub async fn audit(&self, slug: &str, limit: u32) -> Result<Vec<AuditRow>, ControlError> {
         let workspace = self.workspace(slug).await?;
         let entries = self.store.audit().newest(workspace.id, limit).await.map_err(refused)?;
         Ok(entries.into_iter().map(AuditRow::from).collect())
     }
 
-    /// Gives the checks of a workspace the weight of its plan.
+    /// Sets the weight of a workspace's checks to that of its plan.
     fn weigh(&self, workspace: &Workspace) {
         if let Some(pipeline) = &self.pipeline {
             pipeline.weigh(workspace.id, &workspace.plan);
@@ -151,7 +154,7 @@ impl Desk {
 
     async fn edit(&self, id: WorkspaceId, edit: WorkspaceEdit) -> Result<(), ControlError> {
         self.store.workspaces().edit(id, edit, self.change()).await.map_err(refused)?;
-        // The cache of keys has the old names and plan of the workspace.
+        // The cache holds the workspace's old names and plan with its keys.
         if let Some(auth) = &self.auth {
             for key in self.store.keys().list(id).await.map_err(refused)? {
                 auth.forget(key.id);
@@ -174,7 +177,7 @@ impl Desk {
         )))
     }
 
-    /// Keeps the results of a workspace for so many days, or as the server's setting says.
+    /// Sets the retention of a workspace's results; `None` restores the server's setting.
     pub async fn keep_results(&self, keep: KeepResults) -> Result<(), ControlError> {
         let (least, most) = (limits::RESULTS_KEPT_DAYS_MIN, limits::RESULTS_KEPT_DAYS_MAX);
         if keep.days.is_some_and(|days| !(least..=most).contains(&days)) {
@@ -194,7 +197,7 @@ impl Desk {
         history.keep_results(workspace.id, keep.days, self.change()).await.map_err(refused)
     }
 
-    /// Creates a key and shows it.
+    /// Creates a key and returns its only copy.
     pub async fn create_key(&self, new: CreateKey) -> Result<CreatedKey, ControlError> {
         let mut reader = Reader::new(&tables::KEY);
         let name = reader.text("name", Some(new.name));
@@ -209,7 +212,7 @@ impl Desk {
         self.issue(workspace.id, name, Some(new.scope), expires_in).await
     }
 
-    /// Creates a key as there were before scopes existed (spec §5.6): for tests and imports.
+    /// Creates a key without a scope, like those from before scopes (spec §5.6), for tests and imports.
     pub async fn create_legacy_key(
         &self,
         workspace: WorkspaceId,
@@ -233,7 +236,7 @@ impl Desk {
         Ok(rows)
     }
 
-    /// Revokes a key of any workspace; once more is no error.
+    /// Revokes a key of any workspace. Revoking a revoked key has no effect.
     pub async fn revoke_key(&self, id: KeyId) -> Result<(), ControlError> {
         let change = self.change();
         for workspace in self.store.workspaces().list().await.map_err(refused)? {
@@ -374,7 +377,7 @@ fn row(key: ApiKey, workspace: &str) -> KeyRow {
     }
 }
 
-/// For `map_err`, which gives what it has.
+/// Converts an error of the store, for `map_err`.
 #[expect(clippy::needless_pass_by_value, reason = "it stands where an error is mapped")]
 pub(super) fn refused(error: StoreError) -> ControlError {
     ControlError::Refused(error.to_string())

@@ -11,27 +11,24 @@ use super::{ControlError, Desk, WorkspaceRow};
 /// A workspace with its limits and its usage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkspaceDetails {
-    /// The workspace itself.
     #[serde(flatten)]
     pub workspace: WorkspaceRow,
-    /// Limits of its plan; `None` is no limit.
+    /// Limits of its plan; `None` means unlimited.
     pub limits: Plan,
-    /// The same quantities as the workspace has them.
+    /// Usage of the same quantities.
     pub usage: WorkspaceUsage,
 }
 
 /// The usage of a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkspaceUsage {
-    /// Monitors, paused ones included.
+    /// Number of monitors, including paused ones.
     pub monitors: u32,
-    /// Shortest period of them; `None` without monitors.
+    /// Shortest period of a monitor; `None` without monitors.
     pub shortest_period: Option<Periodicity>,
-    /// Status pages.
     pub pages: u32,
-    /// Notification channels.
     pub channels: u32,
-    /// Time that results are kept, in days.
+    /// Retention of results, in days.
     pub retention_days: u32,
 }
 

@@ -1,5 +1,4 @@
-//! The operations, their answers and errors: what travels through the socket as JSON, and what the
-//! command line sees either way.
+//! The operations with their results and errors: JSON on the socket, and types for the command line.
 
 use std::path::PathBuf;
 
@@ -8,126 +7,109 @@ use serde::{Deserialize, Serialize};
 
 use super::WorkspaceDetails;
 
-/// A new workspace.
+/// The fields of a new workspace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CreateWorkspace {
-    /// Its name in addresses and commands.
+    /// Name in addresses and commands.
     pub slug: String,
-    /// Its name for people.
+    /// Name for people.
     pub name: String,
-    /// Its plan; `None` is `free`.
+    /// Plan; `None` means `free`.
     #[serde(default)]
     pub plan: Option<String>,
 }
 
-/// Other names of a workspace.
+/// New names of a workspace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RenameWorkspace {
-    /// Slug of the workspace.
+    /// Current slug.
     pub workspace: String,
-    /// Its new slug; `None` keeps the old one.
+    /// New slug; `None` keeps the current one.
     pub slug: Option<String>,
-    /// Its new name for people; `None` keeps the old one.
+    /// New name for people; `None` keeps the current one.
     pub name: Option<String>,
 }
 
-/// A change that was made, as the audit has it.
+/// A change in the audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
-    /// When.
     pub happened_at: Timestamp,
-    /// Who: the identifier of a key, `command line` or `server`.
+    /// ID of a key, `command line` or `server`.
     pub actor: String,
-    /// What was done, such as `monitor.update`.
+    /// Action, such as `monitor.update`.
     pub action: String,
-    /// Identifier of the resource.
     pub resource_id: String,
-    /// What changed, in words; empty where the action says it all.
+    /// Description of the change, empty if the action is enough.
     pub detail: String,
 }
 
-/// How long a workspace's results are kept.
+/// The retention of a workspace's results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeepResults {
-    /// Slug of the workspace.
     pub workspace: String,
-    /// For so many days; `None` is as the server's setting says.
+    /// Retention in days; `None` uses the server's setting.
     pub days: Option<u32>,
 }
 
-/// A new key.
+/// The fields of a new key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CreateKey {
-    /// Slug of its workspace.
     pub workspace: String,
-    /// What it is for.
+    /// Purpose of the key.
     pub name: String,
-    /// What it may do.
     pub scope: Scope,
-    /// Seconds for which it holds; `None` is for good.
+    /// Lifetime in seconds; `None` means unlimited.
     pub expires_in_seconds: Option<u64>,
 }
 
-/// A key that was just created: the one time that it is shown.
+/// A key directly after its creation, the only time that it is shown.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CreatedKey {
-    /// Its identifier.
     pub id: KeyId,
-    /// The key itself.
     #[serde(with = "exposed")]
     pub key: Secret<String>,
 }
 
-/// A workspace as it is listed.
+/// A workspace in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkspaceRow {
-    /// Its identifier.
     pub id: WorkspaceId,
-    /// Its name in addresses and commands.
+    /// Name in addresses and commands.
     pub slug: String,
-    /// Its name for people.
+    /// Name for people.
     pub name: String,
-    /// Its plan.
     pub plan: String,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// A key as it is listed.
+/// A key in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyRow {
-    /// Its identifier.
     pub id: KeyId,
-    /// Slug of its workspace.
     pub workspace: String,
-    /// What it is for.
+    /// Purpose of the key.
     pub name: String,
-    /// What it may do; `None` is a key from before there were scopes, which may write (spec §5.6).
+    /// Scope; `None` for a key from before scopes, which may write (spec §5.6).
     pub scope: Option<Scope>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it ends by itself.
     pub expires_at: Option<Timestamp>,
-    /// When it was last used.
     pub last_used_at: Option<Timestamp>,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A row that cannot be read.
+/// A row that cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadableRow {
-    /// Its table.
     pub table: String,
-    /// Its key there.
+    /// Key in its table.
     pub key: String,
-    /// Why it cannot be read.
+    /// Reason, for people.
     pub why: String,
-    /// All of its columns; bytes as hexadecimal digits.
+    /// All columns; bytes as hexadecimal digits.
     pub columns: serde_json::Value,
 }
 
-/// What an operator may ask.
+/// An operation of an operator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "snake_case")]
 pub(super) enum Operation {
@@ -144,79 +126,77 @@ pub(super) enum Operation {
     DeleteWorkspace {
         workspace: String,
     },
-    /// The newest changes of a workspace.
+    /// Lists the latest changes of a workspace.
     Audit {
         workspace: String,
         limit: u32,
     },
     KeepResults(KeepResults),
     CreateKey(CreateKey),
-    /// The keys of the workspace with this slug, or of all.
+    /// Lists the keys of the workspace with this slug, or of all.
     ListKeys {
         workspace: Option<String>,
     },
     RevokeKey {
         id: KeyId,
     },
-    /// The rows that cannot be read.
+    /// Lists the rows that cannot be decoded.
     Examine,
-    /// Puts rows back that can be read again.
+    /// Restores quarantined rows that can be decoded again.
     PutBack,
-    /// Removes a row that cannot be read.
+    /// Removes a row that cannot be decoded.
     RemoveRow {
         table: String,
         key: String,
     },
-    /// A copy of the embedded database, in this file.
+    /// Copies the embedded database to this file.
     BackUp {
         file: PathBuf,
     },
 }
 
-/// What came of it.
+/// The result of an operation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", content = "of", rename_all = "snake_case")]
 pub(super) enum Answer {
     Workspace(WorkspaceRow),
     Workspaces(Vec<WorkspaceDetails>),
     Details(Box<WorkspaceDetails>),
-    /// The workspace is gone.
     Deleted,
     Audited(Vec<AuditRow>),
     Created(CreatedKey),
     Keys(Vec<KeyRow>),
     Revoked,
     Unreadable(Vec<UnreadableRow>),
-    /// So many rows are back.
+    /// Number of restored rows.
     PutBack(u64),
     Removed,
-    /// The results are kept so from now on.
+    /// The retention has changed.
     Keeps,
-    /// A copy of so many bytes was written.
+    /// Size of the copy in bytes.
     BackedUp(u64),
     Refused(String),
 }
 
-/// Why an operation was not done.
+/// A failure of an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// The operation breaks a rule, or names what there is not.
+    /// The operation breaks a rule, or its target does not exist.
     #[error("{0}")]
     Refused(String),
-    /// The store could not be opened.
+    /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] store::StoreError),
-    /// The running server did not answer.
+    /// The running server does not answer.
     #[error("the server of `{folder}` did not answer: {why}")]
     Unreachable {
-        /// Its data folder.
         folder: String,
-        /// Why.
+        /// Reason, for people.
         why: String,
     },
 }
 
-/// A secret on its way through the socket, which only its owner may open.
+/// Serializes a secret in plain text, for the socket that only its owner may open.
 mod exposed {
     use rules::Secret;
     use serde::{Deserialize as _, Deserializer, Serializer};

@@ -1,5 +1,6 @@
-//! The server's side of the socket: `POST /control` with an operation as JSON. The file belongs to
-//! the server's user alone; who may open it may do everything.
+//! The server's side of the control socket: `POST /control` with an operation as JSON.
+//!
+//! Only the server's user can open the file, and may then execute every operation.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::operation::{Answer, Operation};
 use super::{Desk, SOCKET_FILE, SocketPath};
 
-/// Longest time that commands under way have to end once the server stops.
+/// Time limit for running commands when the server stops.
 const DRAIN_WITHIN: Duration = Duration::from_secs(2);
 
 /// The open socket of a data folder.
@@ -27,8 +28,8 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Opens the socket in the folder, which the caller holds the lock of: a file that is there
-    /// already was left by a server that is gone.
+    /// Opens the socket in a folder that the caller has locked. An existing file belongs to a server
+    /// that is gone, and is replaced.
     pub(crate) fn open(folder: &Path) -> io::Result<Self> {
         let path = folder.join(SOCKET_FILE);
         let unfinished_name = format!("{SOCKET_FILE}.new");
@@ -40,14 +41,14 @@ impl Socket {
                 Err(error) => return Err(error),
             }
         }
-        // Nobody can connect between bind and chmod: the name is not the one that is looked for.
+        // No client can connect between bind and chmod, because the temporary name is unknown.
         let listener = UnixListener::bind(SocketPath::of(folder, &unfinished_name)?.path)?;
         fs::set_permissions(&unfinished, Permissions::from_mode(0o600))?;
         fs::rename(&unfinished, &path)?;
         Ok(Self { listener, path })
     }
 
-    /// Answers until it is cancelled, then takes the file away.
+    /// Serves requests until `stop`, then removes the file.
     pub(crate) async fn serve(self, desk: Desk, stop: CancellationToken) {
         let router = Router::new().route("/control", post(answer)).with_state(desk);
         let serving = axum::serve(self.listener, router)
@@ -63,7 +64,7 @@ impl Socket {
             },
             () = late => tracing::warn!("a command did not finish in time and was cancelled"),
         }
-        // The next server takes it away where this one cannot.
+        // If this fails, the next server removes the file.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,5 +1,4 @@
-//! The demo's status page: what visitors would see of its monitors. What people say there stands in
-//! `told`.
+//! The demo's status page. Its reports belong to `told`.
 
 use rules::monitor::Monitor;
 use rules::status_page::{ComponentDraft, PageDraft};
@@ -9,11 +8,10 @@ use store::{Change, NewComponent, NewPage, StoreError};
 use super::told;
 use crate::app::App;
 
-/// Its name in the address.
+/// Slug of the page.
 const SLUG: &str = "demo";
 
-/// Publishes a page that shows each of the monitors, in their order. Where somebody has a page of
-/// that name already, that one stays and there is no other.
+/// Publishes a page with all monitors, in their order. Does nothing if another page has its slug.
 pub(super) async fn publish(
     app: &App,
     workspace: WorkspaceId,

@@ -1,5 +1,5 @@
-//! The 90 days before the demo began, as if its monitors had been checked all along: a newcomer sees
-//! bars, charts and incidents as they look after a while. Nothing of it is random.
+//! The history of the demo's 90 days before its start, so that new users see bars, charts and
+//! incidents. Nothing in it is random.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use super::{DNS_RECORDS, FAILING_PAGE, FLAPPING_PAGE, HEALTHY_PAGE, SLOW_PAGE, T
 use crate::app::App;
 use crate::pipeline::THIS_SERVER;
 
-/// How long ago it began.
+/// Length of the history, in days.
 const DAYS: u32 = 90;
 const DAY: Duration = Duration::from_hours(24);
-/// One check of each monitor in this time: enough for charts, and little to store.
+/// Period of the stored checks: enough for charts, but little to store.
 const EVERY: Duration = Duration::from_hours(2);
 
-/// A time in which a monitor was in trouble.
+/// A period in which a monitor was down or slow.
 struct Trouble {
     monitor: &'static str,
-    /// When it began, before the demo did.
+    /// Time from its beginning to the start of the demo.
     ago: Duration,
     lasted: Duration,
     status: MonitorStatus,
@@ -52,19 +52,19 @@ const TROUBLES: &[Trouble] = &[
     down(FLAPPING_PAGE, 3, 15, 8),
 ];
 
-/// Down so many days and hours ago, for so many minutes.
+/// Returns an outage that began this many days and hours ago and took this many minutes.
 const fn down(monitor: &'static str, days: u64, hours: u64, minutes: u64) -> Trouble {
     let ago = Duration::from_hours(days * 24 + hours);
     let lasted = Duration::from_mins(minutes);
     Trouble { monitor, ago, lasted, status: MonitorStatus::Error }
 }
 
-/// The same, but slow.
+/// Returns a period of slowness with the same arguments.
 const fn degraded(monitor: &'static str, days: u64, hours: u64, minutes: u64) -> Trouble {
     Trouble { status: MonitorStatus::Degraded, ..down(monitor, days, hours, minutes) }
 }
 
-/// Stores the past of a monitor that was just created, before it is checked.
+/// Stores the history of a new monitor before its first check.
 pub(super) async fn store(app: &App, monitor: &Monitor, now: Timestamp) -> Result<(), StoreError> {
     let troubles: Vec<&Trouble> =
         TROUBLES.iter().filter(|it| it.monitor == monitor.settings.name).collect();
@@ -78,7 +78,7 @@ pub(super) async fn store(app: &App, monitor: &Monitor, now: Timestamp) -> Resul
     app.store.commit(Arc::new(batch)).await.map(drop)
 }
 
-/// The changes of status, the oldest first; the last one is to `active`.
+/// Returns the changes of status, oldest first. The last one is to `active`.
 fn turns(
     troubles: &[&Trouble],
     now: Timestamp,
@@ -124,7 +124,7 @@ fn results(
         .collect()
 }
 
-/// A check whose duration follows the hours of the day.
+/// Returns a check with a latency that varies with the time of day.
 fn result(
     monitor: &Monitor,
     identity: Identity,
@@ -142,7 +142,7 @@ fn result(
         MonitorKind::Tcp => 12_000,
         MonitorKind::Dns => 21_000,
     };
-    // 13 steps of the day, and a scatter that looks like none.
+    // A daily cycle of 13 steps, and a pseudo-random deviation.
     let day = u32::try_from(number % 13).unwrap_or(0) * (usual / 60);
     let scatter = u32::try_from(number * 7_919 % 97).unwrap_or(0) * (usual / 400);
     let slow = if outcome == Outcome::Degraded { 800_000 } else { 0 };

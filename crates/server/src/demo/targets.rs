@@ -1,5 +1,5 @@
-//! What the demo's monitors check: a healthy, a slow, a failing and a flapping page, a TCP port and
-//! a DNS zone, all on loopback and gone with the server.
+//! The targets of the demo's monitors on loopback: a healthy, a slow, a failing and a flapping page, a
+//! TCP port and a DNS zone. They run until the server stops.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,28 +14,25 @@ use tokio::net::{TcpListener, UdpSocket};
 use super::zone;
 use crate::context::Context;
 
-/// Ports that are tried first, so that a demo looks the same after a restart; any free one else.
+/// Preferred ports, so that a demo looks the same after a restart. If one is in use, any free port.
 const PREFERRED_HTTP: u16 = 8090;
 const PREFERRED_TCP: u16 = 8091;
 const PREFERRED_DNS: u16 = 8053;
-/// How long `/slow` takes; the demo's monitor calls more than 500 ms slow.
+/// Latency of `/slow`. The demo's monitor has a threshold of 500 ms.
 const SLOW: Duration = Duration::from_millis(900);
-/// `/flapping` is well for this long, then fails as long.
+/// Time that `/flapping` succeeds, and time that it then fails.
 const FLAP: Duration = Duration::from_secs(75);
 
-/// Where the targets listen.
+/// The addresses of the targets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Targets {
-    /// The pages.
     pub(super) http: SocketAddr,
-    /// The port that takes connections.
     pub(super) tcp: SocketAddr,
-    /// The name server of the demo's zone.
     pub(crate) dns: SocketAddr,
 }
 
 impl Targets {
-    /// Binds the targets and serves them until the process ends.
+    /// Starts the targets, which run until the process ends.
     pub(crate) async fn serve(ctx: &Context) -> std::io::Result<Self> {
         let http = listen(PREFERRED_HTTP).await?;
         let tcp = listen(PREFERRED_TCP).await?;
@@ -65,7 +62,7 @@ async fn serve_http(listener: TcpListener, ctx: Context) {
         let ctx = ctx.clone();
         tokio::spawn(async move {
             let answer = service_fn(|request| answer(request, &ctx));
-            // A visitor that goes away in the middle is no news to a demo.
+            // Ignore clients that disconnect early.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;
@@ -96,7 +93,7 @@ fn flaps_up(ctx: &Context) -> bool {
 
 async fn serve_tcp(listener: TcpListener) {
     loop {
-        // The connection is all a TCP check asks for; dropping it closes it.
+        // A TCP check needs only the connection. Dropping it closes it.
         drop(listener.accept().await);
     }
 }

@@ -1,5 +1,5 @@
-//! What people would say on the demo's status page: a report that goes on, one that is over, and
-//! maintenance that is planned, so that a newcomer sees the page as it is in an outage.
+//! The reports on the demo's status page: one active, one resolved, and a planned maintenance. They
+//! show new users the page during an outage.
 
 use std::time::Duration;
 
@@ -13,19 +13,19 @@ use crate::app::App;
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// A report, and what is said in it, the oldest first.
+/// A report with its updates, oldest first.
 struct Story {
     title: &'static str,
-    /// The name of the component it is about.
+    /// Name of the affected component.
     about: &'static str,
     impact: Impact,
-    /// How far people are, how long ago they said so, and what they said.
+    /// Status, age and text of each update.
     updates: [(ReportStatus, Duration, &'static str); 2],
-    /// Whether it is over, since when and with which words.
+    /// Age and text of the final update, if the report is resolved.
     ended: Option<(Duration, &'static str)>,
 }
 
-/// Goes on.
+/// An active report.
 const OPEN: Story = Story {
     title: "The failing page answers 503",
     about: FAILING_PAGE,
@@ -45,7 +45,7 @@ const OPEN: Story = Story {
     ended: None,
 };
 
-/// Is over.
+/// A resolved report.
 const PAST: Story = Story {
     title: "The slow page responded slowly",
     about: SLOW_PAGE,
@@ -65,7 +65,8 @@ const PAST: Story = Story {
     ended: Some((Duration::from_hours(48), "Response times are back to normal.")),
 };
 
-/// Says all of it on a page with these components, by their monitors' names. Nobody is told.
+/// Publishes the reports and the maintenance on a page. Components are found by the names of their
+/// monitors. Nobody is notified.
 pub(super) async fn tell(
     app: &App,
     (workspace, page): (WorkspaceId, PageId),
@@ -135,7 +136,7 @@ async fn report(
     Ok(())
 }
 
-/// An hour of maintenance, tomorrow.
+/// Plans an hour of maintenance for tomorrow.
 async fn plan(
     app: &App,
     workspace: WorkspaceId,

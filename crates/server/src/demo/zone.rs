@@ -7,7 +7,7 @@ use tokio::net::UdpSocket;
 
 /// The zone's name.
 pub(super) const ZONE: &str = "aloft.demo";
-/// Largest query that is read; anything longer is no query of a DNS monitor.
+/// Maximum length of a query. Queries of DNS monitors are shorter.
 const QUERY_BYTES: usize = 1_232;
 const TTL: u32 = 60;
 
@@ -18,7 +18,7 @@ pub(super) async fn serve(socket: UdpSocket) {
         let Ok((length, from)) = socket.recv_from(&mut buffer).await else { continue };
         let Ok(query) = Message::from_vec(&buffer[..length]) else { continue };
         if let Ok(answer) = respond(&query).to_vec() {
-            // A lost answer is asked for again.
+            // The client retries after a lost answer.
             let _ = socket.send_to(&answer, from).await;
         }
     }
@@ -38,7 +38,7 @@ fn respond(query: &Message) -> Message {
     answer
 }
 
-/// The records of a name and type; `None` where the zone does not have the name.
+/// Returns the records of a name and type, or `None` if the zone does not contain the name.
 fn records(name: &Name, kind: RecordType) -> Option<Vec<Record>> {
     let zone = Name::from_ascii(format!("{ZONE}.")).expect("the zone's name is a name");
     if *name != zone {

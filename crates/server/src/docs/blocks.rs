@@ -1,6 +1,7 @@
-//! A document as what stands below one another in it. Examples that say the same in several languages
-//! and stand directly below one another, perhaps each with its name above it, are found here, so that
-//! they are shown side by side.
+//! Splits a document into its top-level blocks.
+//!
+//! Consecutive examples of the same call in several languages become one block, so that the page can
+//! show them as tabs. Each example may have its name above it.
 
 use std::ops::Range;
 
@@ -9,29 +10,29 @@ use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 use super::colour::{Fence, Language, Place};
 use super::reading::plain;
 
-/// A part of a document that stands in no other.
+/// A top-level block of a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
-    /// Anything, as the numbers of its events.
+    /// Any other block, as a range of event numbers.
     Any(Range<usize>),
-    /// The same in several languages.
+    /// The same example in several languages.
     Alternatives(Vec<Sample>),
 }
 
-/// A piece of code.
+/// A code example in one language.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// How it is named among others.
+    /// Label of its tab.
     pub(super) name: &'static str,
-    /// The event that begins the heading above it, where that is its name.
+    /// Number of the event that begins the heading above it, if that heading is its name.
     pub(super) heading: Option<usize>,
-    /// What is said beside the name, as the numbers of its events.
+    /// Event numbers of the text after the name.
     pub(super) beside: Range<usize>,
     pub(super) language: &'static Language,
     pub(super) code: String,
 }
 
-/// What alternatives are called, with how a line above them names them.
+/// Labels of alternatives, with the names that a line above the code may use.
 const NAMES: [(&str, &str); 5] = [
     ("curl", "curl"),
     ("typescript", "TypeScript"),
@@ -40,7 +41,7 @@ const NAMES: [(&str, &str); 5] = [
     ("command line", "Command line"),
 ];
 
-/// The blocks of a document, in order.
+/// Returns the blocks of a document, in order.
 pub(super) fn blocks(events: &[Event<'_>]) -> Vec<Block> {
     let ranges = ranges(events);
     let mut blocks = Vec::new();
@@ -58,8 +59,8 @@ pub(super) fn blocks(events: &[Event<'_>]) -> Vec<Block> {
     blocks
 }
 
-/// Whether a block is a list of links to places of the same document and nothing else: its contents, which
-/// stand beside it where it is served.
+/// Returns whether a block contains only links to sections of the same document. Such a table of
+/// contents is omitted, because the page shows its own.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the list is the library's, and what is not named here is no list"
@@ -81,7 +82,7 @@ pub(super) fn is_contents(block: &[Event<'_>]) -> bool {
     block.iter().all(is_part) && links > 1
 }
 
-/// Where each block begins and ends.
+/// Returns the range of each block.
 fn ranges(events: &[Event<'_>]) -> Vec<Range<usize>> {
     let (mut ranges, mut depth, mut begin) = (Vec::new(), 0_usize, 0);
     for (at, event) in events.iter().enumerate() {
@@ -98,7 +99,8 @@ fn ranges(events: &[Event<'_>]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The samples with different names that follow each other from here on, and how many blocks they are.
+/// Returns the consecutive samples with different names that begin here, and the number of their
+/// blocks.
 fn alternatives(events: &[Event<'_>], ranges: &[Range<usize>]) -> (Vec<Sample>, usize) {
     let (mut samples, mut taken): (Vec<Sample>, usize) = (Vec::new(), 0);
     while let Some((sample, blocks)) = sample(events, &ranges[taken..]) {
@@ -111,7 +113,7 @@ fn alternatives(events: &[Event<'_>], ranges: &[Range<usize>]) -> (Vec<Sample>, 
     (samples, taken)
 }
 
-/// The sample that begins here, with its name where that stands above it.
+/// Returns the sample that begins here, with its name if the line above states one.
 fn sample(events: &[Event<'_>], ranges: &[Range<usize>]) -> Option<(Sample, usize)> {
     let first = ranges.first()?.clone();
     if let Some((language, code)) = code(&events[first.clone()]) {
@@ -125,8 +127,8 @@ fn sample(events: &[Event<'_>], ranges: &[Range<usize>]) -> Option<(Sample, usiz
     Some((Sample { name, heading, beside, language, code }, 2))
 }
 
-/// The language and the text of a block of code. What is run on the server's own machine is no call of its
-/// readers, and so a step.
+/// Returns the language and the text of a code block. Commands for the server's own machine are steps,
+/// not calls, and return `None`.
 fn code(events: &[Event<'_>]) -> Option<(&'static Language, String)> {
     let Event::Start(Tag::CodeBlock(kind)) = events.first()? else { return None };
     let fence = match kind {
@@ -138,8 +140,8 @@ fn code(events: &[Event<'_>]) -> Option<(&'static Language, String)> {
     Some((language, code))
 }
 
-/// What code is called that has no name above it. Only what calls this service is an alternative of
-/// something: other commands are steps, and follow each other.
+/// Returns the name of code without a name above it. Only calls to this server are alternatives; other
+/// commands are steps that follow each other.
 fn own_name(language: &Language, code: &str) -> Option<&'static str> {
     match language.label {
         "Shell" if code.contains("curl ") => Some("curl"),
@@ -150,7 +152,8 @@ fn own_name(language: &Language, code: &str) -> Option<&'static str> {
     }
 }
 
-/// The name that a line says, a small heading or bold at its beginning, and what it says beside it.
+/// Returns the name in a line and the text after it. A name is a small heading or bold text at the
+/// beginning.
 fn label(events: &[Event<'_>], line: Range<usize>) -> Option<(&'static str, Range<usize>)> {
     let inside = line.start + 1..line.end - 1;
     let (said, beside) = match (&events[line.start], events.get(inside.start)?) {
@@ -173,7 +176,7 @@ mod tests {
     use super::*;
     use crate::docs::reading::events;
 
-    /// The names of what is side by side, for each block.
+    /// Returns the names of the alternatives in each block.
     fn names(text: &str) -> Vec<Vec<&'static str>> {
         let names = |block: Block| match block {
             Block::Any(_) => Vec::new(),

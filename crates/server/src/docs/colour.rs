@@ -1,58 +1,57 @@
-//! Colours of code: comments, texts, keys, numbers and a few words of each language, told apart by a small
-//! reader that knows no grammar. What it does not know is left as it is.
+//! Highlights code: comments, strings, keys, numbers and a few keywords of each language. A small
+//! scanner recognizes them without a grammar and leaves other text unchanged.
 
 mod languages;
 
 use self::languages::{LANGUAGES, PLAIN};
 use super::html::escape;
 
-/// A language that examples are written in.
+/// A language of code examples.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Language {
-    /// How fences of Markdown name it.
+    /// Its names in Markdown fences.
     names: &'static [&'static str],
-    /// How people name it.
+    /// Its name on pages.
     pub(super) label: &'static str,
     /// Whether its examples call the server that shows them.
     calls: bool,
-    /// What begins a comment up to the end of the line.
+    /// Prefixes of line comments.
     comments: &'static [&'static str],
-    /// What begins and ends a text.
+    /// Quotation marks of strings.
     quotes: &'static str,
-    /// What stands behind a key.
+    /// Rule that recognizes keys.
     keys: Keys,
-    /// Its own words.
+    /// Keywords.
     words: &'static [&'static str],
 }
 
-/// What a fence says of the code in it: ```` ```sh local ````.
+/// Language and properties of a code block, as its fence states them: ```` ```sh local ````.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fence {
     pub(super) language: &'static Language,
     pub(super) place: Place,
 }
 
-/// Where code is run.
+/// The machine on which code is meant to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Wherever its reader is, from where the server is reached by its public address.
+    /// The reader's machine, which calls the server at its public URL.
     Anywhere,
-    /// On the server's own machine, as the word `local` behind the language says: addresses stay.
+    /// The server's own machine, stated by `local` after the language. Addresses remain unchanged.
     Server,
 }
 
-/// What makes a name or a text a key.
+/// The rule that makes a name or a string a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keys {
-    /// Nothing.
     None,
-    /// This letter behind it, perhaps after spaces.
+    /// This character after it, with or without spaces between.
     Before(char),
-    /// This letter directly behind it.
+    /// This character directly after it.
     Touching(char),
 }
 
-/// What a stretch of code is.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Plain,
@@ -64,7 +63,7 @@ enum Kind {
 }
 
 impl Fence {
-    /// The language that is named, of no colours where none is named that is known, and the place behind it.
+    /// Parses the text after the backticks. Code in an unknown language is not highlighted.
     pub(super) fn parse(fence: &str) -> Self {
         let mut words = fence.split([' ', ',', '{']);
         let language = Language::of(words.next().unwrap_or_default());
@@ -72,7 +71,7 @@ impl Fence {
         Self { language, place }
     }
 
-    /// Whether the code calls the server that shows it, by its public address.
+    /// Returns whether the code calls this server at its public URL.
     pub(super) fn calls(self) -> bool {
         self.language.calls && self.place == Place::Anywhere
     }
@@ -84,7 +83,7 @@ impl Language {
         known.unwrap_or(&PLAIN)
     }
 
-    /// Code as HTML: as it is, with what is known of it in elements of a class.
+    /// Returns the code as HTML, with each known token in an element with a class.
     pub(super) fn coloured(&self, code: &str) -> String {
         let mut out = String::with_capacity(code.len() * 2);
         let (mut rest, mut before) = (code, None);
@@ -106,7 +105,7 @@ impl Language {
         out
     }
 
-    /// What `rest` begins with, and how many bytes of it.
+    /// Returns the kind and the length in bytes of the token at the beginning of `rest`.
     fn token(&self, rest: &str, first: char, before: Option<char>) -> (Kind, usize) {
         let begins = before.is_none_or(char::is_whitespace);
         if begins && self.comments.iter().any(|mark| rest.starts_with(mark)) {
@@ -136,14 +135,14 @@ impl Language {
         }
     }
 
-    /// Whether what stands before this is a key.
+    /// Returns whether the text before `rest` is a key.
     fn is_key(&self, rest: &str) -> bool {
         let (mark, rest) = match self.keys {
             Keys::None => return false,
             Keys::Before(mark) => (mark, rest.trim_start_matches([' ', '\t'])),
             Keys::Touching(mark) => (mark, rest),
         };
-        // `==` and `=>` are something else.
+        // `==` and `=>` do not end a key.
         let behind = rest.strip_prefix(mark);
         behind.is_some_and(|behind| !behind.starts_with([mark, '>', '/']))
     }
@@ -162,7 +161,7 @@ impl Kind {
     }
 }
 
-/// A token in an element of its class.
+/// Writes a token in an element with this class.
 fn marked(out: &mut String, class: &str, token: &str) {
     out.push_str("<span class=\"");
     out.push_str(class);
@@ -171,19 +170,19 @@ fn marked(out: &mut String, class: &str, token: &str) {
     out.push_str("</span>");
 }
 
-/// What stands in the single quotes of a shell's command, where it is the JSON that a call sends.
+/// Returns the text in the single quotes of a shell command, if it is the JSON body of a call.
 fn body(token: &str) -> Option<&str> {
     let inside = token.strip_prefix('\'')?.strip_suffix('\'')?;
     (inside.starts_with('{') && inside.ends_with('}')).then_some(inside)
 }
 
-/// The length of the text that begins here, with both of its quotes; nothing where it does not end.
+/// Returns the length of the string that begins here, with both quotes, or `None` if it does not end.
 fn quoted(rest: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     for (at, letter) in rest.char_indices().skip(1) {
         match letter {
             _ if escaped => escaped = false,
-            // A shell's single quotes know no escape, and what stands in them ends with the next one.
+            // A shell's single quotes have no escapes: the next quote ends them.
             '\\' => escaped = quote != '\'',
             _ if letter == quote => return Some(at + letter.len_utf8()),
             _ => {}

@@ -1,28 +1,27 @@
-//! A document: one Markdown file below `docs/` as it lies in the program, with its address and with what
-//! it calls itself. What stands in it is read by `reading`.
+//! A document: an embedded Markdown file below `docs/`, with its address, title and summary. `reading`
+//! parses its content.
 
 use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
 use super::BASE;
 use super::reading::{events, plain};
 
-/// Names of the file that is read at the address of its folder.
+/// File names that are served at the address of their folder.
 const INDEXES: [&str; 2] = ["/index", "/README"];
-/// What begins and ends what a file says about itself to other programs.
+/// Line that begins and ends the front matter.
 const FENCE: &str = "---\n";
-/// What begins a line that is not shown: here, that the file is generated.
+/// Prefix of a line that is not shown, here the note that the file is generated.
 const NOTE: &str = "[//]: #";
 
-/// A Markdown file.
 #[derive(Debug)]
 pub(super) struct Document {
-    /// Its path below `docs/`.
+    /// Path below `docs/`.
     pub(super) path: &'static str,
-    /// All of it.
+    /// Complete text of the file.
     pub(super) source: &'static str,
 }
 
-/// What a document calls itself, and its first sentences, both as plain text.
+/// The title and the first paragraph of a document, as plain text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Summary {
     pub(super) title: String,
@@ -30,19 +29,20 @@ pub(super) struct Summary {
 }
 
 impl Document {
-    /// Where people read it: `/docs/guides/alerts`.
+    /// Returns the address of the page: `/docs/guides/alerts`.
     pub(super) fn address(&self) -> String {
         let path = self.path.strip_suffix(".md").unwrap_or(self.path);
         let folder = INDEXES.iter().find_map(|index| path.strip_suffix(index));
         format!("{BASE}/{}", folder.unwrap_or(path))
     }
 
-    /// Where programs read it: `/docs/guides/alerts.md`. Links in it lead to others of this kind.
+    /// Returns the address of the Markdown: `/docs/guides/alerts.md`. Links in it lead to other
+    /// Markdown files.
     pub(super) fn markdown_address(&self) -> String {
         format!("{BASE}/{}", self.path)
     }
 
-    /// Its text, without what it says about itself to other programs and to those who edit it.
+    /// Returns the text without front matter and notes to editors.
     pub(super) fn text(&self) -> &'static str {
         let inside = self.source.strip_prefix(FENCE);
         let text = inside.and_then(|inside| inside.split_once(&format!("\n{FENCE}")));
@@ -51,7 +51,8 @@ impl Document {
         note.map_or(text, |(_, text)| text.trim_start())
     }
 
-    /// Its title and its first paragraph. No more is read than needed: every page has all titles.
+    /// Returns the title and the first paragraph. It parses only the beginning, because every page
+    /// lists all titles.
     pub(super) fn summary(&self) -> Summary {
         let text = self.text();
         let ends = text.match_indices("\n## ").map(|(at, _)| at).chain([text.len()]);
@@ -59,14 +60,15 @@ impl Document {
         summaries.find(|summary| !summary.about.is_empty()).unwrap_or_else(|| summary(text))
     }
 
-    /// Its title as it stands in a list of its kind: `service_http_monitor`, not `… (Resource)`.
+    /// Returns the title for a list of documents of one kind: `service_http_monitor`, not `…
+    /// (Resource)`.
     pub(super) fn name(&self) -> String {
         let title = self.summary().title;
         title.split(" (").next().unwrap_or_default().to_owned()
     }
 }
 
-/// What the beginning of a document says of it.
+/// Parses the title and the first paragraph at the beginning of a document.
 fn summary(head: &str) -> Summary {
     let (mut summary, mut of) = (Summary::default(), None);
     for event in events(head) {
@@ -87,7 +89,7 @@ fn summary(head: &str) -> Summary {
     summary
 }
 
-/// What is being read of a summary.
+/// The part of a summary that is being read.
 #[derive(Clone, Copy)]
 enum Of {
     Title,

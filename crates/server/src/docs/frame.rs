@@ -1,59 +1,57 @@
-//! What is around every page of the documentation: the navigation, the search, style and script.
+//! The layout around every page of the documentation: navigation, search, style and script.
 
 use super::document::Document;
 use super::list::CHAPTERS;
 use super::search::QUERY_CHARS_MAX;
 use super::style::STYLE;
 
-/// Chapters that are open where no document is shown.
+/// Number of chapters that are open on pages that show no document.
 const OPEN: usize = 2;
-/// What the file is called that begins a chapter, and what that is called in its list.
+/// File that begins a chapter, and its name in the list of the chapter.
 const INDEX: &str = "/README.md";
 const OVERVIEW: &str = "Overview";
 
-/// What is around a page.
+/// The layout around a page.
 #[derive(Debug)]
 pub(super) struct Frame {
-    /// As tabs and bookmarks show it.
+    /// Title in tabs and bookmarks.
     pub(super) title: String,
-    /// What it is about, for search engines.
+    /// Description for search engines.
     pub(super) about: String,
     pub(super) chapters: Vec<Chapter>,
-    /// What was searched for.
+    /// Search query.
     pub(super) query: String,
-    /// Whether the search stands at the top; else the page has one of its own.
+    /// Whether the search field is at the top. Otherwise the page has its own.
     pub(super) searches_at_top: bool,
-    /// Whether search engines may list it.
+    /// Whether search engines may list the page.
     pub(super) is_listed: bool,
-    /// The same as Markdown, where there is such.
+    /// Address of the same page as Markdown, if it exists.
     pub(super) markdown: Option<String>,
     pub(super) style: &'static str,
     pub(super) query_max: usize,
 }
 
-/// A chapter of the navigation.
 #[derive(Debug)]
 pub(super) struct Chapter {
     pub(super) title: &'static str,
-    /// Its anchor on the first page.
+    /// Anchor on the first page.
     pub(super) anchor: String,
     pub(super) documents: Vec<Entry>,
-    /// Whether its documents are seen.
+    /// Whether its documents are visible.
     pub(super) is_open: bool,
 }
 
-/// A document in a list.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) about: String,
     pub(super) address: String,
-    /// Whether it is what is shown.
+    /// Whether this document is the current page.
     pub(super) is_here: bool,
 }
 
 impl Frame {
-    /// Around a page that is no document.
+    /// Returns the layout of a page that is not a document.
     pub(super) fn around(title: &str, about: &str) -> Self {
         Self {
             title: title.to_owned(),
@@ -68,7 +66,7 @@ impl Frame {
         }
     }
 
-    /// Around a document.
+    /// Returns the layout of a document.
     pub(super) fn around_document(document: &Document) -> Self {
         let summary = document.summary();
         Self {
@@ -78,14 +76,14 @@ impl Frame {
         }
     }
 
-    /// The same with the search in the page itself.
+    /// Moves the search field from the top into the page.
     pub(super) fn searching(self, query: &str) -> Self {
         Self { query: query.to_owned(), searches_at_top: false, ..self }
     }
 }
 
 impl Entry {
-    /// A document as its neighbours name it.
+    /// Returns the entry of a document with its name and summary.
     pub(super) fn of(document: &Document) -> Self {
         Self {
             name: document.name(),
@@ -95,7 +93,7 @@ impl Entry {
         }
     }
 
-    /// The same in the list of its chapter.
+    /// Returns the entry of a document in the list of its chapter.
     fn in_chapter(document: &Document, here: Option<&Document>) -> Self {
         let entry = Self::of(document);
         let name = if document.path.ends_with(INDEX) { OVERVIEW.to_owned() } else { entry.name };
@@ -103,7 +101,7 @@ impl Entry {
     }
 }
 
-/// The navigation as it is on the page of a document.
+/// Returns the navigation on the page of a document.
 fn chapters(here: Option<&Document>) -> Vec<Chapter> {
     let chapter = |(at, chapter): (usize, &super::list::Chapter)| {
         let documents: Vec<Entry> =
@@ -118,7 +116,7 @@ fn chapters(here: Option<&Document>) -> Vec<Chapter> {
     CHAPTERS.iter().enumerate().map(chapter).collect()
 }
 
-/// The anchor of a chapter on the first page.
+/// Returns the anchor of a chapter on the first page.
 pub(super) fn anchor(title: &str) -> String {
     title.to_lowercase().replace(' ', "-")
 }

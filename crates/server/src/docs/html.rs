@@ -1,5 +1,7 @@
-//! A document as HTML: what stands below its title. Written here and not by the library, because links,
-//! anchors, tables and code are ours. Documents are part of the program, so HTML in them is taken as it is.
+//! Renders a document below its title as HTML. This module replaces the renderer of the Markdown
+//! library to control links, anchors, tables and code.
+//!
+//! Documents are part of the program, so their HTML is trusted.
 
 mod code;
 mod table;
@@ -19,14 +21,14 @@ use super::document::Document;
 use super::links::{Target, resolve};
 use super::reading::{Heading, events, headings, plain};
 
-/// What is shown of a document.
+/// The rendered content of a document.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) html: String,
     pub(super) headings: Vec<Heading>,
 }
 
-/// The whole document. `origin` is where this server is reached, which examples then call.
+/// Renders the document. Examples call this server at `origin`.
 pub(super) fn body(document: &Document, origin: Option<&str>) -> Body {
     let events = events(document.text());
     let headings = headings(&events);
@@ -54,7 +56,7 @@ pub(super) fn body(document: &Document, origin: Option<&str>) -> Body {
     Body { html: writer.out, headings }
 }
 
-/// Text, wherever it stands.
+/// Appends text with HTML characters escaped.
 pub(super) fn escape(out: &mut String, text: &str) {
     for letter in text.chars() {
         match letter {
@@ -70,16 +72,16 @@ pub(super) fn escape(out: &mut String, text: &str) {
 
 struct Writer<'a> {
     out: String,
-    /// Of the document, below `docs/`.
+    /// Path of the document below `docs/`.
     path: &'a str,
     origin: Option<&'a str>,
     headings: &'a [Heading],
-    /// What closes each element that is open.
+    /// Closing tag of each open element.
     open: Vec<Cow<'static, str>>,
-    /// What is written only once all of it is known.
+    /// Element that is written once its content is complete.
     held: Option<Held>,
     table: Option<Table>,
-    /// How many times something was shown in several languages.
+    /// Number of examples in several languages so far.
     tabs: usize,
 }
 
@@ -88,11 +90,11 @@ struct Held {
     text: String,
 }
 
-/// What is held back.
+/// The kind of a deferred element.
 enum What {
     Code(Fence),
     Html,
-    /// With where it is.
+    /// Image with its address.
     Image(String),
 }
 
@@ -178,7 +180,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A heading with its anchor, and behind all but the title a link to it.
+    /// Writes a heading with its anchor. All headings except the title end with a link to themselves.
     fn heading(&mut self, at: usize) {
         let heading = self.headings.iter().find(|heading| heading.at == at);
         let Heading { level, anchor, .. } = heading.expect("every heading was read before");
@@ -191,7 +193,8 @@ impl Writer<'_> {
         self.open.push(format!("{link}</h{level}>\n").into());
     }
 
-    /// What begins and ends a link; one that leads nowhere here is its text.
+    /// Returns the opening and the closing tag of a link. A link to a file that is not served becomes
+    /// plain text.
     fn link(&self, written: &str) -> (Cow<'static, str>, &'static str) {
         let mut href = String::new();
         match resolve(self.path, written) {
@@ -207,7 +210,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Where a picture is; none is shown that is somebody else's.
+    /// Returns the address of an image. Images of other sites are not shown.
     fn source(&self, written: &str) -> String {
         match resolve(self.path, written) {
             Target::Here(place) => place,
@@ -219,7 +222,7 @@ impl Writer<'_> {
         self.held = Some(Held { what, text: String::new() });
     }
 
-    /// Writes what was held back, where this is its end.
+    /// Writes the deferred element if this event ends it.
     fn release(&mut self, end: TagEnd) {
         if !matches!(end, TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Image) {
             return;
@@ -239,7 +242,7 @@ impl Writer<'_> {
         }
     }
 
-    /// HTML of the document, without what is said to those who edit it.
+    /// Writes HTML of the document, without comments to editors.
     fn own_html(&mut self, html: &CowStr<'_>) {
         if !html.trim_start().starts_with("<!--") {
             self.out.push_str(html);
@@ -247,7 +250,7 @@ impl Writer<'_> {
     }
 }
 
-/// A quotation, or what GitHub makes of one that begins with `[!NOTE]`.
+/// Returns the opening tag of a quotation, or of an alert such as `[!NOTE]` on GitHub.
 fn quote(kind: Option<BlockQuoteKind>) -> Cow<'static, str> {
     let word = match kind {
         None => return "<blockquote>\n".into(),

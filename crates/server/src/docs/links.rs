@@ -1,24 +1,24 @@
-//! Where the links of a document lead: to other documents at their addresses, to files beside them, to
-//! places in the same document, out into the world, or nowhere that is served, which leaves their text.
+//! Resolves the links of a document: to other documents, files, sections and external sites. A link to
+//! a file that is not served becomes plain text.
 
 use super::BASE;
 use super::list;
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// To a place of this service, with its fragment.
+    /// Address on this server, with its fragment.
     Here(String),
-    /// To somebody else.
+    /// External URL.
     Outside(String),
-    /// To a file of the repository that is not served.
+    /// File of the repository that is not served.
     Nowhere,
 }
 
-/// How links begin that lead out.
+/// Prefixes of external links.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 
-/// Where `written` leads, which stands in the document at `path` below `docs/`.
+/// Resolves the link `written` in the document at `path` below `docs/`.
 pub(super) fn resolve(path: &str, written: &str) -> Target {
     if SCHEMES.iter().any(|scheme| written.starts_with(scheme)) {
         return Target::Outside(written.to_owned());
@@ -40,7 +40,7 @@ pub(super) fn resolve(path: &str, written: &str) -> Target {
     if served { Target::Here(folder) } else { Target::Nowhere }
 }
 
-/// The path below `docs/` of what is named relatively to a file there; nothing where it leads out of it.
+/// Returns the path below `docs/` of a relative link, or `None` if it leaves that folder.
 pub(super) fn beside(path: &str, relative: &str) -> Option<String> {
     let mut parts: Vec<&str> = path.split('/').collect();
     parts.pop();

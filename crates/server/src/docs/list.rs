@@ -1,20 +1,19 @@
-//! Everything that the documentation is made of, in the order in which it is read: what stands here is in
-//! the program, in the navigation, in the search and in the list for programs. A test holds it against the
-//! folders, so that a new page cannot be forgotten.
+//! The list of all documents and files, in reading order. The program, the navigation, the search and
+//! the list for programs use it. A test compares it with the folders, so that no page is missing.
 
 use super::document::Document;
 
-/// Documents that stand together.
+/// A group of documents.
 #[derive(Debug)]
 pub(super) struct Chapter {
     pub(super) title: &'static str,
     pub(super) documents: &'static [Document],
 }
 
-/// What documents show or lead to and is no document.
+/// A file that documents show or link to.
 #[derive(Debug)]
 pub(super) struct File {
-    /// Its path below `docs/`.
+    /// Path below `docs/`.
     pub(super) path: &'static str,
     pub(super) content_type: &'static str,
     pub(super) bytes: &'static [u8],
@@ -41,7 +40,7 @@ macro_rules! files {
 
 const SCHEMA: &str = "application/schema+json";
 
-/// All chapters.
+/// All chapters, in reading order.
 pub(super) const CHAPTERS: &[Chapter] = &[
     Chapter {
         title: "Guides",
@@ -145,7 +144,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
     },
 ];
 
-/// All files beside them.
+/// All files that are not documents.
 pub(super) const FILES: &[File] = files![
     "reference/webhook.schema.json": SCHEMA,
     "reference/page-webhook.schema.json": SCHEMA,
@@ -155,7 +154,7 @@ pub(super) const FILES: &[File] = files![
 /// Path of the OpenAPI description, which is compressed in the program (`openapi`).
 pub(super) const OPENAPI: &str = "reference/openapi.json";
 
-/// All documents, in order.
+/// Returns all documents, in order.
 pub(super) fn documents() -> impl Iterator<Item = &'static Document> {
     CHAPTERS.iter().flat_map(|chapter| chapter.documents)
 }
@@ -172,7 +171,7 @@ mod tests {
     use crate::docs::links::{Target, beside, resolve};
     use crate::docs::reading::events;
 
-    /// Every page of these folders is served.
+    /// Folders of which every page is served.
     const FOLDERS: [&str; 3] = ["guides", "reference", "terraform"];
 
     fn below(root: &Path, folder: &Path, found: &mut BTreeSet<String>) {
@@ -203,7 +202,7 @@ mod tests {
         );
     }
 
-    // What a document shows or leads to there is served, too; the rest of the repository is not.
+    // Files that served documents show or link to are served too. The rest of the repository is not.
     #[test]
     fn no_link_leads_to_what_is_forgotten() {
         for document in documents() {

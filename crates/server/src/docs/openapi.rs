@@ -1,5 +1,5 @@
-//! The OpenAPI description, compressed in the program: `cargo xtask docs` writes it. It is decompressed for each
-//! encoding that somebody asks for; `shelf` caches the result.
+//! The OpenAPI description, which `cargo xtask docs` compresses and embeds. It is decompressed for each
+//! requested encoding; `shelf` caches the result.
 
 use std::io::Read as _;
 

@@ -1,5 +1,5 @@
-//! The pages of the documentation: the first one, documents, what was found, and what is not there. And
-//! what the server says at its own root, where nothing else is.
+//! Renders the pages of the documentation: the first page, documents, search results and errors. It
+//! also renders the root of the server.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,8 @@ use super::reading::Heading;
 use super::search::{Found, QUERY_CHARS_MAX};
 use super::{BASE, NAME, SENTENCE};
 
-/// Headings that stand beside a document at most; of one with more only the upper ones do.
+/// Maximum number of headings in the contents of a document. A document with more shows only the upper
+/// levels.
 const CONTENTS_MAX: usize = 28;
 
 #[derive(Template)]
@@ -57,13 +58,13 @@ struct Front {
     first: Option<Entry>,
 }
 
-/// The first page: all chapters.
+/// Renders the first page, which lists all chapters.
 pub(super) fn home() -> String {
     let frame = Frame::around(&format!("{NAME} documentation"), SENTENCE).searching("");
     rendered(&Home { frame, sentence: SENTENCE })
 }
 
-/// A document with its contents and its neighbours.
+/// Renders a document with its contents and links to its neighbours.
 pub(super) fn document(document: &Document, origin: Option<&str>) -> String {
     let body = body(document, origin);
     let all: Vec<&Document> = list::documents().collect();
@@ -83,20 +84,20 @@ pub(super) fn document(document: &Document, origin: Option<&str>) -> String {
     })
 }
 
-/// The headings that stand beside a document.
+/// Returns the headings for the contents of a document.
 fn contents(headings: &[Heading]) -> Vec<&Heading> {
     let upto = |level| headings.iter().filter(move |it| (2..=level).contains(&it.level));
     if upto(3).count() > CONTENTS_MAX { upto(2).collect() } else { upto(3).collect() }
 }
 
-/// What was found.
+/// Renders the search results.
 pub(super) fn results(found: &Found) -> String {
     let title = format!("Search: {}", found.query);
     let frame = Frame { is_listed: false, ..Frame::around(&title, SENTENCE) };
     rendered(&Results { frame: frame.searching(&found.query), found })
 }
 
-/// That there is no such page. What was asked for is what may be searched for.
+/// Renders the page for an unknown address, which offers a search for that address.
 pub(super) fn missing(asked: &str) -> String {
     let frame = Frame { is_listed: false, ..Frame::around("Not found", SENTENCE) };
     let last = asked.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -105,7 +106,7 @@ pub(super) fn missing(asked: &str) -> String {
     rendered(&Missing { frame: frame.searching(&last) })
 }
 
-/// What this server is, for people.
+/// Renders the root of the server for browsers.
 pub(super) fn front() -> String {
     let first = list::documents().find(|it| it.path == FIRST).map(Entry::of);
     rendered(&Front {
@@ -115,10 +116,10 @@ pub(super) fn front() -> String {
     })
 }
 
-/// Where people begin.
+/// Document for new users.
 const FIRST: &str = "guides/first-monitor.md";
 
-/// The same for programs.
+/// Renders the root of the server as text for programs.
 pub(super) fn front_text(origin: &str) -> String {
     format!(
         "{NAME}: {SENTENCE}\n\n\
@@ -130,7 +131,7 @@ pub(super) fn front_text(origin: &str) -> String {
     )
 }
 
-/// All documents as a list in Markdown, for programs that read (<https://llmstxt.org>).
+/// Renders the list of all documents as Markdown for programs (<https://llmstxt.org>).
 pub(super) fn markdown_list(origin: &str) -> String {
     let mut out = format!("# {NAME}\n\n> {SENTENCE}\n");
     for chapter in CHAPTERS {
@@ -143,7 +144,7 @@ pub(super) fn markdown_list(origin: &str) -> String {
     out
 }
 
-/// A template with its values; writing to memory does not fail.
+/// Renders a template. Writing to memory does not fail.
 fn rendered(template: &impl Template) -> String {
     template.render().expect("texts are written to memory")
 }

@@ -1,5 +1,5 @@
-//! What stands in a document: the events of its Markdown, and its headings with the anchors that GitHub
-//! gives them, so that a link works in both places.
+//! Parses a document: its Markdown events, and its headings with GitHub's anchors, so that links work
+//! in both places.
 
 use std::collections::HashMap;
 
@@ -8,28 +8,28 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 /// A heading of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Heading {
-    /// The number of the event that begins it.
+    /// Number of the event that begins it.
     pub(super) at: usize,
-    /// 1 to 6.
+    /// Level from 1 to 6.
     pub(super) level: u8,
-    /// As plain text.
+    /// Plain text.
     pub(super) text: String,
-    /// What stands behind `#` in a link to it.
+    /// Fragment of a link to it, without `#`.
     pub(super) anchor: String,
 }
 
-/// The dialect that documents are written in: that of GitHub.
+/// Markdown dialect of the documents: GitHub's.
 const DIALECT: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_TASKLISTS)
     .union(Options::ENABLE_GFM);
 
-/// The events of a text.
+/// Returns the Markdown events of a text.
 pub(super) fn events(text: &str) -> Vec<Event<'_>> {
     Parser::new_ext(text, DIALECT).collect()
 }
 
-/// All headings, in order.
+/// Returns all headings, in order.
 pub(super) fn headings(events: &[Event<'_>]) -> Vec<Heading> {
     let mut anchors = Anchors::default();
     let mut headings = Vec::new();
@@ -47,7 +47,7 @@ fn is_end_of_heading(event: &Event<'_>) -> bool {
     matches!(event, Event::End(pulldown_cmark::TagEnd::Heading(_)))
 }
 
-/// The text of an event that is text.
+/// Returns the text of an event, if it has any.
 pub(super) fn plain<'a>(event: &'a Event<'_>) -> Option<&'a str> {
     #[expect(
         clippy::wildcard_enum_match_arm,
@@ -60,15 +60,15 @@ pub(super) fn plain<'a>(event: &'a Event<'_>) -> Option<&'a str> {
     }
 }
 
-/// Gives anchors to the headings of one document.
+/// Assigns anchors to the headings of one document.
 #[derive(Debug, Default)]
 struct Anchors {
     given: HashMap<String, usize>,
 }
 
 impl Anchors {
-    /// The anchor of the next heading: its letters and digits, small, with `-` for spaces; behind one that was
-    /// given already a number.
+    /// Returns the anchor of the next heading: its letters and digits in lower case, with `-` for
+    /// spaces. A repeated anchor gets a number.
     fn of(&mut self, heading: &str) -> String {
         let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | ' ');
         let letters = heading.trim().chars().filter(kept).flat_map(char::to_lowercase);
@@ -88,7 +88,7 @@ impl Anchors {
 mod tests {
     use super::*;
 
-    // As github-slugger 2.0, which states GitHub's own behaviour, gives them.
+    // Expected values from github-slugger 2.0, which implements GitHub's behaviour.
     #[test]
     fn anchors_are_those_of_github() {
         let text = "# A `code_span`, & more!\n## Überblick\n## Same\n## Same\n## same-1\n## Same\n## a  b\n## GET /v1/whoami\n### `monitor.v1`\n";

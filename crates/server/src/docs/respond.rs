@@ -1,4 +1,4 @@
-//! From a request to an answer: what browsers and caches need to know around the bytes.
+//! Builds responses with the headers for browsers and caches.
 
 use std::cmp::Reverse;
 use std::sync::LazyLock;
@@ -15,18 +15,18 @@ use super::shelf::Leaf;
 use super::style::STYLE;
 use crate::said::{is_known, policy};
 
-/// What pages are.
+/// Content type of pages.
 const PAGE: &str = "text/html";
-/// What a browser may do without asking again: documents change with the program and at no other time.
+/// Caching rules for browsers. Documents change only with the program.
 const CACHE: &str = "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400";
 
-/// Seconds after which who found too many waiting may come again: by then they have been served.
+/// Seconds after which a rejected client may retry. The queue is empty by then.
 const AGAIN_AFTER: &str = "2";
 
-/// What a browser may load for a page: from here only.
+/// Content security policy: pages load resources only from this server.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| policy(STYLE));
 
-/// What is to be read, to whom asks with these headers.
+/// Builds the response to a request with these headers.
 pub(super) fn answer(leaf: Leaf, status: StatusCode, request: &HeaderMap) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
@@ -50,7 +50,7 @@ pub(super) fn answer(leaf: Leaf, status: StatusCode, request: &HeaderMap) -> Res
     response
 }
 
-/// That a page is at another address.
+/// Returns a redirect to the current address of a page.
 pub(super) fn moved(address: &str) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
@@ -59,7 +59,7 @@ pub(super) fn moved(address: &str) -> Response {
     response
 }
 
-/// That too many wait for what is made for them.
+/// Returns 503, because the queue is full.
 pub(super) fn busy() -> Response {
     let mut response = Response::new(Body::from("the documentation is overloaded; try again\n"));
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
@@ -70,8 +70,8 @@ pub(super) fn busy() -> Response {
     response
 }
 
-/// Whether who asks would rather have this type than a page: it has more weight, or the same and is named
-/// before it (RFC 9110 §12.5.1). Types that are not named are not meant.
+/// Returns whether the client prefers this type to HTML: with more weight, or with the same weight and
+/// named first (RFC 9110 §12.5.1). Wildcards do not count.
 pub(super) fn prefers(request: &HeaderMap, content_type: &str) -> bool {
     match (wish(request, content_type), wish(request, PAGE)) {
         (Some(own), Some(page)) => own >= page,
@@ -79,13 +79,13 @@ pub(super) fn prefers(request: &HeaderMap, content_type: &str) -> bool {
     }
 }
 
-/// Whether who asks is a browser, as far as its wishes tell.
+/// Returns whether the client is a browser, as far as its `Accept` header shows.
 pub(super) fn is_browser(request: &HeaderMap) -> bool {
     prefers(request, PAGE)
 }
 
-/// How much a type is wished for: its weight in thousandths, then its place. Nothing where it is not named, or
-/// not wanted.
+/// Returns the preference for a type: its weight in thousandths, then its position. Returns `None` if
+/// the type is not named or has weight zero.
 fn wish(request: &HeaderMap, content_type: &str) -> Option<(u32, Reverse<usize>)> {
     let accepted = request.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let mut items = accepted.flat_map(|value| value.split(',')).enumerate();

@@ -1,5 +1,7 @@
-//! Search in the documentation: sections in which all words occur, the best first. Everything is looked
-//! through for each search, which takes about a millisecond; the text lies in memory while somebody searches.
+//! Searches the documentation for sections that contain all words, and returns the best ones first.
+//!
+//! Each search scans the whole text, which takes about a millisecond. The text stays in memory while
+//! searches arrive.
 
 mod index;
 mod rank;
@@ -14,50 +16,49 @@ use serde_json::{Value, json};
 pub(super) use self::index::Index;
 pub(super) use self::snippet::Piece;
 
-/// Letters of a search that are looked at.
+/// Maximum number of characters of a query. The rest is ignored.
 pub(super) const QUERY_CHARS_MAX: usize = 200;
-/// Words of a search that are looked at.
+/// Maximum number of words of a query. The rest is ignored.
 const WORDS_MAX: usize = 8;
-/// Sections that are shown.
+/// Maximum number of results.
 const HITS_MAX: usize = 30;
-/// Sections of one document that are shown: the others are near them.
+/// Maximum number of results from one document. The others are near them.
 const HITS_OF_ONE_MAX: usize = 6;
 
-/// What is searched for.
+/// A parsed query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Query {
-    /// As it was written, without spaces around it.
+    /// Original text, without spaces around it.
     written: String,
-    /// Its words.
     words: Vec<Word>,
 }
 
-/// A word that is searched for, in small letters.
+/// A word of a query, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Word {
-    /// As it is in Terraform and in JSON, `degraded_at` and `degradedat`, the written one first; then what
-    /// else it is called.
+    /// Spelling in the query, then its variants in Terraform and JSON (`degraded_at` and `degradedat`),
+    /// then synonyms.
     spellings: Vec<String>,
 }
 
-/// What was found.
+/// The results of a search.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    /// What was searched for, as it was written.
+    /// Original text of the query.
     pub(super) query: String,
-    /// How many sections were found; fewer are shown where they are many.
+    /// Number of matching sections, which may exceed the number of results.
     pub(super) total: usize,
     pub(super) hits: Vec<Hit>,
 }
 
-/// A section that was found.
+/// A matching section.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// With its anchor.
+    /// Address with its anchor.
     pub(super) address: String,
-    /// The title of its document.
+    /// Title of its document.
     pub(super) document: String,
-    /// Its heading; nothing where it is the beginning of its document.
+    /// Heading, empty at the beginning of the document.
     pub(super) section: String,
     pub(super) snippet: Vec<Piece>,
 }
@@ -73,7 +74,7 @@ impl Query {
         Self { words: words.take(WORDS_MAX).map(|word| Word::of(&word)).collect(), written }
     }
 
-    /// Its words as they were written, in small letters.
+    /// Returns the words as in the query, in lower case.
     fn written_words(&self) -> Vec<&str> {
         self.words.iter().map(|word| word.spellings[0].as_str()).collect()
     }
@@ -102,7 +103,7 @@ impl Word {
 }
 
 impl Index {
-    /// The best sections for what somebody wrote.
+    /// Returns the best sections for a query.
     pub(super) fn search(&self, written: &str) -> Found {
         let query = Query::parse(written);
         let mut ranked: Vec<(u32, usize)> = self
@@ -111,12 +112,12 @@ impl Index {
             .enumerate()
             .filter_map(|(at, section)| Some((rank::score(section, &query)?, at)))
             .collect();
-        // What is equally good stands in the order in which it is read.
+        // Equal scores keep the reading order.
         ranked.sort_by_key(|(score, at)| (std::cmp::Reverse(*score), *at));
         let total = ranked.len();
         let mut hits: Vec<Hit> = Vec::new();
         for section in ranked.into_iter().map(|(_, at)| &self.sections[at]) {
-            // Titles need not differ, addresses do.
+            // Compare addresses: titles may repeat.
             let is_of_it = |hit: &&Hit| page(&hit.address) == page(&section.address);
             let of_one = hits.iter().filter(is_of_it).count();
             if of_one < HITS_OF_ONE_MAX {
@@ -135,13 +136,13 @@ impl Index {
     }
 }
 
-/// Where the whole document is of which this is a place.
+/// Returns the address without its fragment.
 fn page(address: &str) -> &str {
     address.split_once('#').map_or(address, |(page, _)| page)
 }
 
 impl Found {
-    /// For the script that shows what is found while somebody types.
+    /// Returns the results as JSON for the script that searches during typing.
     pub(super) fn json(&self) -> Value {
         let piece = |piece: &Piece| json!({ "text": piece.text, "marked": piece.marked });
         let hit = |hit: &Hit| {

@@ -1,6 +1,7 @@
-//! What was said already, compressed: each page and file once and as it was asked for. Nothing is made
-//! before somebody asks, and all of it is let go of when nobody has asked for a while, so that a server
-//! that only checks is as small as one without documentation.
+//! Caches the rendered pages and files, compressed, once for each requested encoding.
+//!
+//! Pages are rendered on the first request. The whole cache is freed after a time without requests, so
+//! that a server that only checks needs no memory for documentation.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -17,42 +18,39 @@ use super::style::{ICON, SCRIPT};
 use super::{openapi, pages};
 use crate::said::{Encoding, Said};
 
-/// For how long everything stays that nobody asks for.
+/// Time without requests after which the cache is freed.
 const STAYS: Duration = Duration::from_mins(10);
 
-/// How many pages and searches are made at a time.
+/// Number of pages and searches that are computed concurrently.
 const MAKERS: usize = 1;
 
-/// How many wait for their turn at most: a second or two of work, by what the largest page takes. Whoever
-/// comes then is asked to come again.
+/// Maximum number of requests that wait for their turn: one or two seconds of work with the largest
+/// page. Further requests receive 503.
 const WAITING_MAX: usize = 64;
 
-/// What is the same for everybody who asks.
+/// A resource that is the same for every client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Thing {
-    /// The first page.
+    /// First page of the documentation.
     Home,
-    /// What is at the root of the server.
+    /// Root of the server, as a page.
     Front,
-    /// The same for programs.
+    /// Root of the server, as text for programs.
     FrontText,
-    /// A document, by its path, as a page.
+    /// Document as a page, by path.
     Document(&'static str),
-    /// The same as it was written.
+    /// Document as Markdown, by path.
     Markdown(&'static str),
-    /// A file beside documents.
+    /// File that is not a document, by path.
     File(&'static str),
-    /// All documents, for programs.
+    /// List of all documents, for programs.
     List,
-    /// The script.
     Script,
-    /// The icon.
     Icon,
-    /// The OpenAPI description.
     OpenApi,
 }
 
-/// A thing as it goes over the wire, in one encoding.
+/// A resource in one encoding.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
     pub(super) content_type: &'static str,
@@ -64,22 +62,22 @@ pub(super) struct Leaf {
 /// The documentation of this server.
 #[derive(Debug)]
 pub(super) struct Docs {
-    /// Where the server is reached from outside, without a slash at the end.
+    /// Public URL of the server, without a slash at the end.
     origin: Option<String>,
-    /// For how long what was made stays when nobody asks.
+    /// Time without requests after which the cache is freed.
     stays: Duration,
     made: Mutex<Weak<Made>>,
-    /// Whose turn it is to make something.
+    /// Permits to compute.
     turns: Arc<Semaphore>,
-    /// Who makes something or waits for the turn.
+    /// Permits to compute or to wait.
     places: Arc<Semaphore>,
 }
 
-/// So many wait already that another would wait for too long.
+/// Error: the queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Busy;
 
-/// What was made. Whoever uses it holds it, and a task does as long as somebody asks.
+/// Cached resources. Each request holds a reference, and a task holds one while requests arrive.
 #[derive(Debug, Default)]
 struct Made {
     leaves: Mutex<HashMap<(Thing, Encoding), Leaf>>,
@@ -88,7 +86,7 @@ struct Made {
 }
 
 impl Docs {
-    /// The documentation; `origin` is where the server is reached from outside.
+    /// Creates the documentation; `origin` is the public URL of the server.
     pub(super) fn new(origin: Option<String>) -> Self {
         Self {
             origin,
@@ -99,7 +97,7 @@ impl Docs {
         }
     }
 
-    /// A thing in this encoding, made now where nobody asked for it before.
+    /// Returns a resource in this encoding, from the cache if possible. Fails if the queue is full.
     pub(super) async fn leaf(&self, thing: Thing, encoding: Encoding) -> Result<Leaf, Busy> {
         let made = self.made();
         if let Some(leaf) = made.leaf(thing, encoding) {
@@ -107,7 +105,7 @@ impl Docs {
         }
         let origin = self.origin.clone();
         self.make(move || {
-            // Somebody else may have had the turn before.
+            // Another request may have rendered it meanwhile.
             made.leaf(thing, encoding).unwrap_or_else(|| {
                 let leaf = Leaf::of(&thing.say(origin.as_deref()), encoding);
                 made.keep(thing, &leaf);
@@ -117,8 +115,7 @@ impl Docs {
         .await
     }
 
-    /// Does something with everything that can be found, which is read in the same turn where nobody
-    /// searched before.
+    /// Runs a function on the search index. The first search builds the index in the same turn.
     pub(super) async fn look_up<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Index) -> T + Send + 'static,
@@ -127,8 +124,8 @@ impl Docs {
         self.make(move || work(made.index.get_or_init(Index::of_documents))).await
     }
 
-    /// Does work that takes milliseconds where it holds up nobody, a few at a time: however many ask,
-    /// the rest of the machine is there for checks, and nobody waits for long.
+    /// Runs work that takes milliseconds on a blocking thread, a few tasks at a time. The limit leaves
+    /// the rest of the machine to checks and keeps waiting times short.
     pub(super) async fn make<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -137,7 +134,7 @@ impl Docs {
         let turn = Arc::clone(&self.turns).acquire_owned().await;
         let turn = turn.expect("nobody closes the turns");
         let work = tokio::task::spawn_blocking(move || {
-            // Held by the work: who asked may be gone, and it goes on all the same.
+            // Held by the work, because it continues after the client disconnects.
             let _held = (place, turn);
             work()
         });
@@ -157,7 +154,7 @@ impl Docs {
     }
 }
 
-/// Holds what was made for as long as somebody asks for it.
+/// Holds the cache while requests arrive.
 async fn stay(made: Arc<Made>, stays: Duration) {
     while tokio::time::timeout(stays, made.asked.notified()).await.is_ok() {}
 }
@@ -175,7 +172,7 @@ impl Made {
 }
 
 impl Leaf {
-    /// What was said, in this encoding.
+    /// Returns the body in this encoding.
     pub(super) fn of(said: &Said, encoding: Encoding) -> Self {
         Self {
             content_type: said.content_type,
@@ -224,7 +221,7 @@ mod tests {
 
     use super::*;
 
-    /// Longer than anything here takes on a busy machine.
+    /// Longer than any step here takes on a busy machine.
     const PATIENCE: Duration = Duration::from_mins(1);
 
     #[tokio::test]
@@ -270,7 +267,7 @@ mod tests {
         assert_eq!(other.map(|leaf| leaf.etag), Err(Busy));
         let again = docs.leaf(Thing::Home, Encoding::Brotli).await.unwrap();
         assert_eq!(again.etag, kept.etag, "what is there needs no turn");
-        // Who gives up makes room.
+        // A cancelled request frees its place.
         drop(waiting.pop());
         waiting.push(wait(0));
         drop(turn);

@@ -1,9 +1,9 @@
-//! The style of all pages of the documentation, in each of them: one request shows a page. And the script,
-//! without which they are whole.
+//! The style of all pages, which is inlined so that one request shows a page. Also the script, which
+//! pages work without.
 
-/// All of the style.
+/// Style sheet.
 pub(super) const STYLE: &str = include_str!("../../templates/docs/style.css");
-/// What remembers a language, copies code and shows what is found while somebody types.
+/// Script that remembers a language, copies code and shows results during typing.
 pub(super) const SCRIPT: &str = include_str!("../../templates/docs/docs.js");
-/// The small picture in tabs.
+/// Icon in browser tabs.
 pub(super) const ICON: &str = include_str!("../../templates/status_page/icon.svg");

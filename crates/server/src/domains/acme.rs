@@ -1,6 +1,7 @@
-//! Certificates by ACME (RFC 8555): an account of the server's own, an order for a name, the challenge
-//! that shows the name is ours, and the certificate with its key; and when its maker would have it renewed
-//! (RFC 9773). When to ask, and what to keep, belongs to `keeper`.
+//! Obtains certificates by ACME (RFC 8555): account, order, challenge and certificate with its key.
+//! Also requests the suggested time of renewal (RFC 9773).
+//!
+//! The schedule and the storage belong to `keeper`.
 
 mod way;
 
@@ -22,19 +23,18 @@ use super::certificates::{Certificates, Named, Shown, Unusable, name};
 use super::schedule::{Says, Window};
 use crate::config::{AcmeSettings, ChallengeChoice};
 
-/// The longest that the server may take to look at a challenge, or to make a certificate.
+/// Time limit for the server to validate a challenge or to issue a certificate.
 const ANSWER_WITHIN: Duration = Duration::from_mins(2);
-/// Longest reason that is kept of a failure, in characters.
+/// Maximum length of a stored failure reason, in characters.
 const REASON_CHARS_MAX: usize = 500;
-/// Tries that begin anew because the server did not know a nonce that it gave out.
+/// Number of restarts after the server rejects its own nonce.
 const NONCE_TRIES: u32 = 5;
-/// What a server says of a nonce or an account that it does not know, or of too many questions (RFC 8555
-/// §6.7).
+/// Error types for a rejected nonce, an unknown account and too many requests (RFC 8555 §6.7).
 const BAD_NONCE: &str = "urn:ietf:params:acme:error:badNonce";
 const NO_ACCOUNT: &str = "urn:ietf:params:acme:error:accountDoesNotExist";
 const TOO_MANY: &str = "urn:ietf:params:acme:error:rateLimited";
 
-/// Asks one ACME server for certificates.
+/// A client of one ACME server.
 pub(super) struct Acme {
     settings: AcmeSettings,
     client: probe::Client,
@@ -48,23 +48,23 @@ pub(super) struct Obtained {
     pub(super) key: Secret<String>,
 }
 
-/// Why there is no certificate.
+/// A failure to obtain a certificate.
 #[derive(Debug)]
 pub(super) struct Failed {
-    /// In words for people.
+    /// Reason for people.
     pub(super) why: String,
-    /// How long the server does not want to be asked again.
+    /// Time that the server asks to wait.
     pub(super) wished: Option<Duration>,
-    /// What that says of other names.
+    /// Consequence for other names.
     pub(super) says: Says,
 }
 
-/// What the maker of a certificate suggests.
+/// A renewal suggestion of the certificate authority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Suggested {
-    /// When it should be renewed.
+    /// Suggested time of renewal.
     pub(super) window: Window,
-    /// How long that is to be believed, before it is asked again.
+    /// Time until the suggestion must be requested again.
     pub(super) holds: Duration,
 }
 
@@ -78,7 +78,8 @@ impl Acme {
         Self { settings, client, store, certificates }
     }
 
-    /// A certificate for this name, by the ways that the settings allow, one after the other.
+    /// Obtains a certificate for this name. It tries the challenge types that the settings allow, one
+    /// after the other.
     pub(super) async fn obtain(
         &self,
         domain: &DomainName,
@@ -94,7 +95,7 @@ impl Acme {
             };
             let failed = Failed::of(&trouble, &told);
             match trouble {
-                // The library tries thrice, and a busy server forgets more than that.
+                // The library makes only three attempts, but a busy server rejects more nonces.
                 Trouble::Account(Error::Api(problem))
                 | Trouble::Order(Error::Api(problem))
                 | Trouble::Acme(Error::Api(problem))
@@ -102,7 +103,7 @@ impl Acme {
                 {
                     nonces -= 1;
                 }
-                // What was shown and not seen can be shown in another way.
+                // Another type of challenge may succeed after a failed validation.
                 Trouble::Challenge(_) if at + 1 < ways.len() => {
                     tracing::debug!(domain = %domain, "another challenge: {}", failed.why);
                     at += 1;
@@ -118,8 +119,8 @@ impl Acme {
         }
     }
 
-    /// When the maker of a certificate, the first of `chain`, would have it renewed; `None` where it does
-    /// not say, or none of our accounts is there.
+    /// Returns the suggested renewal of a certificate, the first of `chain`. Returns `None` without a
+    /// suggestion or an account.
     pub(super) async fn suggested(
         &self,
         domain: &DomainName,
@@ -156,14 +157,14 @@ impl Acme {
         let names = [Identifier::Dns(domain.to_string())];
         let account = self.account(now, told).await?;
         let order = match account.new_order(&NewOrder::new(&names)).await {
-            // A server that lost its accounts gets another one.
+            // A server that lost its accounts gets a new one.
             Err(Error::Api(problem)) if is(&problem, NO_ACCOUNT) => {
                 self.new_account(now, told).await?.new_order(&NewOrder::new(&names)).await
             }
             order => order,
         };
         let mut order = order.map_err(Trouble::Order)?;
-        // What is shown is taken back when this ends, however it ends.
+        // Dropping this removes the challenge, even after an error.
         let _shown = self.show(&mut order, domain, way).await?;
         let patience = RetryPolicy::default().timeout(ANSWER_WITHIN);
         let ready = order.poll_ready(&patience).await;
@@ -175,8 +176,8 @@ impl Acme {
         Ok(Obtained { chain, key })
     }
 
-    /// Shows what the server looks for, and tells it so. Nothing where it knows already that the name is
-    /// ours.
+    /// Publishes the challenge and tells the server that it is ready. Does nothing if the name is
+    /// authorized already.
     async fn show(
         &self,
         order: &mut Order,
@@ -215,7 +216,7 @@ impl Acme {
         Ok(self.certificates.answer(&challenge.token, authorization.as_str()))
     }
 
-    /// The account at the server, made where there is none.
+    /// Returns the account at the server, and creates it if necessary.
     async fn account(&self, now: Timestamp, told: &Arc<Told>) -> Result<Account, Trouble> {
         match self.saved_account(told).await? {
             Some(account) => Ok(account),
@@ -235,7 +236,7 @@ impl Acme {
     async fn new_account(&self, now: Timestamp, told: &Arc<Told>) -> Result<Account, Trouble> {
         let contact = self.settings.email.as_ref().map(|email| format!("mailto:{email}"));
         let contact: Vec<&str> = contact.iter().map(String::as_str).collect();
-        // The settings are there only where the operator agreed.
+        // The settings exist only if the operator agreed to the terms.
         let new = NewAccount {
             contact: &contact,
             terms_of_service_agreed: true,
@@ -258,28 +259,26 @@ impl Acme {
     }
 }
 
-/// What went wrong, by what can be done about it.
+/// A failure, by its remedy.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
-    /// The server did not see what was shown.
+    /// The server did not accept the challenge.
     #[error("{0}")]
     Challenge(String),
-    /// The account.
     #[error(transparent)]
     Account(Error),
-    /// An order that was not taken.
+    /// The server rejected the order.
     #[error(transparent)]
     Order(Error),
-    /// What follows an order, or the way to the server.
+    /// A later step of the order failed, or the connection.
     #[error(transparent)]
     Acme(#[from] Error),
-    /// Nothing can be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What came cannot be used.
+    /// The certificate or its key is invalid.
     #[error(transparent)]
     Unusable(#[from] Unusable),
-    /// What should not be.
+    /// An unexpected state.
     #[error("{0}")]
     Other(String),
 }
@@ -292,8 +291,8 @@ impl Failed {
 }
 
 impl Trouble {
-    /// What it says of other names. Servers tell in words alone whether a limit is one of the name or of
-    /// the account, unless they name the names (RFC 8555 §6.7.1).
+    /// Returns the consequence for other names. Unless the server lists the affected names, only its
+    /// text tells limits of one name from those of the account (RFC 8555 §6.7.1).
     fn says(&self) -> Says {
         match self {
             Self::Account(Error::Api(problem)) if is(problem, TOO_MANY) => Says::TooBusy,
@@ -311,8 +310,8 @@ impl Trouble {
     }
 }
 
-/// Why an order did not become ready: what the server says of the challenge says more than that it did
-/// not.
+/// Returns the reason that an order did not become ready. The error of the challenge is more precise
+/// than that of the order.
 async fn refused(order: &mut Order, error: Option<Error>) -> Trouble {
     let mut authorizations = order.authorizations();
     while let Some(Ok(mut authorization)) = authorizations.next().await {
@@ -334,7 +333,7 @@ async fn refused(order: &mut Order, error: Option<Error>) -> Trouble {
     }
 }
 
-/// What a server says, in its own words.
+/// Returns the server's description of a problem.
 fn told_of(problem: &Problem) -> String {
     let kind = problem.r#type.as_deref().unwrap_or_default();
     let kind = kind.strip_prefix("urn:ietf:params:acme:error:").unwrap_or(kind);
@@ -348,7 +347,7 @@ fn is(problem: &Problem, kind: &str) -> bool {
     problem.r#type.as_deref() == Some(kind)
 }
 
-/// How a name is shown to be ours, in the order in which that is tried.
+/// Returns the challenge types to try, in order.
 fn ways(choice: ChallengeChoice) -> Vec<ChallengeType> {
     match choice {
         ChallengeChoice::Any => vec![ChallengeType::TlsAlpn01, ChallengeType::Http01],

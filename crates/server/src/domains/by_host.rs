@@ -1,6 +1,8 @@
-//! The front of all answers: by the name that a request was sent to, it is for this service or for a
-//! page with a domain of its own. At such a domain nothing else is answered. Challenges of ACME are
-//! answered before anything, and who came in the clear is sent to TLS where there is a certificate.
+//! Routes requests by host name, to this service or to a page with a custom domain. A custom domain
+//! serves only its page.
+//!
+//! ACME challenges are answered first. Requests without TLS are redirected to HTTPS if the name has a
+//! certificate.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -21,30 +23,29 @@ use super::{Domains, host};
 use crate::auth::{Auth, Peer};
 use crate::status_page::PageDomain;
 
-/// Where ACME servers look over HTTP (RFC 8555 §8.3).
+/// Path of HTTP challenges (RFC 8555 §8.3).
 const CHALLENGES: &str = "/.well-known/acme-challenge/";
 
-/// How a request came in; whoever accepts its connection puts it into its extensions.
+/// The listener that received a request. Listeners add it to the extensions of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entrance {
-    /// In the clear, where everything is answered.
+    /// HTTP, with all routes.
     Plain,
-    /// In TLS, where everything is answered.
+    /// HTTPS, with all routes.
     Tls,
-    /// In the clear, where this service sends everybody to TLS.
+    /// HTTP that redirects to HTTPS.
     Redirecting,
 }
 
-/// Answers by the name that a request was sent to.
+/// Routes requests by host name.
 #[derive(Clone)]
 pub(crate) struct ByHost {
-    /// What is known of domains.
     pub(crate) domains: Arc<Domains>,
-    /// Knows the proxies that are trusted.
+    /// Knows the trusted proxies.
     pub(crate) auth: Arc<Auth>,
-    /// This service itself.
+    /// Routes of this service.
     pub(crate) service: Router,
-    /// Pages at the root of their domains.
+    /// Routes of pages at the root of their domains.
     pub(crate) pages: Router,
 }
 
@@ -76,7 +77,7 @@ impl Service<Request> for ByHost {
                 }
             };
         };
-        // What a proxy ended TLS of comes in the clear, and would be sent round in circles.
+        // A proxy that terminates TLS sends plain HTTP; a redirect would loop.
         let came_in_the_clear = entrance != Entrance::Tls && !trusted;
         if came_in_the_clear && self.domains.certificates.has(domain) {
             return Either::Right(ready(Ok(to_tls(domain, &request))));
@@ -92,7 +93,7 @@ impl ByHost {
         peer.is_some_and(|peer| self.auth.is_proxy(peer.0))
     }
 
-    /// The answer to an ACME server that looks for a challenge.
+    /// Answers an ACME server that requests a challenge.
     fn challenge(&self, request: &Request) -> Option<Response> {
         let token = request.uri().path().strip_prefix(CHALLENGES)?;
         let answer = self.domains.certificates.answered(token)?;
@@ -102,7 +103,7 @@ impl ByHost {
         Some(response)
     }
 
-    /// Where who asks this service itself in the clear is sent, at an entrance that answers nothing else.
+    /// Redirects a request for this service to HTTPS, on a listener that serves nothing else.
     fn to_service(&self, asked: Option<&str>, request: &Request) -> Response {
         let own = self.domains.settings.own.as_ref().map(rules::DomainName::as_str);
         match own {
@@ -119,14 +120,14 @@ impl ByHost {
     }
 }
 
-/// To the same place in TLS, with the same method (RFC 9110 §15.4.9).
+/// Redirects to the same address over HTTPS with the same method (RFC 9110 §15.4.9).
 fn to_tls(domain: &str, request: &Request) -> Response {
     let rest = request.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
     let mut response = empty(StatusCode::PERMANENT_REDIRECT);
     let place = HeaderValue::try_from(format!("https://{domain}{rest}"));
     let place = place.expect("a name and a path that were read are a header");
     response.headers_mut().insert(LOCATION, place);
-    // A certificate that ends would otherwise leave browsers that remember with nothing.
+    // Browsers that cache the redirect could not reach the page after the certificate expires.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

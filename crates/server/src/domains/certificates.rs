@@ -1,5 +1,4 @@
-//! Certificates as handshakes take them: by the name that was asked for, from memory. What the ACME
-//! server looks for while it checks a name is kept here too, as long as that lasts.
+//! Certificates in memory, by server name, for TLS handshakes. Also holds the active ACME challenges.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -15,43 +14,42 @@ use rustls::sign::CertifiedKey;
 use x509_parser::extensions::ParsedExtension;
 use x509_parser::parse_x509_certificate;
 
-/// The protocol in which an ACME server looks for a challenge (RFC 8737 §6.2).
+/// ALPN protocol of TLS challenges (RFC 8737 §6.2).
 pub(crate) const ACME_TLS: &[u8] = b"acme-tls/1";
-/// Protocols that are answered, best first.
+/// Supported ALPN protocols, best first.
 const PROTOCOLS: [&[u8]; 3] = [b"h2", b"http/1.1", ACME_TLS];
 
-/// Why a certificate cannot be used.
+/// Error: a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unusable {
-    /// It is no certificate with its key.
+    /// The certificate or its key is invalid.
     #[error("the certificate of `{domain}` cannot be used: {why}")]
     Certificate {
-        /// The name it is for.
         domain: String,
-        /// What is wrong.
+        /// The defect, for people.
         why: String,
     },
 }
 
-/// All certificates, and what is shown to ACME servers.
+/// All certificates and active challenges.
 #[derive(Debug, Default)]
 pub(crate) struct Certificates(RwLock<Held>);
 
 #[derive(Debug, Default)]
 struct Held {
-    /// By name, in A-labels.
+    /// Certificates by name, in A-labels.
     issued: HashMap<String, Arc<CertifiedKey>>,
-    /// What is shown in a handshake, by name.
+    /// Certificates of TLS challenges, by name.
     tls_challenges: HashMap<String, Arc<CertifiedKey>>,
-    /// What is answered over HTTP, by token.
+    /// Responses to HTTP challenges, by token.
     http_challenges: HashMap<String, String>,
 }
 
-/// A challenge that is shown until this is dropped.
+/// A published challenge, which is removed on drop.
 #[derive(Debug)]
 pub(super) struct Shown<'c> {
     certificates: &'c Certificates,
-    /// The key of one of the two maps.
+    /// Key of its entry in one of the maps.
     place: Place,
 }
 
@@ -62,7 +60,7 @@ enum Place {
 }
 
 impl Certificates {
-    /// What handshakes are held with: rustls with aws-lc-rs, TLS 1.2 and 1.3.
+    /// Returns the TLS configuration: rustls with aws-lc-rs, TLS 1.2 and 1.3.
     pub(crate) fn tls(self: &Arc<Self>) -> Arc<ServerConfig> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
@@ -74,7 +72,7 @@ impl Certificates {
         Arc::new(config)
     }
 
-    /// Shows this certificate from now on.
+    /// Uses this certificate from now on.
     pub(super) fn show(
         &self,
         domain: &DomainName,
@@ -86,29 +84,29 @@ impl Certificates {
         Ok(())
     }
 
-    /// Shows the certificate of this name no more.
+    /// Removes the certificate of this name.
     pub(super) fn forget(&self, domain: &DomainName) {
         self.write().issued.remove(domain.as_str());
     }
 
-    /// Whether there is a certificate of this name.
+    /// Returns whether this name has a certificate.
     pub(super) fn has(&self, domain: &str) -> bool {
         self.read().issued.contains_key(domain)
     }
 
-    /// Answers the challenge with this token over HTTP.
+    /// Publishes the response to the HTTP challenge with this token.
     pub(super) fn answer(&self, token: &str, answer: &str) -> Shown<'_> {
         self.write().http_challenges.insert(token.to_owned(), answer.to_owned());
         Shown { certificates: self, place: Place::Http(token.to_owned()) }
     }
 
-    /// What is answered to this token over HTTP.
+    /// Returns the response to the HTTP challenge with this token.
     pub(super) fn answered(&self, token: &str) -> Option<String> {
         self.read().http_challenges.get(token).cloned()
     }
 
-    /// Shows a challenge in handshakes for this name: the digest of what is to be shown, in a certificate
-    /// that nobody vouches for (RFC 8737 §3).
+    /// Publishes a TLS challenge for this name: the digest of the key authorization in a self-signed
+    /// certificate (RFC 8737 §3).
     pub(super) fn show_challenge(
         &self,
         domain: &DomainName,
@@ -138,7 +136,7 @@ impl Certificates {
 }
 
 impl ResolvesServerCert for Certificates {
-    /// The certificate of the name that is asked for; without one there is no handshake.
+    /// Returns the certificate of the requested name. Without one the handshake fails.
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let name = hello.server_name()?.trim_end_matches('.').to_ascii_lowercase();
         let held = self.read();
@@ -160,7 +158,7 @@ impl Drop for Shown<'_> {
     }
 }
 
-/// From when to when a certificate holds, the first of `chain`.
+/// Returns the validity of a certificate, the first of `chain`.
 pub(super) fn lifetime(
     domain: &DomainName,
     chain: &str,
@@ -175,15 +173,15 @@ pub(super) fn lifetime(
     Ok((instant(validity.not_before), instant(validity.not_after)))
 }
 
-/// What its maker knows a certificate by.
+/// The identification of a certificate by its authority.
 pub(super) struct Named {
-    /// The identifier of the key that signed it.
+    /// Identifier of the key that signed it.
     pub(super) authority: Vec<u8>,
-    /// Its number, as it is encoded.
+    /// Encoded serial number.
     pub(super) serial: Vec<u8>,
 }
 
-/// What the maker of a certificate, the first of `chain`, knows it by (RFC 9773 §4.1).
+/// Returns the identification of a certificate, the first of `chain` (RFC 9773 §4.1).
 pub(super) fn name(domain: &DomainName, chain: &str) -> Result<Named, Unusable> {
     let unusable = |why: String| Unusable::Certificate { domain: domain.to_string(), why };
     let first = CertificateDer::from_pem_slice(chain.as_bytes())

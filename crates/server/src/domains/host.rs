@@ -1,5 +1,5 @@
-//! The name that a request was sent to, as the table has it: without port, case and the dot at the end,
-//! in A-labels.
+//! Reads the host name of a request in the form of the table: in A-labels and lower case, without port
+//! and final dot.
 
 use http::header::HOST;
 use http::{HeaderMap, HeaderName, Request};
@@ -7,17 +7,17 @@ use rules::DomainName;
 
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
-/// The name that a request was sent to; `None` where it was an address or nothing that is a name. What
-/// `X-Forwarded-Host` says holds where the request came by a proxy that is `trusted`.
+/// Returns the host name of a request, or `None` for an address or an invalid name. `X-Forwarded-Host`
+/// takes precedence if the request came from a `trusted` proxy.
 pub(super) fn asked_for<B>(request: &Request<B>, trusted: bool) -> Option<String> {
     let forwarded = trusted.then(|| first(request.headers(), &FORWARDED_HOST)).flatten();
-    // HTTP/2 and absolute addresses have it in the URI.
+    // HTTP/2 and requests in absolute form have the name in the URI.
     let authority = request.uri().authority().map(http::uri::Authority::as_str);
     let given = forwarded.or(authority).or_else(|| first(request.headers(), &HOST))?;
     name(given)
 }
 
-/// The first of the names that a header lists: the others are of proxies on the way.
+/// Returns the first name in a header. The others belong to proxies on the way.
 fn first<'h>(headers: &'h HeaderMap, header: &HeaderName) -> Option<&'h str> {
     let value = headers.get(header)?.to_str().ok()?;
     value.split(',').next().map(str::trim).filter(|value| !value.is_empty())
@@ -25,14 +25,14 @@ fn first<'h>(headers: &'h HeaderMap, header: &HeaderName) -> Option<&'h str> {
 
 fn name(authority: &str) -> Option<String> {
     let host = match authority.rsplit_once(':') {
-        // What ends in a bracket is an address with colons in it.
+        // A final bracket belongs to an IPv6 address.
         Some((host, port)) if !port.ends_with(']') => host,
         _ => authority,
     };
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
     if host.bytes().all(is_plain) && !host.ends_with('.') {
-        // Nearly all are written so; those that are no name stand in no table.
+        // Nearly all names are in this form. Invalid ones match no entry of the table.
         return (!host.is_empty()).then(|| host.to_owned());
     }
     DomainName::parse(host).ok().map(|name| name.to_string())

@@ -1,5 +1,5 @@
-//! Keeps a certificate for every name that the server answers to: asks for them one at a time, renews
-//! them, tries again later where that fails, and forgets those of names that are gone.
+//! Maintains a certificate for every name of the server and its pages. It obtains certificates one at a
+//! time, renews them and retries failures. It deletes those of removed names.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,30 +16,24 @@ use super::{Domains, leads};
 use crate::config::TlsSettings;
 use crate::context::Context;
 
-/// The longest that a try may take, all in all.
+/// Time limit of one attempt.
 const TRY_WITHIN: Duration = Duration::from_mins(6);
-/// The longest that a server may take to say when a certificate should be renewed.
+/// Time limit for the request of a renewal suggestion.
 const SUGGESTED_WITHIN: Duration = Duration::from_mins(1);
-/// Pause before the store is asked again that did not answer.
+/// Pause before a retry after a failure of the store.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// What keeping certificates needs.
+/// The dependencies of a [`Keeper`].
 pub(crate) struct KeeperParts {
-    /// Time.
     pub(crate) ctx: Context,
-    /// The database.
     pub(crate) store: Store,
-    /// The names there are.
     pub(crate) domains: Arc<Domains>,
-    /// What handshakes take.
     pub(crate) certificates: Arc<Certificates>,
-    /// Whom to ask.
     pub(crate) tls: TlsSettings,
-    /// How to ask.
     pub(crate) client: probe::Client,
 }
 
-/// Keeps the certificates.
+/// Maintains certificates.
 pub(crate) struct Keeper {
     ctx: Context,
     store: Store,
@@ -47,29 +41,29 @@ pub(crate) struct Keeper {
     certificates: Arc<Certificates>,
     acme: Acme,
     covers_own: bool,
-    /// What the store has, by name.
+    /// Stored certificates, by name.
     known: HashMap<DomainName, DomainCertificate>,
-    /// Until when the server wants to be asked for nothing.
+    /// End of the pause that the ACME server requests.
     quiet_until: Option<Timestamp>,
-    /// What it refused in a row.
+    /// Consecutive refusals of the server.
     refusals: Refusals,
-    /// When it is asked again when a certificate should be renewed; at once where that was never asked.
+    /// Time of the next request for a renewal suggestion. Names without an entry are requested at once.
     suggests_at: HashMap<DomainName, Timestamp>,
 }
 
-/// What is to be done next.
+/// The next action.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
-    /// Ask for a certificate of this name.
+    /// Obtain a certificate for this name.
     Ask(DomainName),
-    /// Ask when that of this name should be renewed.
+    /// Request the renewal suggestion for this name.
     AskWhen(DomainName),
-    /// Nothing until then, or until names change.
+    /// Wait until this time, or until the names change.
     Wait(Option<Timestamp>),
 }
 
 impl Keeper {
-    /// Shows what the store has; a certificate that cannot be used is asked for again.
+    /// Loads the stored certificates. Those that cannot be used are obtained again.
     pub(crate) async fn load(parts: KeeperParts) -> Result<Self, StoreError> {
         let KeeperParts { ctx, store, domains, certificates, tls, client } = parts;
         let acme = Acme::new(tls.acme, client, store.clone(), Arc::clone(&certificates));
@@ -99,7 +93,7 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// Works until `stop`. What is being asked for then is given up.
+    /// Runs until `stop`, which aborts a running request.
     pub(crate) async fn keep(mut self, stop: CancellationToken) {
         let mut tables = self.domains.tables();
         loop {
@@ -141,7 +135,7 @@ impl Keeper {
         }
     }
 
-    /// The names that shall have a certificate, this server's own first.
+    /// Returns the names that need a certificate, this server's own first.
     fn wanted(&self) -> Vec<DomainName> {
         let own = self.domains.settings.own.clone().filter(|_| self.covers_own);
         let mut pages: Vec<_> = self.domains.table().all().collect();
@@ -175,7 +169,7 @@ impl Keeper {
         Next::Wait(soonest)
     }
 
-    /// Takes away the certificates of names that no page has any more.
+    /// Deletes the certificates of names that no page uses.
     async fn forget_others(&mut self, wanted: &[DomainName]) -> Result<(), StoreError> {
         let gone: Vec<DomainName> =
             self.known.keys().filter(|known| !wanted.contains(known)).cloned().collect();
@@ -189,8 +183,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Asks when a certificate should be renewed: one that is revoked before its time is renewed in time
-    /// so. Where nobody says, it stays as it was planned.
+    /// Requests the renewal suggestion for a certificate, so that one that will be revoked is renewed
+    /// in time. Without a suggestion the planned time remains.
     async fn ask_when(&mut self, domain: DomainName) {
         let now = self.ctx.now();
         let Some(known) = self.known.get_mut(&domain) else { return };
@@ -219,7 +213,7 @@ impl Keeper {
         }
     }
 
-    /// Asks for a certificate, and writes down what came of it.
+    /// Obtains a certificate and stores the result.
     async fn ask(&mut self, domain: DomainName) {
         let now = self.ctx.now();
         let known = self.known.entry(domain.clone()).or_insert_with(|| DomainCertificate {
@@ -254,7 +248,7 @@ impl Keeper {
         }
     }
 
-    /// A domain that leads elsewhere is not asked for: servers count what they refuse.
+    /// Check DNS first, because ACME servers count failed orders.
     async fn obtain(&self, domain: &DomainName, now: Timestamp) -> Result<Obtained, Failed> {
         let Domains { names, wanted, settings, .. } = &*self.domains;
         if settings.own.as_ref() != Some(domain) {

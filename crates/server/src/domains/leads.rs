@@ -1,5 +1,7 @@
-//! Whether a domain leads to this service (spec §2.5: "DNS must already point to the service"): an alias
-//! of one of its names, or nothing but addresses of it. A refusal says what was found and what is needed.
+//! Checks whether a domain points to this service (spec §2.5: "DNS must already point to the service").
+//! The domain must be an alias of one of the service's names, or have only its addresses.
+//!
+//! An error states the records that were found and those that are needed.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -10,22 +12,22 @@ use rules::DomainName;
 
 use crate::config::{DomainSettings, PageHost};
 
-/// The longest that a look-up may take.
+/// Time limit of a DNS query.
 const LOOK_UP_WITHIN: Duration = Duration::from_secs(10);
-/// Names and addresses that a refusal lists of each, at most.
+/// Maximum number of names, and of addresses, in an error.
 const LISTED_MAX: usize = 4;
 
-/// Where domains must lead.
+/// The valid targets of domains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wanted {
-    /// Names that they may be aliases of, in A-labels.
+    /// Targets of aliases, in A-labels.
     names: Vec<String>,
-    /// Addresses that they may have, besides those of the names.
+    /// Valid addresses besides those of the names.
     addresses: Vec<IpAddr>,
 }
 
 impl Wanted {
-    /// What the settings want.
+    /// Returns the targets in the settings.
     pub(super) fn of(settings: &DomainSettings) -> Self {
         let mut wanted = Self::default();
         for host in &settings.hosts {
@@ -37,12 +39,13 @@ impl Wanted {
         wanted
     }
 
-    /// Whether this is one of the names that domains may be aliases of.
+    /// Returns whether domains may be aliases of this name.
     pub(super) fn names(&self, name: &str) -> bool {
         self.names.iter().any(|ours| ours == name)
     }
 
-    /// Whether this is an address of the service. Where it is reached at loopback, each such address is.
+    /// Returns whether this is an address of the service. If it has a loopback address, every loopback
+    /// address is.
     fn has(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         let same = |ours: &IpAddr| *ours == address || ours.is_loopback() && address.is_loopback();
@@ -50,7 +53,7 @@ impl Wanted {
     }
 }
 
-/// Looks a domain up; the end of a sentence where it does not lead here.
+/// Resolves a domain. If it does not point to the service, returns the end of an error sentence.
 pub(super) async fn lead_here(
     names: &Names,
     wanted: &Wanted,
@@ -64,7 +67,7 @@ pub(super) async fn lead_here(
     if found.as_ref().is_ok_and(|found| is_alias(wanted, found)) {
         return Ok(());
     }
-    // A name of ours that has no address cannot be compared with; the other ones can.
+    // Skip a name of ours without addresses and compare with the others.
     let mut whole = wanted.clone();
     for name in &wanted.names {
         let leads = names.lead(name, LOOK_UP_WITHIN).await;
@@ -74,8 +77,8 @@ pub(super) async fn lead_here(
     judge(&whole, &found)
 }
 
-/// Whether what was found is this service; else the end of a sentence that says what is needed and what
-/// was found.
+/// Returns the end of an error sentence with the found and the needed records, unless the domain points
+/// to this service.
 fn judge(wanted: &Wanted, found: &Leads) -> Result<(), String> {
     if is_alias(wanted, found) {
         return Ok(());
@@ -84,7 +87,7 @@ fn judge(wanted: &Wanted, found: &Leads) -> Result<(), String> {
         found.addresses.iter().partition(|address| wanted.has(**address));
     match (ours.is_empty(), others.is_empty()) {
         (false, true) => Ok(()),
-        // Whoever asks is sent to either: to one half of the visitors nothing would answer.
+        // Clients choose one of the addresses, and the foreign ones would fail.
         (false, false) => Err(format!(
             "{}; found {} too, which is not this service",
             needed(wanted),
@@ -98,7 +101,7 @@ fn is_alias(wanted: &Wanted, found: &Leads) -> bool {
     found.aliases.iter().any(|alias| wanted.names.contains(alias))
 }
 
-/// What a domain must have in DNS.
+/// Describes the DNS records that a domain needs.
 fn needed(wanted: &Wanted) -> String {
     let alias = match wanted.names.as_slice() {
         [] => None,

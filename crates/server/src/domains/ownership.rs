@@ -1,38 +1,39 @@
-//! Whether the owner of a domain wants a page there: a TXT record beside the domain names the page.
-//! Pointing to this service does not show that: records stay behind when a page goes.
+//! Checks that the owner of a domain allows a page there: a TXT record below the domain must name the
+//! page.
+//!
+//! Pointing to this service is not enough, because DNS records may outlive a page.
 
 use std::time::Duration;
 
 use probe::Names;
 use rules::{DomainName, WorkspaceId};
 
-/// The label under which the record stands, in front of the domain.
+/// Label of the record, in front of the domain.
 const LABEL: &str = "_aloft";
-/// The longest that a look-up may take.
+/// Time limit of a DNS query.
 const LOOK_UP_WITHIN: Duration = Duration::from_secs(10);
-/// Values that a refusal lists, at most.
+/// Maximum number of values in an error.
 const LISTED_MAX: usize = 4;
-/// Characters that a refusal shows of a value, at most.
+/// Maximum number of characters of each value in an error.
 const SHOWN_MAX: usize = 80;
 
 /// The page that claims a domain.
 #[derive(Clone, Debug)]
 pub(crate) struct Claim {
-    /// Its workspace.
     pub(crate) workspace: WorkspaceId,
-    /// Its slug, which no other page of the server has.
+    /// Slug, unique on the server.
     pub(crate) slug: String,
 }
 
 impl Claim {
-    /// What the record says.
+    /// Returns the required value of the record.
     fn value(&self) -> String {
         format!("aloft-page={}/{}", self.workspace, self.slug)
     }
 }
 
-/// Looks the record up; the end of a sentence where it is missing. Nobody but this machine reaches names
-/// below `localhost`, and they have no records.
+/// Checks the record. If it is missing, returns the end of an error sentence. Names below `localhost`
+/// pass, because only this machine can reach them and they have no records.
 pub(super) async fn verify(
     names: &Names,
     domain: &DomainName,
@@ -47,7 +48,7 @@ pub(super) async fn verify(
     judge(&owner, &found, &claim.value())
 }
 
-/// Whether the wanted value is among those found; else the end of a sentence that says what is needed.
+/// Returns the end of an error sentence unless the required value is among those found.
 fn judge(owner: &str, found: &[String], wanted: &str) -> Result<(), String> {
     if found.iter().any(|text| text.trim() == wanted) {
         return Ok(());

@@ -1,48 +1,50 @@
-//! When the next certificate of a name is asked for: at once, when its maker would have it renewed or,
-//! where that does not say, when it has lived two thirds of its life, and later again after each try that
-//! failed; and what a failure means for other names. Pure.
+//! Decides the time of the next request for a certificate, and the consequence of a failure for other
+//! names. Pure.
+//!
+//! A certificate is renewed at the time that its authority suggests, or else after two thirds of its
+//! lifetime.
 
 use std::time::Duration;
 
 use rules::{DomainName, Timestamp};
 use store::DomainCertificate;
 
-/// Pause after the first try that failed; it doubles with each. ACME servers count failures by the hour
-/// (Let's Encrypt: five), which this stays below.
+/// Pause after the first failure, which doubles with each further one. It stays below Let's Encrypt's
+/// limit of five failures an hour.
 const PAUSE_FIRST: Duration = Duration::from_mins(5);
-/// The longest pause: a domain that leads elsewhere is asked for twice a day.
+/// Maximum pause: a domain that points elsewhere is retried twice a day.
 const PAUSE_MAX: Duration = Duration::from_hours(12);
-/// Tries after which the pause grows no more.
+/// Number of failures after which the pause stays constant.
 const DOUBLINGS_MAX: u32 = 8;
 
-/// Nobody is asked for longer than this where it is only thought that the server wants that.
+/// Maximum pause for all names if the server's limit is only assumed.
 const QUIET_MAX: Duration = Duration::from_hours(1);
-/// How long what a maker suggests is believed, at least and at most (RFC 9773 §4.3.2).
+/// Minimum and maximum validity of a renewal suggestion (RFC 9773 §4.3.2).
 const SUGGESTED_FOR: (Duration, Duration) = (Duration::from_mins(1), Duration::from_hours(24));
-/// Pause before a maker is asked again that did not say.
+/// Pause before the next request to an authority without a suggestion.
 const ASK_AGAIN_AFTER: Duration = Duration::from_hours(6);
 
-/// What a failure says of the certificates of other names.
+/// The consequence of a failure for the certificates of other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Says {
-    /// Nothing.
+    /// No consequence.
     Nothing,
-    /// That orders are taken.
+    /// The server accepts orders.
     OrdersAreTaken,
-    /// That the order was one too many: of this name, or of all.
+    /// The order exceeded a limit of this name or of the account.
     TooMany,
-    /// That the server wants to be asked nothing.
+    /// The server requests a pause for all names.
     TooBusy,
 }
 
-/// What refusals in a row say together: a limit that meets one name after the other is one of all.
+/// A sequence of refusals. A limit that affects one name after another is a limit of the account.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
-    /// The name that was refused last, with no order taken since.
+    /// Last refused name, if no order was accepted since.
     last: Option<DomainName>,
 }
 
-/// When a certificate should be renewed by whoever made it (RFC 9773 §4.2).
+/// The renewal window that an authority suggests (RFC 9773 §4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) from: Timestamp,
@@ -50,8 +52,8 @@ pub(super) struct Window {
 }
 
 impl Refusals {
-    /// Until when no name at all is asked for, after a failure of this one, which itself is asked for
-    /// again `then`.
+    /// Returns the end of the pause for all names after a failure of this one. This name itself is
+    /// retried at `then`.
     pub(super) fn quiet_until(
         &mut self,
         domain: &DomainName,
@@ -73,15 +75,16 @@ impl Refusals {
         }
     }
 
-    /// An order was taken.
+    /// Records an accepted order.
     pub(super) fn orders_are_taken(&mut self) {
         self.last = None;
     }
 }
 
-/// When a certificate is renewed that was to be `planned`, where its maker suggests this window: then,
-/// where that is within it; else at a moment of it that chance decides, and at once where it is over. A
-/// window that is none, or begins when the certificate has ended, is not believed.
+/// Returns the time of renewal of a certificate with this `planned` time and suggested window.
+///
+/// A planned time within the window remains. Otherwise the time is random within the window, or now if
+/// the window is over. Windows that are empty or begin after the expiry are ignored.
 pub(super) fn suggested(
     (planned, expires_at): (Timestamp, Timestamp),
     window: Window,
@@ -100,30 +103,31 @@ pub(super) fn suggested(
     from + Duration::from_millis(chance % length.max(1))
 }
 
-/// When a maker is asked again for what it suggests: when it says so, within a day; later where it does
-/// not.
+/// Returns the time of the next request for a suggestion: as the authority states, within a day.
+/// Without a suggestion it is later.
 pub(super) fn ask_again(now: Timestamp, holds: Option<Duration>) -> Timestamp {
     let (least, most) = SUGGESTED_FOR;
     now + holds.map_or(ASK_AGAIN_AFTER, |holds| holds.clamp(least, most))
 }
 
-/// When a certificate of this name is asked for; `None` where none ever was: at once.
+/// Returns the time of the request for a certificate of this name, or `None` (now) if none was ever
+/// requested.
 pub(super) fn due(known: &DomainCertificate) -> Option<Timestamp> {
     let wanted = known.issued.as_ref().map(|issued| issued.renew_at);
-    // Whichever is later: no try before its time, and none without need.
+    // The later of both: respect the pause, and do not renew early.
     wanted.max(known.next_try_at)
 }
 
-/// When the next try is made after the `tries`th one, which is made now; the server that was asked may
-/// want more time.
+/// Returns the time of the next attempt after attempt number `tries`, which fails now. The server may
+/// require a longer pause.
 pub(super) fn next_try(tries: u32, now: Timestamp, wished: Option<Duration>) -> Timestamp {
     let doublings = tries.saturating_sub(1).min(DOUBLINGS_MAX);
     let pause = (PAUSE_FIRST * 2_u32.pow(doublings)).min(PAUSE_MAX);
     now + pause.max(wished.unwrap_or_default())
 }
 
-/// When a certificate that came now is renewed: after two thirds of its life, counted from now, because
-/// the clock of who made it is another one.
+/// Returns the time of renewal of a certificate issued now: after two thirds of its lifetime. It is
+/// counted from now, because the clock of the authority may differ.
 pub(super) fn renewal(now: Timestamp, (from, until): (Timestamp, Timestamp)) -> Timestamp {
     now + until.since(from) * 2 / 3
 }
@@ -148,7 +152,7 @@ mod tests {
         assert_eq!(renewal(at(500), (at(100), at(190))), at(560));
     }
 
-    // issue 7: one name that may have no more certificates keeps no other from its own
+    // issue 7: one name at its limit does not delay other names
     #[test]
     fn a_limit_is_of_its_name_until_the_next_name_meets_it_too() {
         let name = |text: &str| DomainName::parse(text).unwrap();

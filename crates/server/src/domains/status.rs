@@ -1,4 +1,4 @@
-//! How a custom domain is, for those who set it: whether there is a certificate, and why not.
+//! Status of a custom domain for its owner: whether it has a certificate, and the reason if not.
 
 use rules::{DomainName, Timestamp};
 use store::{DomainCertificate, StoreError};
@@ -6,36 +6,35 @@ use store::{DomainCertificate, StoreError};
 use super::Domains;
 use crate::app::App;
 
-/// How a domain is.
+/// The state of the certificate of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DomainState {
-    /// A certificate is being asked for.
+    /// Being obtained.
     Pending,
-    /// It has a certificate that holds.
+    /// Valid.
     Active,
-    /// It has none that holds, and the last try to get one failed.
+    /// None is valid, and the last attempt failed.
     Failed,
-    /// This server makes no certificates: whoever stands before it does.
+    /// Not managed by this server, but by a proxy in front of it.
     Unmanaged,
 }
 
-/// How a domain is, and since what.
+/// The status of a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DomainStatus {
-    /// The domain, in A-labels.
+    /// Domain in A-labels.
     pub(crate) domain: String,
-    /// How it is.
     pub(crate) state: DomainState,
-    /// Why the last try to get a certificate failed.
+    /// Reason of the last failed attempt.
     pub(crate) reason: Option<String>,
-    /// When the certificate ends.
+    /// Expiry of the certificate.
     pub(crate) expires_at: Option<Timestamp>,
-    /// When one is asked for again, after a try that failed.
+    /// Time of the next attempt after a failure.
     pub(crate) next_try_at: Option<Timestamp>,
 }
 
 impl DomainState {
-    /// The word for it.
+    /// Returns the name of the state.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -47,7 +46,7 @@ impl DomainState {
 }
 
 impl Domains {
-    /// How this domain is.
+    /// Returns the status of this domain.
     pub(crate) async fn status(
         &self,
         app: &App,

@@ -1,5 +1,5 @@
-//! The domains there are, in memory: a request is looked up without asking the store. The table follows
-//! changes of pages at once.
+//! All custom domains in memory, so that requests need no query. Changes of pages update the table at
+//! once.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Domains;
 
-/// Pause before the store is asked again that did not answer.
+/// Pause before a retry after a failure of the store.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// All custom domains.
@@ -20,27 +20,27 @@ const AGAIN_AFTER: Duration = Duration::from_millis(500);
 pub(super) struct Table(HashSet<String>);
 
 impl Table {
-    /// Whether a page has this domain, in A-labels.
+    /// Returns whether a page has this domain, in A-labels.
     pub(super) fn has(&self, domain: &str) -> bool {
         self.0.contains(domain)
     }
 
-    /// Whether no page has any.
+    /// Returns whether there are no custom domains.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All of them.
+    /// Returns all custom domains.
     pub(super) fn all(&self) -> impl Iterator<Item = DomainName> {
         self.0.iter().filter_map(|domain| DomainName::parse(domain).ok())
     }
 }
 
 impl Domains {
-    /// Reads the domains there are.
+    /// Reads the domains from the store.
     pub(crate) async fn read(&self, store: &Store) -> Result<(), StoreError> {
         let domains = store.pages().domains().await?;
-        // What was set before this server got its names leads to the server itself.
+        // Domains set before this server got its names may be names of the server itself.
         let table = domains
             .into_iter()
             .filter(|page| self.are_offered() && !self.is_own(&page.domain))
@@ -55,13 +55,13 @@ impl Domains {
         Ok(())
     }
 
-    /// Sees each new table.
+    /// Subscribes to new tables.
     pub(super) fn tables(&self) -> watch::Receiver<Arc<Table>> {
         self.table.subscribe()
     }
 }
 
-/// Keeps the table as the store has it, until `stop`.
+/// Updates the table after changes in the store, until `stop`.
 pub(crate) async fn follow(domains: Arc<Domains>, store: Store, stop: CancellationToken) {
     let mut changes = store.page_changes();
     loop {
@@ -70,7 +70,7 @@ pub(crate) async fn follow(domains: Arc<Domains>, store: Store, stop: Cancellati
         let next = async {
             match read {
                 Ok(()) => {
-                    // The store outlives those who follow it.
+                    // The sender lives as long as the store, so this does not fail.
                     let _ = changes.changed().await;
                 }
                 Err(error) => {

@@ -1,8 +1,8 @@
-//! The languages that examples are written in, and what is known of each.
+//! The languages of code examples and their tokens.
 
 use super::{Keys, Language};
 
-/// What is not known: as it is.
+/// Unknown language, which is not highlighted.
 pub(super) const PLAIN: Language = Language {
     names: &[],
     label: "",
@@ -70,7 +70,7 @@ const TERRAFORM_WORDS: &[&str] = &[
     "variable",
 ];
 
-/// The languages, each under the names that fences have for it.
+/// All languages, with their names in Markdown fences.
 pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: &["sh", "shell", "bash", "console"],

@@ -1,5 +1,5 @@
-//! Code in documents: with the name of its language, in colours, and the same in several languages side
-//! by side, which a radio button chooses and no script needs to.
+//! Renders code: with the name of its language, highlighted, and with tabs for several languages. The
+//! tabs are radio buttons and need no script.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,11 @@ use super::super::blocks::Sample;
 use super::super::colour::{Fence, Place};
 use super::{Writer, escape};
 
-/// Where a server is reached that was started without settings, and in examples.
+/// Address of a server with default settings, as examples use it.
 const ORIGIN: &str = "http://127.0.0.1:8080";
 
 impl Writer<'_> {
-    /// A piece of code.
+    /// Writes a code block.
     pub(super) fn code(&mut self, fence: Fence, code: &str) {
         self.out.push_str("<div class=\"code\">");
         self.inside(fence, code);
@@ -34,7 +34,7 @@ impl Writer<'_> {
         self.out.push_str("</code></pre>");
     }
 
-    /// The same in several languages: all are there, and one is shown.
+    /// Writes an example in several languages. The page contains all of them and shows one.
     pub(super) fn alternatives(&mut self, samples: &[Sample], events: &[Event<'_>]) {
         self.tabs += 1;
         let number = self.tabs;
@@ -55,7 +55,7 @@ impl Writer<'_> {
         self.out.push_str("</div>\n");
     }
 
-    /// One of several, with the anchor of the heading that was its name, and what stood beside that.
+    /// Writes one of several samples, with the anchor of its heading and the text after its name.
     fn sample(&mut self, sample: &Sample, events: &[Event<'_>]) {
         let heading = self.headings.iter().find(|it| Some(it.at) == sample.heading);
         self.out.push_str("<div class=\"code\"");

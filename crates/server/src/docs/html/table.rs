@@ -1,18 +1,17 @@
-//! Tables in documents: in a frame that scrolls where they are wider than the page, and without heads of
-//! which nobody wrote anything.
+//! Renders tables: in a frame that scrolls if they are wider than the page, and without empty heads.
 
 use pulldown_cmark::{Tag, TagEnd};
 
 use super::Writer;
 
-/// A table that is being written: where some of it begins in what was written.
+/// State of the table that is being written. Positions refer to the output.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    /// Its head, while that is open.
+    /// Beginning of the open head.
     head: Option<usize>,
-    /// Whether its head says anything.
+    /// Whether the head contains text.
     has_head: bool,
-    /// The text of the cell that is open.
+    /// Beginning of the open cell.
     cell: usize,
 }
 
@@ -53,7 +52,7 @@ impl Writer<'_> {
         let Some(table) = &mut self.table else { return };
         match end {
             TagEnd::TableCell if table.head.is_none() => self.out.push_str("</td>"),
-            // A head that says nothing is none.
+            // Omit an empty head.
             TagEnd::TableCell if table.cell == self.out.len() => {
                 self.out.truncate(table.cell - HEAD_CELL.len());
                 self.out.push_str("<td></td>");

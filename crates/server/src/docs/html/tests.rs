@@ -1,4 +1,4 @@
-//! What documents look like as HTML.
+//! Tests of the HTML of documents.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! All documents as sections: what stands below one heading up to the next.
+//! The search index: all documents, split into sections at their headings.
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
@@ -6,28 +6,28 @@ use crate::docs::document::Document;
 use crate::docs::list;
 use crate::docs::reading::{Heading, events, headings, plain};
 
-/// Everything that can be found.
+/// All searchable sections.
 #[derive(Debug)]
 pub(in crate::docs) struct Index {
     pub(super) sections: Vec<Section>,
 }
 
-/// What stands below one heading.
+/// The text between one heading and the next.
 #[derive(Debug)]
 pub(super) struct Section {
-    /// With its anchor.
+    /// Address with its anchor.
     pub(super) address: String,
-    /// The title of its document.
+    /// Title of its document.
     pub(super) title: String,
     pub(super) folded_title: Folded,
-    /// Nothing where it is the beginning of its document.
+    /// Empty at the beginning of the document.
     pub(super) heading: Folded,
-    /// What it explains: code in its heading and at the beginning of items and rows.
+    /// Names that the section explains: code in its heading and at the beginning of items and rows.
     pub(super) names: Vec<Folded>,
     pub(super) text: Folded,
 }
 
-/// A text, and the same in small letters, which are at the same places. Letters beyond ASCII stay.
+/// A text, and its ASCII letters in lower case at the same positions. Other letters remain unchanged.
 #[derive(Debug, Default)]
 pub(super) struct Folded {
     pub(super) original: String,
@@ -41,7 +41,7 @@ impl Folded {
 }
 
 impl Index {
-    /// All documents.
+    /// Builds the index of all documents.
     pub(in crate::docs) fn of_documents() -> Self {
         Self::of(list::documents())
     }
@@ -51,7 +51,7 @@ impl Index {
     }
 }
 
-/// The sections of a document, in order.
+/// Returns the sections of a document, in order.
 fn sections(document: &Document) -> Vec<Section> {
     let events = events(document.text());
     let headings = headings(&events);
@@ -69,7 +69,7 @@ fn sections(document: &Document) -> Vec<Section> {
         }
     };
     let mut sections = Vec::new();
-    // What stands above the first heading is in the section of the title.
+    // Text above the first heading belongs to the section of the title.
     let starts: Vec<usize> = headings.iter().map(|heading| heading.at).collect();
     let ends = starts.iter().skip(1).copied().chain([events.len()]);
     for ((heading, start), end) in headings.iter().zip(starts.iter().copied()).zip(ends) {
@@ -85,13 +85,13 @@ fn sections(document: &Document) -> Vec<Section> {
     sections
 }
 
-/// Gathers names and text of a section.
+/// Collects the names and the text of a section.
 #[derive(Debug, Default)]
 struct Reader {
     names: Vec<String>,
     text: String,
     in_heading: bool,
-    /// Whether an item or a row has just begun, so that code is what it explains.
+    /// Whether an item or a row has just begun. Code here is a name that it explains.
     begins: bool,
 }
 
@@ -119,7 +119,7 @@ impl Reader {
         }
     }
 
-    /// Adds text, with one space wherever there are some.
+    /// Appends text, with consecutive spaces merged into one.
     fn push(&mut self, text: &str) {
         for letter in text.chars() {
             let letter = if letter.is_whitespace() { ' ' } else { letter };
@@ -130,7 +130,7 @@ impl Reader {
     }
 }
 
-/// Whether what stands before and behind are different words.
+/// Returns whether an event separates words.
 fn separates(event: &Event<'_>) -> bool {
     matches!(
         event,

@@ -1,9 +1,9 @@
-//! How well a section answers a search: by where each word stands in it, and how.
+//! Scores how well a section matches a query, by the place of each word and by whole words or prefixes.
 
 use super::index::{Folded, Section};
 use super::{Query, Word};
 
-/// What a word in a place is worth: where it stands as a whole, and where one begins with it.
+/// Scores of a word in one place: as a whole word, and as a prefix.
 struct Worth {
     whole: u32,
     begins: u32,
@@ -13,26 +13,26 @@ const IN_TITLE: Worth = Worth { whole: 14, begins: 7 };
 const IN_HEADING: Worth = Worth { whole: 30, begins: 15 };
 const IN_NAMES: Worth = Worth { whole: 24, begins: 10 };
 const IN_TEXT: Worth = Worth { whole: 4, begins: 2 };
-/// The same word again in the text, so often at most.
+/// Score of a repetition in the text, and the number of repetitions that count.
 const AGAIN: u32 = 1;
 const AGAIN_MAX: usize = 4;
-/// The heading is what was searched for, or one of the names is, perhaps written as one word.
+/// Score if the query equals the heading, or one of the names, even if written as one word.
 const IS_HEADING: u32 = 120;
 const IS_NAME: u32 = 60;
-/// The words stand side by side in the heading, or in the text.
+/// Scores of adjacent words in the heading and in the text.
 const PHRASE_IN_HEADING: u32 = 30;
 const PHRASE_IN_TEXT: u32 = 8;
 
-/// A word that begins somewhere in a text.
+/// A match of a word in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) at: usize,
     pub(super) end: usize,
-    /// Whether it ends there, too.
+    /// Whether the match is a whole word, not a prefix.
     pub(super) is_whole: bool,
 }
 
-/// What a section is worth; nothing where a word is not in it.
+/// Returns the score of a section, or `None` if a word is missing.
 pub(super) fn score(section: &Section, query: &Query) -> Option<u32> {
     if query.words.is_empty() {
         return None;
@@ -52,11 +52,11 @@ pub(super) fn score(section: &Section, query: &Query) -> Option<u32> {
         sum += all;
         is_own |= own > 0;
     }
-    // Words of the title alone are found where the title is.
+    // A section that matches only by its document's title is omitted; the title's own section matches.
     is_own.then(|| sum + bonus(section, heading, query))
 }
 
-/// What is worth more than its words.
+/// Returns the score beyond that of the single words.
 fn bonus(section: &Section, heading: &Folded, query: &Query) -> u32 {
     let words = query.written_words();
     let (joined, phrase) = (words.concat(), words.join(" "));
@@ -91,12 +91,12 @@ fn worth_of_text(text: &Folded, word: &Word) -> u32 {
     }
 }
 
-/// Where words begin with this one, however it is spelled.
+/// Returns the matches of a word in all its spellings.
 pub(super) fn places<'a>(folded: &'a Folded, word: &'a Word) -> impl Iterator<Item = Place> + 'a {
     word.spellings.iter().flat_map(|spelling| places_of(folded, spelling))
 }
 
-/// Where words begin with this spelling. Words are also the parts of names: `Http` in `CreateHttpMonitor`,
+/// Returns the matches of one spelling. Parts of names are words too: `Http` in `CreateHttpMonitor`,
 /// `url` in `base_url`.
 fn places_of<'a>(folded: &'a Folded, word: &'a str) -> impl Iterator<Item = Place> + 'a {
     folded.small.match_indices(word).filter_map(move |(at, _)| {

@@ -1,23 +1,23 @@
-//! The piece of a section's text that shows why it was found, with the words marked.
+//! Extracts the part of a section that matches the query, with the words marked.
 
 use super::Word;
 use super::index::Folded;
 use super::rank::places;
 
-/// Letters of a snippet, about.
+/// Approximate length of a snippet, in characters.
 const CHARS: usize = 180;
-/// Letters of it that stand before the first word.
+/// Characters before the first match.
 const CHARS_BEFORE: usize = 50;
 
-/// A stretch of a snippet.
+/// A part of a snippet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::docs) struct Piece {
     pub(in crate::docs) text: String,
-    /// Whether it was searched for.
+    /// Whether it matches the query.
     pub(in crate::docs) marked: bool,
 }
 
-/// What stands around the first of the words; where none is in the text, its beginning.
+/// Returns the text around the first match, or the beginning of the text without a match.
 pub(super) fn snippet(text: &Folded, words: &[Word]) -> Vec<Piece> {
     let mut marks: Vec<(usize, usize)> = words
         .iter()
@@ -45,10 +45,10 @@ pub(super) fn snippet(text: &Folded, words: &[Word]) -> Vec<Piece> {
     pieces
 }
 
-/// The bytes to show around this one: whole words.
+/// Returns the range of bytes around a position, in whole words.
 fn window(text: &str, around: usize) -> (usize, usize) {
     let from = text[..around].char_indices().rev().nth(CHARS_BEFORE).map_or(0, |(at, _)| at);
-    // A word that is cut at the beginning is left out, unless it is what was found.
+    // Omit a cut word at the beginning, unless it is the match.
     let from = match text[from..around].find(' ') {
         Some(space) if from > 0 => from + space + 1,
         _ if from > 0 => around,

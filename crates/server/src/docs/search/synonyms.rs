@@ -1,6 +1,6 @@
-//! Words of other tools and what they are called here, so that who comes from there finds it.
+//! Terms of other tools and their equivalents here, so that new users find them.
 
-/// A word that people search for, and ours.
+/// Foreign terms, each with ours.
 const SYNONYMS: &[(&str, &[&str])] = &[
     ("2fa", &["password", "key"]),
     ("alarm", &["alert", "notification"]),
@@ -25,7 +25,7 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("user", &["member", "key"]),
 ];
 
-/// What else a word in small letters is called.
+/// Returns the synonyms of a word in lower case.
 pub(super) fn of(word: &str) -> &'static [&'static str] {
     let word = word.replace('-', "");
     SYNONYMS.iter().find(|(given, _)| *given == word).map_or(&[], |(_, ours)| ours)

@@ -1,4 +1,4 @@
-//! What is found, and in which order.
+//! Tests of search results and their order.
 
 use super::index::Index;
 use super::{Found, Piece, Query};

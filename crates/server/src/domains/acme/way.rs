@@ -1,5 +1,5 @@
-//! The way to the ACME server: the product's own client. The server is the operator's choice, so that it
-//! may stand in a private network, as a mail server may.
+//! Transport to the ACME server, with the product's own HTTP client. The operator chooses the server,
+//! so it may be in a private network.
 
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
@@ -12,23 +12,23 @@ use http_body_util::{BodyExt as _, Full};
 use instant_acme::{BodyWrapper, BytesResponse, Error, HttpClient};
 use url::Url;
 
-/// The longest that one exchange may take.
+/// Time limit of one exchange.
 const EXCHANGE_WITHIN: Duration = Duration::from_secs(30);
-/// The longest pause that is taken of a server's word.
+/// Maximum pause that a server may request.
 const WISH_MAX: Duration = Duration::from_hours(24);
 
-/// Sends the requests of one try.
+/// Sends the requests of one attempt.
 pub(super) struct Way {
     pub(super) client: probe::Client,
     pub(super) told: std::sync::Arc<Told>,
 }
 
-/// What the server said beside its answers.
+/// The pause that the server requests in `Retry-After`.
 #[derive(Debug, Default)]
 pub(super) struct Told(Mutex<Option<Duration>>);
 
 impl Told {
-    /// How long it does not want to be asked again, where it refused and said so.
+    /// Returns the pause that the server requested in a refusal.
     pub(super) fn wished(&self) -> Option<Duration> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -43,8 +43,8 @@ impl Told {
     }
 }
 
-/// How long an answer asks to wait: seconds, or until a time by the clock that dated the answer
-/// (RFC 9110 §10.2.3).
+/// Returns the pause in a response: seconds, or the time until a date by the clock of the response (RFC
+/// 9110 §10.2.3).
 fn pause(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let wish = text(RETRY_AFTER)?;
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    // issue 7: rate limits of the ACME server are kept
+    // issue 7: respect the rate limits of the ACME server
     #[test]
     fn a_pause_that_a_refusal_asks_for_is_kept_and_none_of_an_answer() {
         let wished = |status: StatusCode, header: &'static str| {
