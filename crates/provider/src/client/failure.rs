@@ -106,26 +106,33 @@ fn said_by_the_service(error: &Error, reason: &str, circumstances: &Circumstance
     } else if is(Reason::RateLimited) {
         format!("{}{}", too_many_calls(&said, circumstances), after(circumstances))
     } else {
-        format!("The service returned: {said}.{}", after(circumstances))
+        format!("The service returned: {said}.{}{}", too_long(circumstances), after(circumstances))
     })
 }
 
 fn too_many_calls(said: &str, circumstances: &Circumstances<'_>) -> String {
-    let wait = circumstances.asked_to_wait.unwrap_or_default().as_secs();
+    let wait = circumstances.asked_to_wait.unwrap_or_default();
+    let long = too_long(circumstances);
+    let retry = if long.is_empty() { format!(" Retry after {} s.", wait.as_secs()) } else { long };
+    format!("The service rejected the call: {said}.{retry}")
+}
+
+/// Returns the reason why a call is not retried if the response asks for too long a pause.
+fn too_long(circumstances: &Circumstances<'_>) -> String {
     let most = RETRY_AFTER_MAX.as_secs();
-    let long = if wait > most {
-        format!(", which is longer than the {most} s that this provider waits")
-    } else {
-        String::new()
-    };
-    format!("The service rejected the call: {said}. Retry after {wait} s{long}.")
+    match circumstances.asked_to_wait.map(|wait| wait.as_secs()) {
+        Some(wait) if wait > most => format!(
+            " Retry after {wait} s, which is longer than the {most} s that this provider waits."
+        ),
+        _ => String::new(),
+    }
 }
 
 /// Explains an error that arose between here and the service.
 fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
     let base_url = &circumstances.settings.base_url;
     let said = foreign(error);
-    let after = after(circumstances);
+    let after = format!("{}{}", too_long(circumstances), after(circumstances));
     if let Some(failure) = rpc::proxy_failure(error) {
         let variable = failure.variable;
         return format!(

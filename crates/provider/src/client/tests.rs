@@ -276,6 +276,7 @@ async fn each_failure_names_the_way_out() {
         ("no HTTP", Act::Send(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec())),
         ("late", Act::Hold),
         ("limited for hours", limited("retry-after: 9999\r\n")),
+        ("down for hours", answer("503 Service Unavailable", "retry-after: 9999\r\n", b"")),
         ("failing", refused("500 Internal", &rpc::internal(), "")),
         ("read-only", refused("403 No", &rpc::permission_denied("this key is read-only"), "")),
         (
@@ -306,6 +307,7 @@ async fn each_failure_names_the_way_out() {
     no HTTP: http://HOST/rpc cannot be reached: invalid HTTP version parsed. Check `base_url` of the provider (or SERVICE_API_URL), and that the service runs.
     late: http://HOST/rpc did not respond within 1 s, the `request_timeout` of the provider.
     limited for hours: The service rejected the call: too many calls. Retry after 9999 s, which is longer than the 300 s that this provider waits.
+    down for hours: Something in front of http://HOST/rpc answered in place of the service: HTTP error 503. The service may be down or starting. Retry after 9999 s, which is longer than the 300 s that this provider waits.
     failing: The service returned: the service failed; its log has the cause.
     read-only: The service rejected a change: this key is read-only. A plan needs a key with the scope read, an apply a key with the scope write.
     unknown key: The service does not accept the key: no such key. Set `api_token` of the provider, or SERVICE_API_TOKEN, to a valid key of this service.
