@@ -53,12 +53,12 @@ export interface CallOptions {
 }
 
 /**
- * How a call is tried again that failed. Tried again is what was refused for too many calls (429), or found
- * nobody there (`unavailable`: no connection, no answer, 502 to 504) or somebody else at work (`aborted`, apart from
- * `REVISION_MISMATCH`, which the same call would meet again); a fault of the service (`internal`) would only be one
- * again. Reads, changes that may be made twice and creates (by their idempotency key) are tried again in each of
- * these cases, all others only where nothing was done: after 429, without a connection, or where the service says so
- * by a Retry-After of its own.
+ * Retry policy of failed calls. Retried failures are rate limits (429), an unreachable service
+ * (`unavailable`: no connection, no response, 502 to 504) and concurrent changes (`aborted`, except
+ * `REVISION_MISMATCH`: the same revision stays outdated). Internal errors (`internal`) are not, because the fault
+ * would recur. Reads, idempotent methods and creates (by their idempotency key) are retried in each of these cases.
+ * Others are retried only if nothing was done: after 429, without a connection, or if the service sends its own
+ * Retry-After.
  *
  * A delete whose response was lost and whose retry finds nothing has succeeded.
  *

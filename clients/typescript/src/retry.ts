@@ -22,7 +22,7 @@ export function mayHelp(error: ServiceError, isSafe: boolean): boolean {
     case "unavailable":
       return isSafe || !mayBeDone(error);
     case "aborted":
-      // The same revision stays stale.
+      // The same revision stays outdated.
       return isSafe && error.reason !== "REVISION_MISMATCH";
     default:
       return false;

@@ -29,7 +29,7 @@ pub(crate) enum WorkspaceAction {
         #[arg(long)]
         plan: Option<String>,
     },
-    /// List all workspaces, newest first
+    /// List all workspaces with their plans, limits and usage, newest first
     List,
     /// Show a workspace with its plan, limits and usage
     Show {

@@ -28,6 +28,7 @@ pub(crate) fn sheet(details: &WorkspaceDetails) -> String {
         ["Slug", &workspace.slug],
         ["Name", &workspace.name],
         ["Plan", &workspace.plan],
+        ["Weight", &details.limits.weight.to_string()],
         ["ID", &workspace.id.to_string()],
         ["Made", &output::moment(workspace.created_at)],
     ];

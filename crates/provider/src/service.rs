@@ -41,7 +41,7 @@ pub struct Warning {
 /// A page of a list.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// The resources as the wire's JSON, newest first.
+    /// The resources as JSON of the wire, newest first.
     pub resources: Vec<Json>,
     /// Token of the next page; empty on the last page.
     pub next: String,

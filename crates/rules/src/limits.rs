@@ -74,9 +74,9 @@ pub const DAY_SUMS_KEPT: Duration = Duration::from_hours(24 * 400);
 pub const RESULTS_KEPT_DAYS_MIN: u32 = 1;
 /// Maximum retention of results, in days (ours).
 pub const RESULTS_KEPT_DAYS_MAX: u32 = 3_650;
-/// Greatest weight of a plan (ours).
+/// Maximum weight of a plan (ours).
 pub const PLAN_WEIGHT_MAX: u32 = 100;
-/// Days for which results are kept where nobody says otherwise (ours).
+/// Default retention of results, in days (ours).
 pub const RESULTS_KEPT_DAYS_DEFAULT: u32 = 30;
 /// Retention of evidence, unless that of results is shorter (ours).
 pub const EVIDENCE_KEPT: Duration = Duration::from_hours(24 * 14);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Periodicity, limits};
 
-/// Names of limits, as they are written.
+/// Names of the limits.
 const LIMITS: [&str; 6] =
     ["monitors", "shortest_period", "pages", "channels", "retention_days", "weight"];
 
@@ -25,7 +25,7 @@ pub struct Plan {
     pub channels: Option<u32>,
     /// Maximum retention of results, in days.
     pub retention_days: Option<u32>,
-    /// Share of the places for checks, relative to the weights of other workspaces.
+    /// Share of the capacity for checks, relative to the weights of other workspaces.
     pub weight: u32,
 }
 

@@ -29,9 +29,9 @@ words! {
         MonitorTypeMismatch = "MONITOR_TYPE_MISMATCH",
         /// The object was modified concurrently.
         Conflict = "CONFLICT",
-        /// It has changed since the revision that the update names.
+        /// The object has changed since the revision that the update names.
         RevisionMismatch = "REVISION_MISMATCH",
-        /// It does not stand as it would have to for that; the message says how it stands.
+        /// The object is in the wrong state; the message describes it.
         FailedPrecondition = "FAILED_PRECONDITION",
         /// The request is too large.
         TooLarge = "TOO_LARGE",

@@ -63,7 +63,7 @@ pub static SETTINGS: &[Setting] = &[
         "plans",
         "",
         "PLANS",
-        "Plans of workspaces with their limits, separated by commas, such as `team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90 weight=4`; an omitted limit does not apply. Checks share the server by weight (1 to 100, default 1).",
+        "Plans of workspaces with their limits, separated by commas, such as `team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90 weight=4`; an omitted limit does not apply. Checks share the server by weight, 1 to 100 and 1 if omitted.",
     ),
     Setting::new(
         "max_checks_in_flight",

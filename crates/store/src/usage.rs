@@ -1,9 +1,10 @@
 //! The quantities of a workspace that plans limit. Limits themselves are enforced in `plans`.
 
 use rules::{Periodicity, WorkspaceId, limits};
+use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, query};
-use crate::plans::Counted;
+use crate::plans::{self, Counted, Held};
 use crate::row::id;
 use crate::{StoreError, Workspaces};
 
@@ -33,7 +34,9 @@ impl Workspaces<'_> {
             shortest_period: shortest_period(&mut db, workspace).await?,
             pages: count(&mut db, Counted::Pages, workspace).await?,
             channels: count(&mut db, Counted::Channels, workspace).await?,
-            retention_days: retention_days(&mut db, workspace).await?.unwrap_or(default_days),
+            retention_days: retention_days(&mut db, self.store.held(), workspace)
+                .await?
+                .unwrap_or(default_days),
         })
     }
 }
@@ -67,11 +70,11 @@ async fn shortest_period(
 
 async fn retention_days(
     db: &mut Connection,
+    held: Option<&Held>,
     workspace: WorkspaceId,
 ) -> Result<Option<u32>, StoreError> {
-    let days: Option<i64> = query("SELECT results_kept_days FROM workspaces WHERE id = $1")
-        .bind(workspace.to_string())
-        .scalar(db)
-        .await?;
-    Ok(days.and_then(|days| u32::try_from(days).ok()))
+    let days = format!("SELECT {} FROM workspaces w WHERE w.id = $1", plans::kept_days(held));
+    let days: Option<Option<i64>> =
+        query(AssertSqlSafe(days)).bind(workspace.to_string()).scalar(db).await?;
+    Ok(days.flatten().and_then(|days| u32::try_from(days).ok()))
 }

@@ -26,9 +26,10 @@ fn workspaces_show_limits_and_usage_beside_a_server_and_without() {
         lines.map(str::trim_end).collect::<Vec<_>>().join("\n")
     };
     insta::assert_snapshot!(stable(&beside), @"
-    Slug  acme
-    Name  Acme
-    Plan  team
+    Slug    acme
+    Name    Acme
+    Plan    team
+    Weight  1
 
                      USED  LIMIT
     Monitors         2     50
@@ -38,7 +39,7 @@ fn workspaces_show_limits_and_usage_beside_a_server_and_without() {
     Retention        30d   90d
     ");
     let details = home.json(&show);
-    insta::assert_snapshot!(details["limits"], @r#"{"monitors":50,"shortestPeriod":"30s","pages":3,"channels":null,"retentionDays":90}"#);
+    insta::assert_snapshot!(details["limits"], @r#"{"monitors":50,"shortestPeriod":"30s","pages":3,"channels":null,"retentionDays":90,"weight":1}"#);
     insta::assert_snapshot!(details["usage"], @r#"{"monitors":2,"shortestPeriod":"30s","pages":0,"channels":0,"retentionDays":30}"#);
     assert_eq!(home.json(&["workspaces", "list"]), json!([details]));
     let listed = home.run(&["workspaces", "list"]).out;

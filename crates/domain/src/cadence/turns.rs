@@ -1,22 +1,23 @@
-//! Who checks next where more checks are due than may run at a time: workspaces take turns, so that
-//! one whose targets hang delays nobody else's checks (docs/decisions/0046-fair-scheduling.md). Pure
-//! state: what runs, and where it waits, belongs to the server's pipeline.
+//! Shares the capacity for checks: workspaces take turns if more checks are due than may run, so
+//! that hanging targets of one workspace do not delay the others
+//! (docs/decisions/0046-fair-scheduling.md). Pure state: the server's pipeline runs and queues the
+//! jobs.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rules::{Timestamp, WorkspaceId};
 
-/// One place in so many is kept for workspaces that run less than their share.
+/// One in this many permits is reserved for workspaces that run less than their share.
 const RESERVED_SHARE: usize = 8;
 
-/// The places for checks, the workspaces that run in them, and those that wait for one.
+/// The permits for checks, with their holders and the waiting jobs.
 ///
-/// A free place goes to the workspace that runs the fewest checks for its weight. Within it, the check with the
-/// earliest deadline is next. Shares of the places are proportional to weights.
-///
-/// The last eighth of the places is out of reach for a workspace that has its share already, unless it is the
-/// only one. Running checks cannot be interrupted, so this is what a check of another workspace finds free.
+/// A free permit goes to the workspace with the fewest running checks for its weight, and within it to
+/// the check with the earliest deadline. A workspace's share of the permits is proportional to its
+/// weight. A workspace that already has its share cannot take the last eighth of the permits, unless it
+/// is the only workspace. Running checks cannot be interrupted, so this reserve lets other workspaces
+/// start at once.
 #[derive(Debug)]
 pub struct Turns<J> {
     places: usize,
@@ -28,12 +29,12 @@ pub struct Turns<J> {
     /// Weights that are not 1.
     weights: HashMap<WorkspaceId, u32>,
     workspaces: HashMap<WorkspaceId, Workspace<J>>,
-    /// The workspaces that wait, those with the lowest load first.
+    /// The workspaces with waiting jobs, lowest load first.
     order: BTreeSet<Rank>,
     waiting: usize,
-    /// What was found to have waited too long, until somebody asks for it.
+    /// Jobs that passed their deadline and were not yet returned by `expired()`.
     expired: Vec<J>,
-    /// Makes each waiting job's key unique.
+    /// Makes the key of each waiting job unique.
     sequence: u64,
 }
 
@@ -50,11 +51,11 @@ struct Load {
     weight: u32,
 }
 
-/// Load of a workspace, the earliest deadline of its checks that wait, and its id.
+/// Load of a workspace, earliest key of its waiting checks, and its identifier.
 type Rank = (Load, (Timestamp, u64), WorkspaceId);
 
 impl<J> Turns<J> {
-    /// So many checks may run at a time.
+    /// Allows at most `places` checks at a time.
     pub fn new(places: usize) -> Self {
         Self {
             places: places.max(1),
@@ -70,14 +71,14 @@ impl<J> Turns<J> {
         }
     }
 
-    /// Adds a workspace, which has monitors from now on, to those that share the places.
+    /// Adds a workspace, which has monitors from now on, to those that share the permits.
     pub fn join(&mut self, workspace: WorkspaceId) {
         if self.sharing.insert(workspace) {
             self.sharing_weight += self.weight(workspace) as usize;
         }
     }
 
-    /// Removes a workspace, which has no monitors any more, from those that share the places.
+    /// Removes a workspace, which has no monitors any more, from those that share the permits.
     pub fn leave(&mut self, workspace: WorkspaceId) {
         if self.sharing.remove(&workspace) {
             self.sharing_weight -= self.weight(workspace) as usize;
@@ -114,8 +115,7 @@ impl<J> Turns<J> {
         free > self.places / RESERVED_SHARE || (free > 0 && (is_alone || is_below_its_share))
     }
 
-    /// Gives the job a place, and the job back to be run; `None` where it has to wait, until
-    /// `deadline` at most.
+    /// Returns the job if it may run now. Otherwise queues it until `deadline` and returns `None`.
     pub fn admit(&mut self, workspace: WorkspaceId, deadline: Timestamp, job: J) -> Option<J> {
         let known = self.workspaces.get(&workspace).map(|of| of.load);
         let load = known.unwrap_or_else(|| Load { running: 0, weight: self.weight(workspace) });
@@ -123,7 +123,7 @@ impl<J> Turns<J> {
         let new = || Workspace { load, waiting: BTreeMap::new() };
         let of = self.workspaces.entry(workspace).or_insert_with(new);
         if may_run {
-            debug_assert!(of.waiting.is_empty(), "whoever may run does not wait");
+            debug_assert!(of.waiting.is_empty(), "a workspace that may run has no waiting jobs");
             of.load.running += 1;
             self.running += 1;
             return Some(job);
@@ -136,7 +136,7 @@ impl<J> Turns<J> {
         None
     }
 
-    /// A check of this workspace has ended.
+    /// Releases the permit of an ended check of this workspace.
     pub fn ended(&mut self, workspace: WorkspaceId) {
         let Some(of) = self.workspaces.get_mut(&workspace) else { return };
         let before = of.rank(workspace);
@@ -145,8 +145,8 @@ impl<J> Turns<J> {
         self.rank_anew(workspace, before);
     }
 
-    /// The next job to run of those that wait; `None` where nobody waits who may have a place.
-    /// Ask again after each job, and after each [`Self::ended`].
+    /// Returns the next waiting job that may run, or `None` if no waiting workspace may take a
+    /// permit. Call it again after each returned job and after each [`Self::ended`].
     pub fn next(&mut self, now: Timestamp) -> Option<J> {
         loop {
             let (load, (deadline, _), workspace) = *self.order.first()?;
@@ -173,7 +173,7 @@ impl<J> Turns<J> {
         }
     }
 
-    /// What waited until its deadline: it is not run any more.
+    /// Removes and returns the jobs that passed their deadline; they are not run.
     pub fn expired(&mut self, now: Timestamp) -> Vec<J> {
         let late: Vec<WorkspaceId> = self
             .order
@@ -195,7 +195,7 @@ impl<J> Turns<J> {
         std::mem::take(&mut self.expired)
     }
 
-    /// All that waits: nothing of it is run any more.
+    /// Removes and returns all waiting jobs; they are not run.
     pub fn drain(&mut self) -> Vec<J> {
         self.order.clear();
         self.waiting = 0;
@@ -207,18 +207,17 @@ impl<J> Turns<J> {
         all
     }
 
-    /// Checks that wait for a place.
+    /// Returns the number of waiting checks.
     pub const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Workspaces whose checks wait for a place.
+    /// Returns the number of workspaces with waiting checks.
     pub fn workspaces_waiting(&self) -> usize {
         self.order.len()
     }
 
-    /// Moves a workspace from where it stood in the order to where it stands now, and forgets one
-    /// that has nothing.
+    /// Updates the position of a workspace in the order and drops an idle workspace.
     fn rank_anew(&mut self, workspace: WorkspaceId, before: Option<Rank>) {
         let after = self.workspaces.get(&workspace).and_then(|of| of.rank(workspace));
         if before != after {

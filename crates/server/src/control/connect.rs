@@ -78,7 +78,7 @@ impl Admin {
         Ok(workspace)
     }
 
-    /// Returns all workspaces, in the order of their creation.
+    /// Returns every workspace, newest first.
     pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceDetails>, ControlError> {
         let Answer::Workspaces(workspaces) = self.perform(Operation::ListWorkspaces).await? else {
             return Err(self.misunderstood());

@@ -33,7 +33,7 @@ pub struct WorkspaceUsage {
 }
 
 impl Desk {
-    /// Returns all workspaces, in the order of their creation.
+    /// Returns all workspaces, newest first.
     pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceDetails>, ControlError> {
         let mut all = Vec::new();
         for workspace in self.store.workspaces().list().await.map_err(refused)? {

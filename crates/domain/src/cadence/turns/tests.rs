@@ -12,32 +12,32 @@ const LATER: Timestamp = Timestamp::from_millis(1_800_000_030_000);
 const GREEDY: WorkspaceId = WorkspaceId::from_bits(1);
 const MODEST: WorkspaceId = WorkspaceId::from_bits(2);
 
-/// Returns sixteen places for two workspaces, one of which wants twenty.
-fn beside_a_greedy_one() -> Turns<u32> {
+/// Sixteen permits for two workspaces, one of which submits twenty jobs.
+fn shared_with_a_greedy_workspace() -> Turns<u32> {
     let mut turns = Turns::new(16);
     turns.join(GREEDY);
     turns.join(MODEST);
     for job in 0..20 {
         let runs = turns.admit(GREEDY, LATER, job).is_some();
-        assert_eq!(runs, job < 14, "two of sixteen places are kept");
+        assert_eq!(runs, job < 14, "two of sixteen permits are reserved");
     }
     turns
 }
 
 #[test]
-fn a_modest_workspace_finds_a_place_beside_a_greedy_one() {
-    let mut turns = beside_a_greedy_one();
+fn modest_workspace_runs_beside_a_greedy_one() {
+    let mut turns = shared_with_a_greedy_workspace();
     assert_eq!((turns.waiting(), turns.workspaces_waiting()), (6, 1));
     assert_eq!(turns.admit(MODEST, LATER, 100), Some(100));
     assert_eq!(turns.admit(MODEST, LATER, 101), Some(101));
-    assert_eq!(turns.admit(MODEST, LATER, 102), None, "all sixteen are taken");
+    assert_eq!(turns.admit(MODEST, LATER, 102), None, "all sixteen permits are taken");
     turns.ended(GREEDY);
-    assert_eq!(turns.next(NOW), Some(102), "whoever runs the fewest is next");
+    assert_eq!(turns.next(NOW), Some(102), "the workspace with the fewest checks is next");
     assert_eq!(turns.next(NOW), None);
 }
 
 #[test]
-fn a_workspace_that_is_alone_has_all_places() {
+fn only_workspace_gets_all_permits() {
     let mut turns = Turns::new(16);
     turns.join(GREEDY);
     for job in 0..16 {
@@ -49,7 +49,7 @@ fn a_workspace_that_is_alone_has_all_places() {
 }
 
 #[test]
-fn within_a_workspace_the_earliest_deadline_is_next() {
+fn earliest_deadline_runs_first_within_a_workspace() {
     let mut turns = Turns::new(1);
     turns.join(GREEDY);
     assert!(turns.admit(GREEDY, LATER, 0).is_some());
@@ -61,8 +61,8 @@ fn within_a_workspace_the_earliest_deadline_is_next() {
 }
 
 #[test]
-fn what_waited_until_its_deadline_is_not_run() {
-    let mut turns = beside_a_greedy_one();
+fn job_past_its_deadline_expires() {
+    let mut turns = shared_with_a_greedy_workspace();
     let soon = NOW + Duration::from_secs(1);
     assert_eq!(turns.admit(GREEDY, soon, 50), None);
     turns.ended(GREEDY);
@@ -73,8 +73,8 @@ fn what_waited_until_its_deadline_is_not_run() {
 }
 
 #[test]
-fn a_stop_leaves_nobody_waiting() {
-    let mut turns = beside_a_greedy_one();
+fn drain_leaves_no_waiting_jobs() {
+    let mut turns = shared_with_a_greedy_workspace();
     assert_eq!(turns.drain().len(), 6);
     turns.ended(GREEDY);
     assert_eq!((turns.next(NOW), turns.waiting()), (None, 0));
@@ -106,8 +106,8 @@ fn weights_change_while_checks_wait() {
 }
 
 proptest! {
-    // Workspaces that all want more than there is share by weight, in whatever order they came. No place is free,
-    // and nobody has a place for which somebody with less per weight waits.
+    // Workspaces with more jobs than permits share by weight, in whatever order the jobs came. No permit is
+    // free, and no workspace has one for which another with fewer checks per weight waits.
     #[test]
     fn backlogged_workspaces_share_by_weight(
         places in 1_usize..64,
@@ -141,10 +141,10 @@ proptest! {
         }
     }
 
-    // However the jobs come and end, no place is used twice and nothing is lost. Nobody waits while more than the
-    // reserve is free. A workspace below its share waits only while no place is free.
+    // For any sequence of jobs, no permit is used twice and no job is lost. No job waits while more than the
+    // reserve is free. A workspace below its share waits only while no permit is free.
     #[test]
-    fn places_are_shared(
+    fn permits_are_shared_fairly(
         places in 1_usize..40,
         weights in prop::collection::vec(1_u32..5, 1..6),
         steps in prop::collection::vec((0_u64..6, 0_i64..50, any::<bool>()), 1..400),

@@ -30,7 +30,9 @@ async fn a_mask_changes_what_it_names_and_nothing_else() {
     let after = caller.rpc("UpdateHttpMonitor", request).await.json()["monitor"].clone();
     let mut due = before.clone();
     due["name"] = json!("Renamed");
-    due["updatedAt"] = after["updatedAt"].clone();
+    for output in ["updatedAt", "revision"] {
+        due[output] = after[output].clone();
+    }
     assert_eq!(after, due);
 }
 
