@@ -4,6 +4,7 @@
 
 mod built;
 mod client;
+mod openapi;
 mod terraform;
 mod zig;
 
@@ -70,14 +71,6 @@ const GRPCURL: Tool = Tool {
 /// Lints the contract, finds breaking changes, and calls it as another standard client.
 const BUF: Tool =
     Tool { name: "buf", version: "1.75.0", place: "bin/buf", needs: NPM, install: install_buf };
-/// Linter of the OpenAPI description.
-const REDOCLY: Tool = Tool {
-    name: "redocly",
-    version: "2.77.0",
-    place: "openapi/node_modules/.bin/redocly",
-    needs: NPM,
-    install: install_redocly,
-};
 /// Mail server for tests: a process with STARTTLS and an account.
 const SMTP_SERVER: Tool = Tool {
     name: "smtp-server",
@@ -197,8 +190,8 @@ pub(crate) fn for_provider_release() -> Result<()> {
 
 /// Installs the linter of the OpenAPI description, and returns its path.
 pub(crate) fn for_openapi() -> Result<PathBuf> {
-    ready(&REDOCLY)?;
-    Ok(shell::tools().join(REDOCLY.place))
+    ready(&openapi::REDOCLY)?;
+    Ok(shell::tools().join(openapi::REDOCLY.place))
 }
 
 /// Installs the tools of the licence check.
@@ -325,10 +318,6 @@ fn install_buf(tool: &Tool) -> Result<()> {
         .context("failed to link buf into the folder of the tools")
 }
 
-fn install_redocly(tool: &Tool) -> Result<()> {
-    install_packages("openapi", &[&format!("@redocly/cli@{}", tool.version)])
-}
-
 fn install_smtp_server(tool: &Tool) -> Result<()> {
     install_packages("mail", &[&format!("smtp-server@{}", tool.version), POSTAL_MIME])
 }
@@ -387,7 +376,7 @@ mod tests {
         };
         assert!(!shell::found(unknown.program));
         assert!(shell::found("cargo") || shell::found("sh"));
-        let tools = [GRPCURL, BUF, REDOCLY, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
+        let tools = [GRPCURL, BUF, openapi::REDOCLY, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
         let further = client::TOOLS
             .iter()
             .chain(&terraform::TOOLS)

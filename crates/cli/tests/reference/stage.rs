@@ -93,7 +93,11 @@ impl Stage {
         if let Some(key) = step["idempotencyKey"].as_str() {
             command.arg("-H").arg(format!("idempotency-key: {key}"));
         }
-        self.run(command.arg("-d").arg(request.to_string()), workspace, key)
+        // Arguments have a limit that the largest requests exceed.
+        let body = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(body.path(), request.to_string()).unwrap();
+        command.arg("--data-binary").arg(format!("@{}", body.path().display()));
+        self.run(&mut command, workspace, key)
     }
 
     fn run(&self, command: &mut Command, workspace: &Workspace, key: &str) -> Value {

@@ -1,0 +1,18 @@
+//! The linter of the OpenAPI description. Running it belongs to `checks`.
+
+use anyhow::Result;
+
+use super::{NPM, Tool, install_packages};
+
+/// Reports errors and warnings of an OpenAPI description.
+pub(super) const REDOCLY: Tool = Tool {
+    name: "redocly",
+    version: "2.77.0",
+    place: "openapi/node_modules/.bin/redocly",
+    needs: NPM,
+    install: install_redocly,
+};
+
+fn install_redocly(tool: &Tool) -> Result<()> {
+    install_packages("openapi", &[&format!("@redocly/cli@{}", tool.version)])
+}
