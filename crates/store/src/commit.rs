@@ -110,7 +110,7 @@ struct Shared {
     successes: HashSet<Identity>,
 }
 
-/// What the writer did with a batch.
+/// Result of a batch.
 struct Applied {
     committed: Committed,
     /// Where its results are.

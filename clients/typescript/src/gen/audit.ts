@@ -47,8 +47,8 @@ export interface AuditEntry {
   /** The time of the change. */
   at?: Timestamp;
   /**
-   * Who made it: the identifier of a key, `key_…`; `command_line` for somebody at the server; `server` for the
-   * server itself.
+   * Author of the change: the identifier of a key, `key_…`; `command_line` for an operator at the server; `server`
+   * for the server itself.
    */
   actor: string;
   /** Name of the key; empty for other actors. */

@@ -976,9 +976,9 @@ export interface MissedSlots {
   /** Number of slots, the first and the last included. */
   slots: number;
   /**
-   * Why: `down` (the server was not running), `overloaded` (the next slot was due before the check could start),
-   * `changed` (the monitor was edited, paused or deleted before), `fault` (an error of the server), `unknown`
-   * (stored by a version that did not record it).
+   * Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
+   * `changed`: the monitor was edited, paused or deleted before. `fault`: an error of the server. `unknown`: stored
+   * by a version that did not record it.
    */
   reason: MissedReason;
   /**

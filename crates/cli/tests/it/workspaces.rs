@@ -8,7 +8,7 @@ const PLANS: &str = "team monitors=50 shortest_period=30s pages=3 retention_days
 
 // issue 16 point 20: "Add named plans with limits"
 #[test]
-fn workspaces_show_limits_and_usage_beside_a_server_and_without() {
+fn limits_and_usage_show_with_and_without_server() {
     let home = Home::new();
     let server = home.serve_with(&["--plans", PLANS]);
     let create = ["workspaces", "create", "--slug", "acme", "--name", "Acme"];

@@ -446,8 +446,8 @@ pub struct AuditEntry {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Who made it: the identifier of a key, `key_…`; `command_line` for somebody at the server; `server` for the
-    /// server itself.
+    /// Author of the change: the identifier of a key, `key_…`; `command_line` for an operator at the server; `server`
+    /// for the server itself.
     ///
     /// Field 2: `actor`
     #[serde(
@@ -1537,8 +1537,8 @@ pub mod __buffa {
             pub at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Who made it: the identifier of a key, `key_…`; `command_line` for somebody at the server; `server` for the
-            /// server itself.
+            /// Author of the change: the identifier of a key, `key_…`; `command_line` for an operator at the server; `server`
+            /// for the server itself.
             ///
             /// Field 2: `actor`
             pub actor: &'a str,
@@ -1910,8 +1910,8 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().at
             }
-            /// Who made it: the identifier of a key, `key_…`; `command_line` for somebody at the server; `server` for the
-            /// server itself.
+            /// Author of the change: the identifier of a key, `key_…`; `command_line` for an operator at the server; `server`
+            /// for the server itself.
             ///
             /// Field 2: `actor`
             #[must_use]

@@ -9931,9 +9931,9 @@ pub struct MissedSlots {
         with = "::buffa::json_helpers::int32"
     )]
     pub slots: i32,
-    /// Why: `down` (the server was not running), `overloaded` (the next slot was due before the check could start),
-    /// `changed` (the monitor was edited, paused or deleted before), `fault` (an error of the server), `unknown`
-    /// (stored by a version that did not record it).
+    /// Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
+    /// `changed`: the monitor was edited, paused or deleted before. `fault`: an error of the server. `unknown`: stored
+    /// by a version that did not record it.
     ///
     /// Field 5: `reason`
     #[serde(
@@ -31094,9 +31094,9 @@ pub mod __buffa {
             ///
             /// Field 4: `slots`
             pub slots: i32,
-            /// Why: `down` (the server was not running), `overloaded` (the next slot was due before the check could start),
-            /// `changed` (the monitor was edited, paused or deleted before), `fault` (an error of the server), `unknown`
-            /// (stored by a version that did not record it).
+            /// Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
+            /// `changed`: the monitor was edited, paused or deleted before. `fault`: an error of the server. `unknown`: stored
+            /// by a version that did not record it.
             ///
             /// Field 5: `reason`
             pub reason: &'a str,
@@ -31528,9 +31528,9 @@ pub mod __buffa {
             pub fn slots(&self) -> i32 {
                 self.0.reborrow().slots
             }
-            /// Why: `down` (the server was not running), `overloaded` (the next slot was due before the check could start),
-            /// `changed` (the monitor was edited, paused or deleted before), `fault` (an error of the server), `unknown`
-            /// (stored by a version that did not record it).
+            /// Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
+            /// `changed`: the monitor was edited, paused or deleted before. `fault`: an error of the server. `unknown`: stored
+            /// by a version that did not record it.
             ///
             /// Field 5: `reason`
             #[must_use]

@@ -6,7 +6,7 @@ use rules::{MonitorId, Region, Timestamp};
 /// Consecutive slots of a monitor in a region that nobody ran, for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missed {
-    /// Whose slots.
+    /// Monitor of the slots.
     pub monitor: MonitorId,
     /// Where they were due.
     pub region: Region,

@@ -1,6 +1,6 @@
 //! A file with one piece of data for each monitor and region, which is overwritten in place. The data is in
 //! extents whose sizes are powers of two; one that grows out of its extent moves, and leaves the extent to others,
-//! so the file is bounded by monitors × regions. What the data means is `latest`'s.
+//! so monitors × regions bound the file. `latest` defines the data.
 //!
 //! The file is never synced. Each extent begins with a head that says what is in it. If the machine loses power,
 //! heads may be missing: the file is cut there. Data that is torn fails to decrypt.

@@ -117,7 +117,7 @@ async fn prune(
     Ok(pruned)
 }
 
-/// Returns the workspaces. `days` is the SQL expression for their retention, `kept_for` counts where it is NULL.
+/// Returns the workspaces. `days` is the SQL expression for their retention; if it is NULL, `kept_for` applies.
 async fn keepings(
     db: &mut Connection,
     kept_for: Duration,

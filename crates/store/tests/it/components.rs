@@ -235,7 +235,7 @@ async fn deleted_page_deletes_its_components_and_groups() {
 }
 
 #[tokio::test]
-async fn lists_of_one_page_or_all_are_newest_first() {
+async fn component_lists_return_newest_first() {
     for_each_engine(async |home| {
         let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
         for (number, of) in [(3, page), (1, page), (2, other), (4, page)] {

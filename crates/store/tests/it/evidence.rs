@@ -200,7 +200,7 @@ async fn database_keeps_one_success_in_ten_minutes() {
 }
 
 #[tokio::test]
-async fn retention_erases_details_of_old_successes_and_deleted_monitors() {
+async fn retention_erases_old_successes_and_deleted_monitors() {
     for_each_engine(async |home| {
         let (old, gone) = (home.monitor(1).await.id, home.monitor(2).await.id);
         succeed(home, old, &[0, 30_000]).await;

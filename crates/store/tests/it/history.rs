@@ -284,7 +284,7 @@ async fn workspace_retention_overrides_the_setting() {
 
 // decision 0049: "a workspace keeps results for the plan's time at most"
 #[tokio::test]
-async fn plan_shortens_what_a_workspace_keeps() {
+async fn plan_shortens_the_retention_of_a_workspace() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();

@@ -104,7 +104,7 @@ async fn plan_caps_retention_while_it_lasts() {
             (Some(3), "small", 3),
             (Some(3), "free", 3),
             (Some(10), "small", 7),
-            // What the operator set holds again without the cap.
+            // The operator's setting applies again without the cap.
             (Some(10), "free", 10),
             (Some(100), "large", 90),
             (None, "free", 120),

@@ -46,7 +46,7 @@ async fn repeated_slug_is_rejected() {
 
 // issue 16 point 20: "Show plan, limits and usage"
 #[tokio::test]
-async fn usage_counts_what_plans_limit() {
+async fn usage_counts_the_limited_quantities() {
     for_each_engine(async |home| {
         let store = &home.store;
         store.hold_to(Plans::default(), 30);

@@ -146,7 +146,7 @@ fn echoed_secrets_are_redacted() {
 
 // issue 16, point 9: "in redirect Location, in certificate or error texts, in URL userinfo"
 #[test]
-fn secrets_are_hidden_wherever_a_hostile_server_puts_them() {
+fn secrets_hide_wherever_a_hostile_server_echoes_them() {
     let plan = plan_of("https://ada:hunter22@example.com/", &[("X-Tenant", "tenant-4711")], "");
     let location = "https://x:hunter22@evil.example/?a=tenant%2D4711&b=dGVuYW50LTQ3MTE%3D";
     let mut answer = hop(
