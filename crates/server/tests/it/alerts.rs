@@ -1,5 +1,5 @@
-//! Alerts end to end: real checks of a target on loopback, a clock in the test's hand, and receivers
-//! that take what their vendors take. What a kind of message is made of is tested beside `domain`.
+//! End-to-end tests of alerts: real checks of a loopback target, a manual clock, and receivers that
+//! accept the same requests as their vendors. `domain` tests the content of each message.
 
 mod hostile;
 mod mail;

@@ -1,4 +1,4 @@
-//! Who may call what: every method of the contract, in every protocol, with every sort of key.
+//! Authorization of every contract method, in every protocol, with every kind of key.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const UNAUTHENTICATED: u32 = 16;
 const PERMISSION_DENIED: u32 = 7;
 const NOT_FOUND: u32 = 5;
 
-/// Callers whose key is none, with the reason that they are told.
+/// Returns callers without a valid key, each with the expected error reason.
 async fn refused(server: &TestServer) -> Vec<(&'static str, Caller)> {
     let unknown = key::compose(KeyId::from_bits(42), &[7; 32]);
     let whole = server.new_key(Scope::Write, None).await;
@@ -64,14 +64,14 @@ async fn no_method_answers_without_a_key_that_holds_in_any_protocol() {
 
 #[tokio::test]
 async fn streams_do_not_pass_the_gate() {
-    // design: §4: authentication stands before the protocols
+    // design: §4: authentication runs before the protocols
     let server = TestServer::start().await;
     for method in methods().iter().filter(|method| !is_open(&method.service)) {
         let path = format!("/rpc{}", method.path);
         for codec in ["json", "proto"] {
             let kind = format!("application/connect+{codec}");
             let reply = server.nobody().send(http::Method::POST, &path, &kind, framed(b"")).await;
-            // A stream's error travels in its last message.
+            // A stream reports its error in the last message.
             assert_eq!((reply.status.as_u16(), reply.body.first()), (200, Some(&2)), "{path}");
             let end = String::from_utf8_lossy(&reply.body[5..]).into_owned();
             assert!(end.contains(r#""code":"unauthenticated""#), "{path}: {end}");
@@ -149,7 +149,7 @@ async fn a_revocation_by_another_process_holds_within_a_second() {
     let key = server.new_key(Scope::Read, None).await;
     let caller = server.with_key(key.key.expose());
     assert_eq!(list(&caller).await.status, 200);
-    // Past the server's back, as another process does it.
+    // Write to the store directly, as another process does.
     let store = &server.running().app().store;
     let acme = store.workspaces().by_slug("acme").await.unwrap().id;
     let change = store::Change { actor: store::Actor::CommandLine, at: testkit::server::START };
@@ -183,7 +183,7 @@ async fn the_last_use_of_a_key_is_written_down() {
     assert_eq!(unused.last_used_at, None);
 }
 
-/// Services that everybody may ask.
+/// Returns whether a service needs no key.
 fn is_open(service: &str) -> bool {
     service.starts_with("grpc.")
 }

@@ -1,4 +1,4 @@
-//! Starting and stopping in order.
+//! Orderly start and stop.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ async fn what_was_stored_is_there_after_a_restart_on_the_same_folder() {
 
 #[tokio::test]
 async fn what_is_past_its_time_is_taken_away_by_the_running_server() {
-    // issue 3, point 8: a create is remembered for a day, so that its repetition is one with it
+    // issue 3, point 8: a create is remembered for a day, so a retry returns the same resource
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let server = TestServer::start_with(|settings| settings.data.clone_from(&data)).await;
@@ -93,9 +93,9 @@ async fn a_call_under_way_is_answered_while_the_server_stops() {
     let id = &created["monitor"]["id"];
     let answering = async {
         let (mut connection, _) = target.accept().await.unwrap();
-        // An answer that comes before its request is none.
+        // A response sent before the request is invalid, so read the request first.
         assert!(connection.read(&mut [0; 1_024]).await.unwrap() > 0);
-        // The call is under way: only now the server is asked to stop, and then it is answered.
+        // The call is in progress. Stop the server first, then respond.
         let stopping = tokio::spawn(server.stop());
         connection.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
         stopping.await.unwrap();
@@ -104,14 +104,15 @@ async fn a_call_under_way_is_answered_while_the_server_stops() {
     assert_eq!(reply.json()["results"][0]["statusCode"], 204, "{reply}");
 }
 
-/// Watches the health of a service until the server stops; the answer.
+/// Watches the health of a service until the server stops, and returns the reply.
 async fn watched_until_the_end(request: &[u8]) -> Reply {
     let server = TestServer::start().await;
     let nobody = server.nobody();
     let path = "/grpc.health.v1.Health/Watch";
     let watching = nobody.send_h2(path, "application/grpc", framed(request));
     let stopping = async {
-        // The call counts once its stream has answered; a server that stops before refuses it.
+        // The metric counts the call once its stream has responded. A server that stops earlier
+        // rejects the call.
         until(async || {
             let page = server.nobody().get("/metrics").await.to_string();
             page.contains("method=\"other\"").then_some(())
@@ -152,7 +153,7 @@ async fn a_command_that_does_not_end_does_not_keep_a_server_from_stopping() {
 #[tokio::test]
 async fn a_stopped_server_accepts_nobody_and_frees_its_folder() {
     let folder = tempfile::tempdir().unwrap();
-    // An address that nobody else listens on: a port that is free again may be another test's.
+    // Use an address of this test alone: another test may reuse a freed port.
     let settings = Settings {
         data: folder.path().join("data"),
         listen: ([127, 0, 0, 9], 0).into(),
@@ -161,7 +162,7 @@ async fn a_stopped_server_accepts_nobody_and_frees_its_folder() {
     let running = boot::start(&settings, Context::system()).await.unwrap();
     let address = running.address();
     running.stop().await.unwrap();
-    // A process that another test starts has the socket too, until it is another program.
+    // A process forked by another test inherits the socket until it calls `exec`.
     until(async || TcpStream::connect(address).await.is_err().then_some(())).await;
     boot::start(&settings, Context::system()).await.unwrap().stop().await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! The table of settings, as operators read it.
+//! The table of settings as shown to operators.
 
 use std::fmt::Write as _;
 

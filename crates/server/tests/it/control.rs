@@ -1,4 +1,4 @@
-//! Workspaces and keys from the command line: by the socket of a running server, or without one.
+//! Management of workspaces and keys from the command line, with and without a running server.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn a_key(workspace: &str) -> CreateKey {
 
 #[tokio::test]
 async fn with_a_server_running_its_socket_is_used_and_a_new_key_works_at_once() {
-    // issue 3: keys, also while it runs
+    // issue 3: keys, even while the server runs
     let server = TestServer::start().await;
     let admin = beside(&server).await;
     assert!(admin.is_remote());

@@ -1,4 +1,4 @@
-//! The documentation as readers meet it at `/docs`, and what the server says at its root.
+//! The documentation at `/docs`, and the response at the root of the server.
 
 mod browser;
 mod links;
@@ -12,7 +12,7 @@ use testkit::server::{Reply, TestServer};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-/// A server whose documentation is read.
+/// A server that serves its documentation.
 struct Site {
     server: TestServer,
 }
@@ -22,7 +22,7 @@ impl Site {
         Self { server: TestServer::start().await }
     }
 
-    /// What a reader is answered who sends these headers.
+    /// Requests a path with these headers.
     async fn ask(&self, path: &str, headers: &[(&str, &str)]) -> Reply {
         let mut request = Request::get(path).header("host", "localhost");
         for (name, value) in headers {
@@ -31,7 +31,7 @@ impl Site {
         self.server.nobody().request(request.body(Full::default()).unwrap()).await
     }
 
-    /// What a browser without wishes of its own shows.
+    /// Returns the body for a request without preferences.
     async fn text(&self, path: &str) -> String {
         let reply = self.ask(path, &[("accept", "text/html")]).await;
         assert_eq!(reply.status, 200, "{path}: {reply}");
@@ -45,7 +45,7 @@ impl Site {
     }
 }
 
-/// All values of this attribute.
+/// Returns all values of an attribute.
 fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
     let begin = format!(" {name}=\"");
     let rests = html.split(begin.as_str()).skip(1);
@@ -156,7 +156,7 @@ async fn openapi_needs_no_key_and_is_compressed_and_cached() {
     }
 }
 
-// issue 7: "HTML and CSS at most 30 KB" is what a status page has; a page of documentation keeps to it, too
+// issue 7: "HTML and CSS at most 30 KB" for status pages applies to documentation pages too
 #[tokio::test]
 async fn a_page_is_small_on_the_wire() {
     let site = Site::open().await;
@@ -176,7 +176,7 @@ async fn examples_call_the_server_that_shows_them() {
     let site = Site { server };
     let page = site.text("/docs/terraform").await;
     assert!(page.contains("&quot;https://up.example.com/rpc&quot;"), "{page}");
-    // What is the default stays what it is.
+    // Default values are not replaced.
     assert!(page.contains("or http://127.0.0.1:8080/rpc."), "{page}");
     let list = site.ask("/docs/llms.txt", &[]).await.body;
     assert!(
@@ -184,12 +184,12 @@ async fn examples_call_the_server_that_shows_them() {
             .unwrap()
             .contains("(https://up.example.com/docs/terraform/index.md)")
     );
-    // Where all examples of the reference read their address from.
+    // All examples of the reference take their address from this page.
     let calling = site.text("/docs/reference/calling").await;
     assert!(calling.contains("=https://up.example.com/rpc"), "{calling}");
     let badges = site.text("/docs/guides/status-page").await;
     assert!(badges.contains("https://up.example.com/status/acme/widget.js"), "{badges}");
-    // Who sets a server up asks it where it is: a proxy is not there yet, or keeps this to itself.
+    // Operators call these paths locally: a proxy may not exist yet, or may block them.
     let operator = site.text("/docs/guides/run-it-for-real").await;
     for path in ["/readyz", "/metrics"] {
         assert!(operator.contains(&format!("http://127.0.0.1:8080{path}")), "{path}");
@@ -214,7 +214,7 @@ async fn the_root_says_what_this_is_and_leads_to_the_documentation() {
     assert!(page.contains("This is an Aloft server") && page.contains("href=\"/docs\""), "{page}");
     let text = site.ask("/", &[("accept", "*/*")]).await;
     assert_eq!(text.headers["content-type"], "text/plain; charset=utf-8");
-    // One address says both, so caches are told to tell them apart.
+    // Both formats share one address, so caches need `vary`.
     let html = site.ask("/", &[("accept", "text/html")]).await;
     for header in ["vary", "cache-control"] {
         assert_eq!(text.headers[header], html.headers[header], "{header}");

@@ -1,5 +1,5 @@
-//! Custom domains: which are accepted, whose page is answered there and what else is not, and the
-//! certificates of these names from a real ACME server.
+//! Custom domains: acceptance, the page served at a domain, and certificates from a real ACME
+//! server.
 
 mod certificates;
 mod front;
@@ -18,12 +18,12 @@ use testkit::acme::AcmeServer;
 use testkit::server::{Caller, Reply, STATUS_PAGES, TestServer};
 use testkit::target::DnsTarget;
 
-/// The domain that most pages here have.
+/// Custom domain of most pages in these tests.
 const DOMAIN: &str = "status.acme.test";
-/// Where domains must lead.
+/// Host that custom domains must point to.
 const HOST: &str = "pages.aloft.test";
 
-/// Lets the server ask this name server, and pages lead to [`HOST`], which is 127.0.0.1.
+/// Configures the server to use this name server and [`HOST`], which resolves to 127.0.0.1.
 fn asks(dns: &DnsTarget, settings: &mut Settings) {
     dns.address_of(HOST, "127.0.0.1");
     settings.nameservers = vec![dns.address()];
@@ -32,13 +32,13 @@ fn asks(dns: &DnsTarget, settings: &mut Settings) {
     settings.domains.are_hosts_named = true;
 }
 
-/// Lets the domain name a page as its owner: what [`TestServer::ownership`] says of it.
+/// Adds the TXT record that proves ownership. [`TestServer::ownership`] returns its value.
 fn owns(dns: &DnsTarget, domain: &str, ownership: &str) {
     let name = rules::DomainName::parse(domain).unwrap();
     dns.record(&format!("_aloft.{name}"), RecordKind::Txt, ownership);
 }
 
-/// Certificates from this server, shown by these means.
+/// Returns settings for certificates from this ACME server by this challenge.
 fn tls(acme: &AcmeServer, challenge: ChallengeChoice) -> TlsSettings {
     let loopback: SocketAddr = ([127, 0, 0, 1], 0).into();
     let acme = AcmeSettings {
@@ -49,20 +49,20 @@ fn tls(acme: &AcmeServer, challenge: ChallengeChoice) -> TlsSettings {
     TlsSettings { listen: loopback, redirect: Some(loopback), covers_own: false, acme }
 }
 
-/// Creates a page at `slug` with this domain, however that ends.
+/// Tries to create a page at `slug` with this domain.
 async fn create(owner: &Caller, slug: &str, domain: &str) -> Reply {
     let page = json!({ "title": "Acme", "slug": slug, "customDomain": domain });
     owner.call(STATUS_PAGES, "CreateStatusPage", json!({ "statusPage": page })).await
 }
 
-/// A page with this domain, which leads here.
+/// Creates a page with this domain and waits until the server serves it there.
 async fn a_page(dns: &DnsTarget, server: &TestServer, slug: &str, domain: &str) -> Value {
     let owner = server.caller(Scope::Write);
     owns(dns, domain, &server.ownership(slug));
     let reply = create(&owner, slug, domain).await;
     assert_eq!(reply.status, 200, "{reply}");
     let page = reply.json()["statusPage"].clone();
-    // The table of domains follows the answer; from then on nothing of the service is answered there.
+    // The domain table updates after the reply. The service then stops responding at this domain.
     until(async || {
         let reply = visit(server.address(), domain, "/healthz", &[]).await;
         (reply.status == 404).then_some(())
@@ -71,7 +71,7 @@ async fn a_page(dns: &DnsTarget, server: &TestServer, slug: &str, domain: &str) 
     page
 }
 
-/// Asks `host` at this address in the clear.
+/// Sends a plain HTTP request for `host` to this address.
 async fn visit(at: SocketAddr, host: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     let mut request = Request::get(path).header("host", host);
     for (name, value) in headers {
@@ -81,7 +81,7 @@ async fn visit(at: SocketAddr, host: &str, path: &str, headers: &[(&str, &str)])
     Caller::at(at, None).request(request).await
 }
 
-/// What a look finds, as soon as it finds something.
+/// Calls `look` until it returns a value.
 async fn until<T>(look: impl AsyncFn() -> Option<T>) -> T {
     let looking = async {
         loop {

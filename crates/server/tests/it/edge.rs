@@ -1,4 +1,4 @@
-//! What every answer has: a request id and leave for browsers; limits of calls.
+//! Request IDs and CORS headers of every response, and rate limits.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -65,7 +65,7 @@ async fn browsers_of_any_origin_may_ask_before_they_have_a_key() {
 
 #[tokio::test]
 async fn what_a_key_was_answered_is_kept_by_no_cache() {
-    // A cache on the way does not know that `x-service-key` tells callers apart.
+    // An intermediate cache does not know that `x-service-key` distinguishes callers.
     let server = TestServer::start().await;
     let list = format!("/rpc/{MONITORS}/ListMonitors?connect=v1&encoding=json&message=%7B%7D");
     for path in ["/v1/whoami", &list] {
@@ -123,13 +123,14 @@ async fn wrong_keys_are_limited_by_address_and_right_ones_in_use_are_not_concern
     let refused = server.with_key("guess").get("/v1/whoami").await;
     assert_eq!((refused.status.as_u16(), refused.reason().as_deref()), (429, Some("RATE_LIMITED")));
     assert!(refused.headers.contains_key("retry-after"));
-    // Also when it has to be looked up again, and when nobody used it yet: after a restart all are so.
+    // Valid keys pass even if the server must look them up again or has not seen them since its
+    // start.
     server.advance(Duration::from_secs(1));
     assert_eq!(known.get("/v1/whoami").await.status, 200);
     assert_eq!(server.stranger().get("/v1/whoami").await.status, 200);
     let unknown = server::auth::key::compose(rules::KeyId::from_bits(42), &[7; 32]);
     assert_eq!(server.with_key(unknown.expose()).get("/v1/whoami").await.status, 429);
-    // Without a key nobody guesses one.
+    // A request without a key is not a guess.
     for _ in 0..9 {
         let missing = server.nobody().get("/v1/whoami").await;
         assert_eq!(missing.status, 401);
@@ -141,7 +142,7 @@ async fn wrong_keys_are_limited_by_address_and_right_ones_in_use_are_not_concern
 
 #[tokio::test]
 async fn behind_a_trusted_proxy_the_callers_address_counts() {
-    // design: §6: forwarded addresses are believed from configured proxies only
+    // design: §6: only configured proxies may forward addresses
     let server = TestServer::start_with(|settings| {
         settings.failed_calls_per_minute = NonZeroU32::MIN;
         settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];

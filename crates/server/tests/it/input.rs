@@ -1,4 +1,4 @@
-//! Bad input: an answer in the caller's protocol, nothing stored, and no panic.
+//! Invalid input: the server responds in the caller's protocol, stores nothing and does not panic.
 
 use std::io::Write as _;
 
@@ -50,7 +50,7 @@ async fn bodies_past_4_mib_are_refused_in_every_protocol() {
     for content_type in ["application/json", "application/proto"] {
         let refused = create(&caller, content_type, large.clone()).await;
         assert_eq!(refused.error().unwrap().code.as_str(), "resource_exhausted", "{content_type}");
-        // 429 without Retry-After would have a client send it again and again.
+        // Clients would retry a 429 without Retry-After forever.
         let told = (refused.status.as_u16(), refused.reason());
         assert_eq!(told, (413, Some("TOO_LARGE".to_owned())), "{content_type}");
     }
@@ -161,7 +161,7 @@ async fn a_header_that_breaks_the_protocol_is_no_panic() {
             .body(bytes::Bytes::from("{}").into())
             .unwrap();
         let reply = server.caller(Scope::Write).request(request).await;
-        // A coding that is not known is of no media type of ours; the rest is the caller's fault.
+        // An unknown encoding is an unsupported media type. Every other case is a bad request.
         assert!([400, 415].contains(&reply.status.as_u16()), "{name}: {reply}");
         assert!(reply.error().is_some() && reply.reason().is_some(), "{name}: {reply}");
     }

@@ -1,4 +1,4 @@
-//! Answers that are given again: never one that something changed since, never somebody else's.
+//! Cached responses: never stale, and never sent to another caller.
 
 use contract::rpc::{Method, method};
 use rules::Scope;
@@ -12,7 +12,7 @@ use crate::protocols::{Wire, a_monitor};
 const READS: [&str; 2] =
     ["/monitor.v1.MonitorService/GetMonitor", "/monitor.v1.MonitorService/ListMonitors"];
 
-/// The read about the monitor `id`.
+/// Calls a read method for the monitor `id`.
 async fn read(wire: Wire, caller: &Caller, method: &'static Method, id: &str) -> Reply {
     let id = (method.name == "GetMonitor").then_some(id);
     let reply = wire.call(caller, method, id).await;
@@ -28,7 +28,7 @@ async fn create(caller: &Caller, name: &str) -> String {
     reply["monitor"]["id"].as_str().unwrap().to_owned()
 }
 
-/// How many answers came from memory since the server started.
+/// Returns the number of cache hits since the server started.
 async fn from_memory(server: &TestServer) -> u64 {
     count(server, "aloft_calls_from_memory_total ").await
 }
@@ -40,7 +40,8 @@ async fn count(server: &TestServer, series: &str) -> u64 {
     value.map_or(0, |value| value.trim().parse().unwrap())
 }
 
-/// The body with what a reader of any protocol finds in it as it is: names and values of headers.
+/// Returns whether the body contains `text`. Every protocol encodes names and header values
+/// verbatim.
 fn has(reply: &Reply, text: &str) -> bool {
     reply.body.windows(text.len()).any(|window| window == text.as_bytes())
 }
@@ -54,7 +55,7 @@ async fn a_change_is_seen_by_the_next_read_in_every_protocol() {
     for path in READS {
         let method = method(path).unwrap();
         for wire in Wire::ALL {
-            // One read that is kept, and one that is given from what was kept.
+            // The first read fills the cache, and the second one hits it.
             let before = from_memory(&server).await;
             let first = read(wire, &caller, method, &id).await;
             let again = read(wire, &caller, method, &id).await;
@@ -79,7 +80,7 @@ async fn a_change_is_seen_by_the_next_read_in_every_protocol() {
 
 #[tokio::test]
 async fn a_read_key_is_never_answered_what_a_write_key_was() {
-    // design: §4, secrets are left out of answers to read keys
+    // design: §4, responses to read keys omit secrets
     let server = TestServer::start().await;
     let (write, other) = (server.caller(Scope::Write), server.stranger());
     let id = create(&write, "ours").await;
@@ -160,7 +161,7 @@ async fn a_change_of_a_status_is_seen_although_nobody_called() {
     let monitor = json!({ "name": "local", "uri": address, "periodicity": "30s", "retry": 0, "active": true });
     let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();
     let id = created["monitor"]["id"].as_str().unwrap();
-    // The clock stands still, so that no answer is too old: only the change itself ends them.
+    // The clock does not move, so entries never expire. Only the change invalidates them.
     for (method, status) in [("GetMonitor", "active"), ("ListMonitors", "error")] {
         let request = if method == "GetMonitor" { json!({ "id": id }) } else { json!({}) };
         let text = format!(r#""status":"{status}""#);

@@ -1,5 +1,5 @@
-//! Every limit of §8.1 for monitors over RPC, at its bound and one past it: refused with the field's
-//! path, and nothing stored.
+//! Every monitor limit of §8.1 over RPC, at its bound and one past it. Past the bound, the server
+//! reports the path of the field and stores nothing.
 
 use rules::{Region, Scope};
 use serde_json::{Value, json};
@@ -10,11 +10,11 @@ use crate::protocols::a_monitor;
 const KINDS: [(&str, &str); 3] =
     [("http", "CreateHttpMonitor"), ("tcp", "CreateTcpMonitor"), ("dns", "CreateDnsMonitor")];
 
-/// One limit: a value at its bound and one past it.
+/// A limit with a value at its bound and one past it.
 struct Limit {
     kind: &'static str,
     field: &'static str,
-    /// Where the violation is, below `monitor`; the field where it is that.
+    /// Path of the violation, relative to `monitor`.
     path: &'static str,
     holds: Value,
     breaks: Value,
@@ -40,11 +40,11 @@ fn times(count: usize, block: &Value) -> Value {
 }
 
 fn chars(count: usize) -> String {
-    // Three bytes each: the limits count characters.
+    // Each character has three bytes: the limits count characters, not bytes.
     "☂".repeat(count)
 }
 
-/// Rows of §8.1 that all three kinds share.
+/// Returns the rows of §8.1 that apply to all three kinds.
 fn shared(kind: &'static str) -> Vec<Limit> {
     vec![
         limit(kind, "name", json!(chars(256)), json!(chars(257))),
@@ -61,7 +61,7 @@ fn shared(kind: &'static str) -> Vec<Limit> {
     ]
 }
 
-/// Rows of §8.1 of one kind.
+/// Returns the rows of §8.1 that apply to one kind.
 fn own() -> Vec<Limit> {
     let url = |count: usize| json!(format!("https://example.com/{}", "a".repeat(count - 20)));
     let uri = |count: usize| {
@@ -158,7 +158,7 @@ async fn a_uri_past_2048_characters_is_refused_for_its_length() {
 
 #[tokio::test]
 async fn all_that_is_wrong_is_said_at_once() {
-    // design: §4, errors: field path, what was given, what is allowed
+    // design: §4, errors: field path, given value, allowed values
     let server = TestServer::start().await;
     let request = json!({ "monitor": {
         "url": "ftp://example.com", "periodicity": "7s", "retry": 11,

@@ -1,9 +1,9 @@
-//! The server as callers meet it: over HTTP, with keys, through every protocol. Mirrors the folders
-//! of the server.
+//! Integration tests of the server: over HTTP, with keys, in every protocol. The folders mirror
+//! those of the server.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
-// Under the name by which the other crates know it.
+// Use the name that the other crates use.
 extern crate aloft_server as server;
 
 mod alerts;

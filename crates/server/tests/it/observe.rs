@@ -1,4 +1,4 @@
-//! What machines ask: health, readiness, figures.
+//! Health, readiness and metrics.
 
 use rules::Scope;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! The pipeline as the database shows it: real checks of targets on loopback, on a clock in the
-//! test's hand. Ends and starts stand in `restart`.
+//! The effects of the pipeline on the database: real checks of loopback targets with a manual
+//! clock. `restart` tests stops and starts.
 
 mod changes;
 mod doubts;
@@ -17,21 +17,21 @@ use serde_json::{Value, json};
 use store::{Incident, MissedFilter, Store};
 use testkit::server::{Caller, START, TestServer};
 
-/// Period of the tests' monitors, unless they say otherwise.
+/// Default period of the monitors.
 pub(crate) const PERIOD: Duration = Duration::from_secs(30);
-/// Longer than anything here takes on a busy machine.
+/// Timeout that is never reached, even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
-/// More than any test stores.
+/// Page size that exceeds the rows of any test.
 const ALL: u32 = 1_000;
 
-/// A server, and what its database knows.
+/// A server and its database.
 pub(crate) struct Watched {
     pub(crate) server: TestServer,
     caller: Caller,
     pub(crate) stored: Stored,
 }
 
-/// A database, read as the workspace `acme`.
+/// A database, read on behalf of the workspace `acme`.
 pub(crate) struct Stored {
     store: Store,
     workspace: WorkspaceId,
@@ -47,12 +47,12 @@ impl Watched {
         Self { caller: server.caller(Scope::Write), stored, server }
     }
 
-    /// A new monitor that runs in `fly-ams` every 30 seconds and tries once.
+    /// Creates a monitor that runs in `fly-ams` every 30 seconds without retries.
     pub(crate) async fn monitor(&self, url: &str) -> MonitorId {
         self.create(url, true).await
     }
 
-    /// A new monitor that does not run, and gives each attempt the longest time there is.
+    /// Creates a paused monitor with the maximum timeout.
     async fn paused(&self, url: &str) -> MonitorId {
         self.create(url, false).await
     }
@@ -80,7 +80,7 @@ impl Watched {
         reply["status"].as_str().unwrap().to_owned()
     }
 
-    /// A period passes after what was checked before, and the monitor's check of it is stored.
+    /// Advances the clock by a period and waits for the result of the monitor.
     async fn next_result(&self, monitor: MonitorId) {
         let before = self.stored.at_least(1, monitor).await.len();
         self.server.advance(PERIOD);
@@ -94,13 +94,13 @@ impl Stored {
         Self { store, workspace }
     }
 
-    /// Results of a monitor, newest first.
+    /// Returns the results of a monitor, newest first.
     async fn results(&self, monitor: MonitorId) -> Vec<CheckResult> {
         let all = Timestamp::default();
         self.store.results().newest(self.workspace, monitor, all, ALL).await.unwrap()
     }
 
-    /// Results of a monitor, once there are so many.
+    /// Waits for at least `count` results of a monitor and returns all of them.
     pub(crate) async fn at_least(&self, count: usize, monitor: MonitorId) -> Vec<CheckResult> {
         until(async || {
             let results = self.results(monitor).await;
@@ -109,7 +109,7 @@ impl Stored {
         .await
     }
 
-    /// The first result of a monitor that came to this.
+    /// Waits for a result of a monitor with this outcome.
     async fn result_of(&self, monitor: MonitorId, outcome: Outcome) -> CheckResult {
         until(async || {
             self.results(monitor).await.into_iter().find(|result| result.outcome == outcome)
@@ -117,26 +117,26 @@ impl Stored {
         .await
     }
 
-    /// Incidents of a monitor, newest first.
+    /// Returns the incidents of a monitor, newest first.
     async fn incidents(&self, monitor: MonitorId) -> Vec<Incident> {
         self.store.incidents().of_monitor(self.workspace, monitor, ALL).await.unwrap()
     }
 
-    /// The newest incident of a monitor, once it is as `wanted`.
+    /// Waits until the newest incident of a monitor matches `wanted`.
     pub(crate) async fn incident(
         &self,
         monitor: MonitorId,
         wanted: fn(&Incident) -> bool,
     ) -> Incident {
         until(async || {
-            // The connections of a database that was away break when they are used next.
+            // After an outage of the database, the first use of each connection fails.
             let found = self.store.incidents().of_monitor(self.workspace, monitor, ALL).await;
             found.ok()?.into_iter().next().filter(wanted)
         })
         .await
     }
 
-    /// The slots that nobody ran, oldest first.
+    /// Returns the missed slots of a monitor, oldest first.
     async fn missed(&self, monitor: MonitorId) -> Vec<domain::cadence::Missed> {
         let filter = MissedFilter { from: Some(START), ..MissedFilter::default() };
         let missed = self.store.missed().list(self.workspace, monitor, &filter, None, ALL).await;
@@ -146,7 +146,7 @@ impl Stored {
     }
 }
 
-/// What `look` finds, as soon as it finds something.
+/// Calls `look` until it returns a value.
 pub(crate) async fn until<T>(look: impl AsyncFn() -> Option<T>) -> T {
     let found = async {
         loop {

@@ -1,4 +1,4 @@
-//! Workspaces and their plans: what a plan allows, other names, and the end of a workspace.
+//! Workspaces and plans: plan limits, renames, and deletion of a workspace.
 
 use http::StatusCode;
 use rules::Scope;

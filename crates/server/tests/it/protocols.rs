@@ -1,4 +1,4 @@
-//! The same call in each protocol, and the few messages that tests write by hand.
+//! Calls in each protocol, and a few handwritten messages.
 
 use bytes::Bytes;
 use contract::rpc::{Method, field_names, methods};
@@ -13,7 +13,7 @@ use crate::pipeline::until;
 
 const NOT_FOUND: u32 = 5;
 
-/// A way to call a method.
+/// A protocol and encoding of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wire {
     ConnectJson,
@@ -34,7 +34,7 @@ impl Wire {
         Self::GrpcWeb,
     ];
 
-    /// Calls a method about the resource `id`, or with an empty request.
+    /// Calls a method for the resource `id`, or with an empty request.
     pub(crate) async fn call(self, caller: &Caller, method: &Method, id: Option<&str>) -> Reply {
         let path = format!("/rpc{}", method.path);
         let message = message(method, id);
@@ -61,12 +61,12 @@ impl Wire {
         }
     }
 
-    /// Whether a method can be called this way at all: Connect's GET is for reads.
+    /// Returns whether the protocol supports a method. Connect GET supports only reads.
     pub(crate) fn is_for(self, method: &Method) -> bool {
         self != Self::ConnectGet || method.reads_only
     }
 
-    /// The answer's code as gRPC counts it; 0 is success.
+    /// Returns the gRPC status code of a reply. 0 is success.
     pub(crate) fn code(self, reply: &Reply) -> u32 {
         match self {
             Self::ConnectJson | Self::ConnectProto | Self::ConnectGet => {
@@ -87,7 +87,7 @@ impl Wire {
     }
 }
 
-/// The least that a monitor of this kind must have.
+/// Returns a monitor of this kind with only the required fields.
 pub(crate) fn a_monitor(kind: &str) -> Value {
     match kind {
         "http" => json!({ "name": "API", "url": "https://example.com/", "periodicity": "1m" }),
@@ -97,7 +97,7 @@ pub(crate) fn a_monitor(kind: &str) -> Value {
     }
 }
 
-/// One resource of each kind, of the workspace that made them.
+/// IDs of one resource of each kind.
 pub(crate) struct Known {
     monitor: String,
     channel: String,
@@ -114,7 +114,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Makes one of each.
+    /// Creates one resource of each kind.
     pub(crate) async fn made_by(caller: &Caller) -> Self {
         let make = async |service: &str, name: &str, field: &str, resource: Value| {
             let method = format!("Create{name}");
@@ -125,7 +125,7 @@ impl Known {
         let monitor = make(MONITORS, "TcpMonitor", "monitor", a_monitor("tcp")).await;
         let channel = json!({ "providerType": "email", "email": { "email": "ops@example.com" } });
         let channel = make(NOTIFICATIONS, "Notification", "notification", channel).await;
-        // A test that arrives nowhere is a delivery too.
+        // A test message creates a delivery even if it fails.
         caller.call(NOTIFICATIONS, "TestNotification", json!({ "id": channel })).await;
         let log = caller.call(NOTIFICATIONS, "ListDeliveries", json!({})).await;
         let delivery = log.json()["deliveries"][0]["id"].as_str().map(str::to_owned);
@@ -171,7 +171,7 @@ impl Known {
         }
     }
 
-    /// The id of the kind that the method is about.
+    /// Returns the ID of the resource that a method acts on.
     pub(crate) fn of(&self, method: &Method) -> &str {
         let is_about = |kind: &str| method.name.contains(kind);
         match method.service.as_str() {
@@ -198,7 +198,7 @@ impl Known {
     }
 }
 
-/// An incident of a monitor that nothing answers.
+/// Creates an incident with a monitor of a closed port.
 async fn an_incident(caller: &Caller) -> String {
     let monitor = json!({
         "name": "gone", "url": "http://127.0.0.1:1/", "periodicity": "1m", "active": true,
@@ -212,7 +212,7 @@ async fn an_incident(caller: &Caller) -> String {
     .await
 }
 
-/// One frame of gRPC, not compressed.
+/// Encodes a message as one uncompressed gRPC frame.
 pub(crate) fn framed(message: &[u8]) -> Bytes {
     let mut frame = vec![0];
     frame.extend((message.len() as u32).to_be_bytes());
@@ -221,7 +221,7 @@ pub(crate) fn framed(message: &[u8]) -> Bytes {
 }
 
 fn message(method: &Method, id: Option<&str>) -> Bytes {
-    // Field 1 is a text in these requests and in the resources alike.
+    // Field 1 is a string in these requests and in the resources.
     let text = |inner: &[u8]| [&[0x0A, inner.len() as u8], inner].concat();
     match id {
         None => Bytes::new(),
@@ -240,7 +240,7 @@ fn message(method: &Method, id: Option<&str>) -> Bytes {
             [text(id.as_bytes()), b"\x12\x04help".to_vec()].concat().into()
         }
         Some(id) if method.name == "AddStatusReportUpdate" => {
-            // The second field of an update is its status, the third its text.
+            // Field 2 of an update is its status, field 3 its text.
             let update = b"\x12\x12\x12\x0aidentified\x1a\x04help".to_vec();
             [text(id.as_bytes()), update].concat().into()
         }
@@ -269,7 +269,7 @@ fn json_of(method: &Method, id: Option<&str>) -> Value {
     }
 }
 
-/// Whether the request holds a resource that says which one is meant.
+/// Returns whether the request contains a resource with its ID.
 fn names_a_resource(method: &Method) -> bool {
     method.name.starts_with("Update") || method.name.starts_with("Edit")
 }
@@ -278,12 +278,12 @@ fn takes_nothing(method: &Method) -> bool {
     makes_a_resource(method) || is_about_all(method)
 }
 
-/// Whether it makes something new, and so names nothing that there is.
+/// Returns whether a method creates a resource, so its request has no ID.
 pub(crate) fn makes_a_resource(method: &Method) -> bool {
     method.name.starts_with("Create") || method.name == "AddSubscriber"
 }
 
-/// Whether it is about what the workspace has, whatever that is.
+/// Returns whether a method acts on the whole workspace.
 pub(crate) fn is_about_all(method: &Method) -> bool {
     let lists = method.name.starts_with("List") && !of_one_monitor(method);
     lists || method.name == "RotateSigningSecret"
@@ -327,10 +327,10 @@ async fn every_read_answers_over_every_protocol() {
     for method in methods().iter().filter(|it| it.reads_only) {
         for wire in Wire::ALL {
             let reply = wire.call(&caller, method, Some(known.of(method))).await;
-            // A monitor that was never checked has no log to read.
+            // An unchecked monitor has no logs.
             let expected = if method.name == "GetResponseLog" { NOT_FOUND } else { 0 };
             assert_eq!(wire.code(&reply), expected, "{} over {wire:?}: {reply}", method.path);
-            // A page without items is an empty message, and a refusal over gRPC has none.
+            // An empty list encodes as an empty message, and a gRPC error has no message.
             let is_empty = reply.body.is_empty();
             assert!(!is_empty || of_one_monitor(method), "{} over {wire:?}", method.path);
         }

@@ -1,5 +1,4 @@
-//! Receivers that mean no good, and such that are broken: an attempt that failed, with its reason, and
-//! nothing else.
+//! Hostile and broken receivers: the only effect is a failed attempt with its reason.
 
 use std::time::Duration;
 
@@ -11,10 +10,10 @@ use testkit::server::TestServer;
 
 use super::story::{Story, stable};
 
-/// Longer than every pause before a second try here.
+/// Duration that exceeds every pause before the first retry.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// One attempt of the only delivery, as people read it.
+/// Formats one attempt of the only delivery.
 fn attempt(deliveries: &[Delivery]) -> String {
     let [delivery] = deliveries else { panic!("one event is one delivery: {deliveries:#?}") };
     let [attempt] = delivery.attempts.as_slice() else {
@@ -81,7 +80,7 @@ async fn each_is_an_attempt_that_failed_with_its_reason_and_nothing_else() {
     "#);
     assert_eq!(lure.accepted().len() + lure.refused().len(), 0, "the redirect was followed");
     assert_eq!(story.watched.server.nobody().get("/readyz").await.status, 200);
-    // Who comes back is told; who said no for good is not asked again.
+    // Receivers that recover get the message. Permanent failures are not retried.
     for (_, receiver, _) in &hostile {
         receiver.behave_well();
     }

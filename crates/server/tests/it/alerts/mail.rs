@@ -1,5 +1,5 @@
-//! Emails through a mail server that is a process of its own: names of every sort arrive as they are,
-//! and what the server refuses stands in the log.
+//! Emails through a mail server in a separate process: names arrive unchanged, and the delivery log
+//! records rejections.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use testkit::target::Answer;
 
 use super::story::{Story, Vendors, a_mailbox};
 
-/// Names that break emails that are not careful.
+/// Names that break emails without careful escaping.
 const NAMES: [&str; 9] = [
     "<b>API</b> & \"shop\" 'x'",
     "=?utf-8?q?no_word?= \\ ; , : < > @",
@@ -25,7 +25,7 @@ const NAMES: [&str; 9] = [
     "From here.",
 ];
 
-/// What every mail server may ask of a message: RFC 5322 §2.1.1 and §2.2.
+/// Asserts that a message follows RFC 5322 §2.1.1 and §2.2.
 fn assert_form(mail: &TakenMail) {
     for line in mail.raw.split("\r\n") {
         assert!(line.len() <= 998, "a line of {} octets", line.len());
@@ -46,7 +46,7 @@ async fn names_of_every_sort_arrive_as_they_are() {
     let mut monitors = vec![story.monitor];
     for name in NAMES.into_iter().chain([long.as_str()]) {
         let monitor = story.another(name).await;
-        // A channel each: several on one would be a storm.
+        // One channel each: several events on one channel would form a digest.
         story.channel(&a_mailbox(), &[monitor]).await;
         monitors.push(monitor);
     }
@@ -55,7 +55,7 @@ async fn names_of_every_sort_arrive_as_they_are() {
     mails.iter().for_each(assert_form);
     for name in NAMES {
         let title = format!("Down: {name}");
-        // A joiner that nobody sees keeps names from being read as encoded words.
+        // An invisible joiner prevents mail clients from decoding names as encoded words.
         let shown = |mail: &&TakenMail| mail.subject.replace('\u{2060}', "") == title;
         let mail = mails.iter().find(shown);
         let mail = mail.unwrap_or_else(|| panic!("nobody told of {name}"));

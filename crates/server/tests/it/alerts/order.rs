@@ -1,4 +1,4 @@
-//! What is told together, and what waits for what.
+//! Grouping and order of messages.
 
 use rules::{MonitorId, ProviderType};
 use serde_json::Value;
@@ -34,7 +34,7 @@ async fn a_storm_is_three_messages_and_one_that_tells_the_rest() {
     vendors.of(ProviderType::Opsgenie).takes(6).await;
     let slack = vendors.of(ProviderType::Slack);
     assert!(slack.takes(3).await.iter().all(|it| title(&it.body).starts_with("🔴 Down: ")));
-    // A minute after the first, the rest is told.
+    // The remaining events follow a minute after the first.
     story.advance(PERIOD);
     assert_eq!(slack.accepted().len(), 3);
     story.advance(PERIOD);

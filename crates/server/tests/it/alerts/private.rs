@@ -1,4 +1,4 @@
-//! Channels reach what the operator lets them reach, wherever a name leads when something is sent.
+//! Channels cannot send to private addresses, even if a name resolves to one at send time.
 
 use rules::notification::{Hook, Provider};
 use rules::{ProviderType, Secret};
@@ -18,7 +18,7 @@ async fn a_name_that_leads_inside_is_refused_when_something_is_sent() {
         settings.nameservers = vec![names.address()];
     })
     .await;
-    // The monitor's own target may not be reached either: once it runs, it fails.
+    // The target of the monitor is blocked too, so its first check fails.
     let target = HttpTarget::start().await;
     let url = format!("http://inside.test:{}/", target.address().port());
     let story = Story::of(server, target, serde_json::json!({ "url": url, "active": false })).await;

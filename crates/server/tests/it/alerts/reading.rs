@@ -1,5 +1,5 @@
-//! Where messages lead: to a status page that everybody may see and that shows the monitor; there is no
-//! other place where people read of it, and no link is better than a dead one.
+//! Links in messages: to a public status page that shows the monitor. Without such a page, a
+//! message has no link.
 
 use rules::Scope;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ async fn a_story() -> (Story, Receiver) {
     (story, webhook)
 }
 
-/// Where the latest of so many messages leads.
+/// Waits for `count` messages and returns the link of the last one.
 async fn leads(webhook: &Receiver, count: usize) -> Option<String> {
     let message = webhook.takes(count).await.remove(count - 1);
     let message: Value = serde_json::from_str(&message.body).unwrap();
@@ -40,7 +40,7 @@ async fn a_message_leads_to_the_incident_where_everybody_may_read_of_it() {
     assert_eq!(told.status, 200, "{told}");
     story.recovers().await;
     assert_eq!(leads(&webhook, 2).await.as_deref(), Some(&*link), "both tell of one incident");
-    // A page that is hidden leads nobody.
+    // Messages do not link to an unpublished page.
     let owner = story.watched.server.caller(Scope::Write);
     let hidden = owner.call(STATUS_PAGES, "UnpublishStatusPage", json!({ "id": page["id"] })).await;
     assert_eq!(hidden.status, 200, "{hidden}");

@@ -1,4 +1,5 @@
-//! A server with a monitor, channels of every kind, and somebody at the other end of each.
+//! A scenario for alert tests: a server with a monitor, channels of every kind, and a receiver for
+//! each.
 
 use std::time::Duration;
 
@@ -15,18 +16,18 @@ use testkit::target::{Answer, HttpTarget, Received};
 
 use crate::pipeline::{PERIOD, Watched, until};
 
-/// Where people reach the servers of these tests.
+/// Public URL of the servers in these tests.
 const PUBLIC_URL: &str = "https://aloft.example.com";
-/// What the target of the tests is called in front of people.
+/// Name of the monitor in messages.
 const NAME: &str = "API & <shop>";
 
-/// Those at the other end: a receiver for each kind, but for webhooks and emails.
+/// Receivers for each kind except webhooks, and a mail server for emails.
 pub(super) struct Vendors {
     pub(super) receivers: Vec<Receiver>,
     pub(super) mail: MailServer,
 }
 
-/// A server, its monitor and its channels.
+/// A server with a monitor and its target.
 pub(super) struct Story {
     pub(super) watched: Watched,
     pub(super) target: HttpTarget,
@@ -49,7 +50,7 @@ impl Vendors {
         self.receivers.iter().find(|receiver| receiver.kind() == kind).unwrap()
     }
 
-    /// The server's side of every kind leads to them.
+    /// Configures the server to send every kind to these receivers.
     pub(super) fn set_up(&self, settings: &mut Settings) {
         let base = |kind| self.of(kind).base();
         settings.public_url = Some(PUBLIC_URL.to_owned());
@@ -68,7 +69,7 @@ impl Vendors {
         self.mail.set_up(settings);
     }
 
-    /// The account for telephones, which leads to the receiver of this kind.
+    /// Returns a phone account that sends to the receiver of this kind.
     pub(super) fn telephone(&self, kind: ProviderType) -> TelephoneAccount {
         TelephoneAccount {
             base: self.of(kind).base(),
@@ -82,14 +83,15 @@ impl Vendors {
 }
 
 impl Story {
-    /// On this server, with a target that is fine and was checked once.
+    /// Creates a monitor of a healthy target and waits for its first check.
     pub(super) async fn on(server: TestServer) -> Self {
         let target = HttpTarget::start().await;
         target.on("/", Answer::ok("fine"));
         Self::of(server, target, json!({})).await
     }
 
-    /// The same, where fields of the monitor are others, and the target is as it is.
+    /// Creates a monitor of `target` with other fields. Unless it is paused, waits for its first
+    /// check.
     pub(super) async fn of(server: TestServer, target: HttpTarget, fields: Value) -> Self {
         let caller = server.caller(Scope::Write);
         let watched = Watched::on(server).await;
@@ -100,7 +102,7 @@ impl Story {
         Self { watched, target, monitor, caller }
     }
 
-    /// Shows the monitor on a status page with these fields; answers the page.
+    /// Creates a status page with these fields, adds the monitor and returns the page.
     pub(super) async fn shown_on(&self, fields: Value) -> Value {
         let made = async |method: &str, field: &str, fields: Value| -> Value {
             let reply = self.caller.call(STATUS_PAGES, method, json!({ field: fields })).await;
@@ -122,24 +124,25 @@ impl Story {
         assert_eq!(reply.status, 200, "{reply}");
     }
 
-    /// One more monitor of the target.
+    /// Creates another monitor of the target and waits for its first check.
     pub(super) async fn another(&self, name: &str) -> MonitorId {
         let monitor = create_monitor(&self.caller, &self.target.url("/"), name, &json!({})).await;
         self.watched.stored.at_least(1, monitor).await;
         monitor
     }
 
-    /// A channel of this provider that tells of these monitors.
+    /// Creates a channel of this provider for these monitors.
     pub(super) async fn channel(&self, provider: &Provider, monitors: &[MonitorId]) -> ChannelId {
         create_channel(&self.caller, provider, monitors).await
     }
 
-    /// A channel that leads to this receiver.
+    /// Creates a channel that sends to this receiver.
     pub(super) async fn tells(&self, receiver: &Receiver) -> ChannelId {
         self.channel(&receiver.provider(), &[self.monitor]).await
     }
 
-    /// The target answers so, and a period later that was seen of these monitors.
+    /// Sets the response of the target, advances the clock by a period, and waits for a result of
+    /// each monitor.
     pub(super) async fn becomes(&self, answer: Answer, monitors: &[MonitorId]) {
         self.target.on("/", answer);
         let mut counts = Vec::new();
@@ -152,17 +155,17 @@ impl Story {
         }
     }
 
-    /// The monitor's target is down, and that was seen.
+    /// Breaks the target and waits for a result.
     pub(super) async fn breaks(&self) {
         self.becomes(Answer::status(503), &[self.monitor]).await;
     }
 
-    /// The monitor's target is fine again, and that was seen.
+    /// Restores the target and waits for a result.
     pub(super) async fn recovers(&self) {
         self.becomes(Answer::ok("fine"), &[self.monitor]).await;
     }
 
-    /// A receiver of webhooks that knows the workspace's secrets.
+    /// Starts a webhook receiver with the signing secrets of the workspace.
     pub(super) async fn webhook(&self) -> Receiver {
         let app = self.watched.server.running().app();
         let workspace = app.store.workspaces().by_slug("acme").await.unwrap().id;
@@ -170,12 +173,12 @@ impl Story {
         Receiver::of_webhooks(secrets, app.ctx.clone()).await
     }
 
-    /// The clock moves on.
+    /// Advances the clock.
     pub(super) fn advance(&self, by: Duration) {
         self.watched.server.advance(by);
     }
 
-    /// Deliveries for a channel, the oldest first, once they are as `wanted`.
+    /// Waits until the deliveries of a channel match `wanted` and returns them, oldest first.
     pub(super) async fn deliveries(
         &self,
         channel: ChannelId,
@@ -185,7 +188,8 @@ impl Story {
     }
 }
 
-/// A monitor of this URL that runs in `fly-ams` every 30 seconds and tries once.
+/// Creates a monitor that runs in `fly-ams` every 30 seconds without retries, unless `fields` says
+/// otherwise.
 async fn create_monitor(caller: &Caller, url: &str, name: &str, fields: &Value) -> MonitorId {
     let mut monitor = json!({
         "name": name, "url": url, "periodicity": "30s", "regions": ["fly-ams"], "retry": 0,
@@ -213,7 +217,7 @@ pub(super) async fn create_channel(
     ChannelId::parse(reply.json()["notification"]["id"].as_str().unwrap()).unwrap()
 }
 
-/// Deliveries for a channel of `acme`, the oldest first, once they are as `wanted`.
+/// Waits until the deliveries of a channel of `acme` match `wanted` and returns them, oldest first.
 pub(super) async fn deliveries(
     store: &Store,
     channel: ChannelId,
@@ -230,12 +234,12 @@ pub(super) async fn deliveries(
     .await
 }
 
-/// A channel of emails.
+/// Returns an email provider.
 pub(super) fn a_mailbox() -> Provider {
     Provider::Email(Email { email: "ops@example.com".to_owned() })
 }
 
-/// A message as it came over the wire, but for what differs from run to run.
+/// Formats a message without headers and signatures that vary between runs.
 pub(super) fn shown(message: &Received) -> String {
     let own = ["host", "content-length", "user-agent", "accept", "accept-encoding"];
     let mut text = format!("{} {}\n", message.method, message.target);
@@ -255,7 +259,7 @@ pub(super) fn shown(message: &Received) -> String {
     }
 }
 
-/// An email as it came, but for what differs from run to run.
+/// Formats an email without headers that vary between runs.
 pub(super) fn shown_mail(mail: &TakenMail) -> String {
     let headers = mail.headers.iter().filter(|(name, _)| name != "content-type");
     let headers: Vec<String> = headers.map(|(name, value)| format!("{name}: {value}\n")).collect();
@@ -263,8 +267,7 @@ pub(super) fn shown_mail(mail: &TakenMail) -> String {
     format!("{}\n{text}\n---\n{html}", headers.concat())
 }
 
-/// `text` with names in the place of what differs from run to run: addresses, identifiers, and how
-/// long a check took.
+/// Replaces values that vary between runs: addresses, IDs and durations of checks.
 pub(super) fn stable(text: &str, names: &[(String, &str)]) -> String {
     let mut text = text.to_owned();
     for (given, name) in names {
@@ -280,7 +283,7 @@ pub(super) fn stable(text: &str, names: &[(String, &str)]) -> String {
     })
 }
 
-/// `text` with `1` in the place of what follows such a prefix.
+/// Replaces each ID after `prefix` with `1`.
 fn without_id(text: &str, prefix: &str) -> String {
     let mut parts = text.split(prefix);
     let first = parts.next().unwrap_or_default().to_owned();
@@ -290,7 +293,7 @@ fn without_id(text: &str, prefix: &str) -> String {
     })
 }
 
-/// `text` with `N` in the place of each number that stands between such texts.
+/// Replaces each number with `N` if `is_between` accepts the text before and after it.
 fn without_number(text: &str, is_between: impl Fn(&str, &str) -> bool) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! What belongs together stands together at the receiver, and what arrives twice can be told apart.
+//! Threads and idempotency keys: receivers can group related messages and detect duplicates.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tests of channels: what goes over the wire, and what people are told of it.
+//! Test messages of channels: the requests sent, and the results shown to users.
 
 use insta::assert_snapshot;
 use rules::ProviderType;

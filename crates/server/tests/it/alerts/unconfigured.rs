@@ -1,4 +1,5 @@
-//! Kinds whose server side is missing: stored with a warning, told to nobody, and not lost.
+//! Channels of a kind that the server has no settings for: the server stores them with a warning.
+//! Their deliveries are dead letters until a replay.
 
 use insta::assert_snapshot;
 use rules::ProviderType;

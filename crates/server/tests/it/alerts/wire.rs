@@ -1,4 +1,4 @@
-//! What goes over the wire, for each kind and each event.
+//! The request sent for each kind and event.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use testkit::target::{Answer, HttpTarget};
 
 use super::story::{Story, Vendors, a_mailbox, shown, shown_mail, stable};
 
-/// A story with a channel of every kind.
+/// A scenario with a channel of every kind except WhatsApp.
 pub(super) struct All {
     pub(super) story: Story,
     pub(super) vendors: Vendors,
@@ -40,7 +40,7 @@ impl All {
         Self { story, vendors, webhook, channels }
     }
 
-    /// The `number`-th message of each receiver, as it came.
+    /// Waits for `number` messages at each receiver and formats the last ones.
     pub(super) async fn messages(&self, number: usize) -> String {
         let mut all = Vec::new();
         let whatsapp = |receiver: &&Receiver| receiver.kind() != ProviderType::Whatsapp;
@@ -273,8 +273,8 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     target.on("/", slow.clone());
     let all = Box::pin(All::of(target, vendors, json!({ "degradedAt": 1 }))).await;
     let monitors = [all.story.monitor];
-    // The second slow check makes it degraded, and the fourth, two periods later, is when that is
-    // told: the clock stands there until everybody has heard of it.
+    // The second slow check sets the status to degraded. The fourth, two periods later, sends the
+    // messages, so the clock stops there until every receiver has one.
     for _ in 0..3 {
         all.story.becomes(slow.clone(), &monitors).await;
     }

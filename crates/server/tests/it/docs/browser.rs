@@ -1,12 +1,12 @@
-//! The documentation in a real browser: read by everybody, with and without scripts, on desks and phones, in
-//! light and dark and on paper. Pictures of what was seen are kept in `target/tmp/pages`.
+//! The documentation in a real browser: with and without scripts, on desktop and phone, in light
+//! and dark mode, and in print. Screenshots are in `target/tmp/pages`.
 
 use testkit::browser::{Browser, Tab, View};
 
 use super::Site;
 use crate::screen::{fits, picture};
 
-/// Pages of each kind, with the names of their pictures.
+/// Pages of each kind: name of the screenshot, path and status.
 const PAGES: [(&str, &str, u16); 8] = [
     ("docs-home", "/docs", 200),
     ("docs-front", "/", 200),
@@ -34,8 +34,8 @@ impl Seen {
     }
 }
 
-// issue 7's bar for pages, which holds for these, too: "axe-core finds no violation, light and dark", phone
-// and desktop width
+// issue 7: "axe-core finds no violation, light and dark", phone and desktop width. This requirement
+// for status pages applies to documentation pages too.
 #[tokio::test]
 async fn every_page_can_be_read_by_everybody() {
     let seen = Seen::open().await;
@@ -47,7 +47,7 @@ async fn every_page_can_be_read_by_everybody() {
         for (name, path, status) in PAGES {
             assert_eq!(tab.visit(path).await, status, "{name}");
             fits(&tab, name).await;
-            // axe is a script itself.
+            // axe itself needs scripts.
             let found = if view.scripts { tab.audit().await } else { Vec::new() };
             assert_eq!(found, Vec::<String>::new(), "{name} {view:?}");
             tab.picture(&picture(name, view)).await;
@@ -69,7 +69,7 @@ async fn nothing_complains() {
     for (name, path, status) in PAGES {
         tab.visit(path).await;
         let complaints = tab.complaints().await;
-        // A page that is not there is complained of by the browser itself.
+        // The browser itself logs an error for a missing page.
         assert_eq!(complaints.len(), usize::from(status == 404), "{name}: {complaints:?}");
     }
 }
@@ -115,13 +115,13 @@ async fn what_is_found_is_shown_while_it_is_typed() {
     assert!(tab.text("document.querySelector('.results').innerText").await.contains("degraded_at"));
 }
 
-// A slow answer comes when the reader has gone on: the list would cover what is read.
+// A late response must not open the list over the text after the reader has moved on.
 #[tokio::test]
 async fn a_search_that_was_left_shows_nothing_when_its_answer_comes() {
     let seen = Seen::open().await;
     let tab = seen.tab(View::DESKTOP).await;
     tab.visit("/docs/terraform").await;
-    // Answers come when the test says so.
+    // The test controls when responses arrive.
     let hold =
         "window.waiting = []; window.fetch = () => new Promise((come) => waiting.push(come)); null";
     let answer = "(async () => { const hits = [{ address: '/docs', document: 'x', section: '', snippet: [] }]; \
@@ -158,7 +158,7 @@ async fn without_scripts_a_search_is_a_page() {
     tab.press("Enter").await;
     tab.until("location.pathname === '/docs/search'").await;
     assert!(tab.text("document.querySelector('.results').innerText").await.contains("max_retries"));
-    // The menu opens by itself.
+    // The menu works without scripts.
     assert_eq!(tab.evaluate("document.querySelector('.menu').open").await, false);
     tab.click(".menu>summary").await;
     assert_eq!(tab.evaluate("document.querySelector('.menu').open").await, true);

@@ -1,10 +1,10 @@
-//! No link of the documentation is dead: neither between pages nor to a place in one.
+//! Dead links in the documentation, between pages and to anchors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Site, attributes};
 
-/// What pages lead to and is no page of the documentation.
+/// Valid link targets outside the documentation.
 const ELSEWHERE: [&str; 5] = ["/openapi.json", "/readyz", "/metrics", "/docs/docs.js", "/healthz"];
 
 // issue 8: "dead links fail them"

@@ -1,8 +1,8 @@
-//! The search, with and without a script.
+//! Search of the documentation, with and without scripts.
 
 use super::{Site, attributes};
 
-/// The addresses that a search finds, the best first.
+/// Returns the addresses of the search results, best first.
 async fn found(site: &Site, words: &str) -> Vec<String> {
     let words = words.replace(' ', "+");
     let page = site.text(&format!("/docs/search?q={words}")).await;

@@ -1,5 +1,5 @@
-//! Certificates of custom domains, from Pebble: by either challenge, renewed, kept over restarts, tried
-//! again after what went wrong, and forgotten with the page.
+//! Certificates of custom domains from Pebble: both challenges, renewal, restarts, retries after
+//! failures, and removal with the page.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use testkit::tls::TlsCaller;
 
 use super::{DOMAIN, HOST, a_page, asks, create, owns, tls, until, visit};
 
-/// Longer than the pause after the first try that failed.
+/// Duration that exceeds the pause after the first failed attempt.
 const PAUSE: Duration = Duration::from_mins(6);
 const DAY: Duration = Duration::from_hours(24);
 
-/// A server that gets certificates, beside the ACME server and the name server.
+/// A server that requests certificates, with its ACME server and name server.
 struct Site {
     dns: DnsTarget,
     acme: AcmeServer,
@@ -49,20 +49,20 @@ impl Site {
         site
     }
 
-    /// Lets the ACME server find the server's addresses.
+    /// Points the ACME server to the addresses of the server.
     fn lead(&self) {
         let running = self.server.running();
         self.acme.finds(running.redirecting_address(), running.tls_address());
     }
 
-    /// How a page's domain is.
+    /// Returns the domain status of a page.
     async fn status(&self, page: &Value) -> Value {
         let owner = self.server.caller(Scope::Read);
         let reply = owner.call(STATUS_PAGES, "GetStatusPage", json!({ "id": page["id"] })).await;
         reply.json()["customDomainStatus"].clone()
     }
 
-    /// Waits until a page's domain is so.
+    /// Waits until the domain of a page has this state.
     async fn becomes(&self, page: &Value, state: &str) -> Value {
         until(async || {
             let status = self.status(page).await;
@@ -71,7 +71,7 @@ impl Site {
         .await
     }
 
-    /// Somebody who trusts what Pebble vouches for.
+    /// Returns a TLS client that trusts the roots of Pebble.
     async fn visitor(&self, protocols: &[&str]) -> TlsCaller {
         TlsCaller::new(self.acme.roots().await, protocols)
     }
@@ -127,7 +127,7 @@ async fn who_comes_in_the_clear_is_sent_to_tls_once_there_is_a_certificate() {
         assert_eq!(reply.headers["location"], format!("https://{DOMAIN}/history?month=1"));
         assert!(!reply.headers.contains_key("strict-transport-security"));
     }
-    // The entrance for the world tells strangers nothing else.
+    // The public listener serves nothing else.
     assert_eq!(visit(clear[1], "127.0.0.1", "/healthz", &[]).await.status, 404);
     assert_eq!(visit(clear[0], "127.0.0.1", "/healthz", &[]).await.status, 200);
 }
@@ -156,7 +156,7 @@ async fn nobody_shakes_hands_for_a_name_without_a_certificate() {
     site.becomes(&page, "active").await;
     let visitor = site.visitor(&["http/1.1"]).await;
     assert!(visitor.connect(site.tls(), "other.test").await.is_err());
-    // No challenge is open, so that there is nothing to look for.
+    // Without a pending challenge, the ACME handshake fails.
     let looking = site.visitor(&["acme-tls/1"]).await;
     assert!(looking.connect(site.tls(), DOMAIN).await.is_err());
 }
@@ -169,7 +169,7 @@ async fn a_certificate_outlives_a_restart_and_is_renewed_after_two_thirds_of_its
     site.becomes(&page, "active").await;
     let visitor = site.visitor(&["http/1.1"]).await;
     let first = visitor.certificate(site.tls(), DOMAIN).await.unwrap();
-    // While the ACME server cannot be found nothing is needed of it.
+    // The server needs no ACME server until the renewal.
     site.acme.finds(None, None);
     site.server = site.server.start_again(DAY).await;
     assert_eq!(visitor.certificate(site.tls(), DOMAIN).await.unwrap(), first);
@@ -185,7 +185,7 @@ async fn a_certificate_outlives_a_restart_and_is_renewed_after_two_thirds_of_its
     assert_eq!(site.status(&page).await["state"], "active");
 }
 
-// issue 7: a name that leads elsewhere by now
+// issue 7: a name that no longer points to the server
 #[tokio::test]
 async fn what_fails_is_said_and_tried_again_later() {
     let site = Site::start(ChallengeChoice::Http).await;
@@ -195,7 +195,7 @@ async fn what_fails_is_said_and_tried_again_later() {
     let reason = failed["reason"].as_str().unwrap();
     assert!(reason.starts_with("the ACME server says: "), "{reason}");
     assert_eq!(failed["nextTryAt"], "2026-11-21T00:05:00Z");
-    // Without a certificate the page is answered in the clear.
+    // Without a certificate, the server serves the page over HTTP.
     assert_eq!(visit(site.server.address(), DOMAIN, "/", &[]).await.status, 200);
     site.lead();
     site.server.advance(PAUSE);
@@ -260,7 +260,7 @@ async fn the_certificate_goes_with_the_page() {
     until(async || visitor.connect(site.tls(), DOMAIN).await.is_err().then_some(())).await;
     let store = &site.server.running().app().store;
     until(async || store.certificates().all().await.unwrap().is_empty().then_some(())).await;
-    // Another page may have it, with a certificate of its own.
+    // Another page may use the domain, with a new certificate.
     owns(&site.dns, DOMAIN, &site.server.stranger_ownership("theirs"));
     let theirs = create(&site.server.stranger(), "theirs", DOMAIN).await;
     assert_eq!(theirs.status, 200, "{theirs}");

@@ -1,5 +1,5 @@
-//! Whose page is answered at a domain: that one, at the root, behind the same gate as elsewhere, and
-//! nothing else that this service answers.
+//! Requests to a custom domain: the server serves the page at the root, with the same access
+//! control as elsewhere, and nothing else.
 
 use rules::{RecordKind, Scope};
 use serde_json::json;
@@ -27,7 +27,7 @@ async fn a_page_is_answered_at_the_root_of_its_domain_and_the_service_is_not() {
         let reply = visit(server.address(), DOMAIN, path, &[]).await;
         assert_eq!(reply.status, 404, "{path}: {reply}");
     }
-    // Everywhere else the service is what it was.
+    // The service still responds at all other hosts.
     for host in [HOST, "unknown.test", "127.0.0.1"] {
         assert_eq!(visit(server.address(), host, "/healthz", &[]).await.status, 200);
         assert_eq!(visit(server.address(), host, "/status/acme", &[]).await.status, 200);
@@ -68,7 +68,7 @@ async fn every_form_of_a_page_stands_behind_the_gate_at_its_domain_too() {
         let request = json!({ "statusPage": change, "updateMask": mask });
         let reply = owner.call(STATUS_PAGES, "UpdateStatusPage", request).await;
         assert_eq!(reply.status, 200, "{reply}");
-        // Those that name something are walked with what there is in `visitors::gate`.
+        // `visitors::gate` tests the paths with parameters.
         let whole = |path: &&str| !path.contains('{') && *path != "/live.js";
         for path in server::page_paths().filter(whole) {
             let path = if path.is_empty() { "/" } else { path };
@@ -78,7 +78,7 @@ async fn every_form_of_a_page_stands_behind_the_gate_at_its_domain_too() {
     }
 }
 
-// issue 7: followed "within a second"; it is at once
+// issue 7: changes apply "within a second"; here they apply immediately
 #[tokio::test]
 async fn a_domain_follows_its_page_when_that_is_changed_hidden_and_deleted() {
     let dns = DnsTarget::start().await;
@@ -101,7 +101,7 @@ async fn a_domain_follows_its_page_when_that_is_changed_hidden_and_deleted() {
     assert_eq!(status("other.test").await, 404);
     owner.call(STATUS_PAGES, "DeleteStatusPage", id).await;
     until(async || (status("other.test").await == 200).then_some(())).await;
-    // The record of the page that is gone gives its domain to nobody else.
+    // The TXT record of the deleted page proves ownership for no other page.
     let stolen = create(&server.stranger(), "acme", "other.test").await;
     assert_eq!(stolen.status, 400, "{stolen}");
     owns(&dns, "other.test", &server.stranger_ownership("theirs"));

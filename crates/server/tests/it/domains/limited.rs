@@ -1,5 +1,5 @@
-//! Limits of an ACME server: one that meets a name is of that name until the next one meets it too. The
-//! server here takes no orders at all, and is none: Pebble has no limits.
+//! Rate limits of an ACME server: a limit applies to one name until the next name hits it too. A
+//! fake server rejects all orders, because Pebble has no rate limits.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::{a_page, asks, until};
 
 const JSON: &str = "application/json";
 
-/// A server whose account may order nothing for two hours.
+/// Starts an ACME server that rejects all orders with a Retry-After of two hours.
 async fn without_orders() -> HttpTarget {
     let acme = HttpTarget::start().await;
     let url = |path| acme.url(path);
@@ -36,7 +36,7 @@ async fn without_orders() -> HttpTarget {
     acme
 }
 
-/// The names that were ordered, in order.
+/// Returns the names of all orders, oldest first.
 fn ordered(acme: &HttpTarget) -> Vec<String> {
     let orders = acme.received().into_iter().filter(|request| request.target == "/order");
     let name = |body: String| {
@@ -48,7 +48,7 @@ fn ordered(acme: &HttpTarget) -> Vec<String> {
     orders.map(|request| name(request.body)).collect()
 }
 
-// issue 7: one domain at its limit keeps no other from its certificate
+// issue 7: one rate-limited domain does not block the certificates of others
 #[tokio::test]
 async fn a_limit_quiets_its_name_and_all_of_them_only_when_the_next_one_meets_it_too() {
     let (dns, acme) = (DnsTarget::start().await, without_orders().await);
@@ -81,7 +81,7 @@ async fn a_limit_quiets_its_name_and_all_of_them_only_when_the_next_one_meets_it
     let second = a_page(&dns, &server, "b", "b.test").await;
     until(async || failed(&second).await).await;
     assert_eq!(ordered(&acme), ["a.test", "b.test"]);
-    // Two in a row: everybody waits, but no longer than an hour, and then one tries.
+    // After two consecutive limits, all names wait for at most an hour. Then one name tries again.
     a_page(&dns, &server, "c", "c.test").await;
     server.advance(Duration::from_hours(1));
     until(async || (ordered(&acme).len() == 3).then_some(())).await;

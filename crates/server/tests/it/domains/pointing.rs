@@ -1,4 +1,5 @@
-//! Which domains are accepted: those that lead here already, and nothing is looked up that stays.
+//! Acceptance of custom domains: a new domain must point to the server. An unchanged domain is not
+//! looked up again.
 
 use std::time::Duration;
 
@@ -86,7 +87,7 @@ async fn a_domain_that_stays_is_not_looked_up_again_and_a_new_one_is() {
     assert_eq!(kept["customDomainStatus"]["state"], "unmanaged");
 }
 
-// decision 0033: a page there would stand before all that the service answers
+// decision 0033: a page at a name of the service would shadow the service
 #[tokio::test]
 async fn the_names_of_the_service_itself_are_nobody_s_domains() {
     let dns = DnsTarget::start().await;
@@ -117,7 +118,7 @@ async fn a_server_without_names_accepts_no_domain() {
     dns.record(DOMAIN, RecordKind::Cname, HOST);
     owns(&dns, DOMAIN, &server.ownership("acme"));
     assert_eq!(create(&owner, "acme", DOMAIN).await.status, 200);
-    // A domain that was accepted before answers in the server's place no longer.
+    // A domain accepted earlier no longer shadows the service.
     server =
         server.start_again_with(Duration::ZERO, |settings| settings.domains.hosts.clear()).await;
     let reply = visit(server.address(), DOMAIN, "/healthz", &[]).await;

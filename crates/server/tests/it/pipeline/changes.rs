@@ -1,4 +1,4 @@
-//! Edits, pauses and deletions hold from the moment they are answered.
+//! Edits, pauses and deletions take effect before the server responds.
 
 use domain::judge::ClosedAs;
 use rules::MonitorId;
@@ -9,10 +9,10 @@ use testkit::target::{Answer, HttpTarget};
 
 use super::{PERIOD, Watched, until};
 
-/// Periods that pass to see that something does not happen in them.
+/// Periods to wait before a test asserts that nothing happened.
 const ROUNDS: usize = 3;
 
-/// A target that fails at `/down`, and a monitor with an open incident.
+/// Starts a target that fails at `/down`, and a monitor with an open incident.
 async fn with_incident() -> (HttpTarget, Watched, MonitorId) {
     let target = HttpTarget::start().await;
     target.on("/down", Answer::status(503)).on("/up", Answer::ok("fine"));
@@ -22,7 +22,7 @@ async fn with_incident() -> (HttpTarget, Watched, MonitorId) {
     (target, watched, monitor)
 }
 
-/// Some periods pass, in which another monitor is seen to run.
+/// Advances the clock by [`ROUNDS`] periods and waits for another monitor to run in each.
 async fn periods_pass(target: &HttpTarget, watched: &Watched) {
     let other = watched.monitor(&target.url("/up")).await;
     watched.stored.at_least(1, other).await;
@@ -102,7 +102,7 @@ async fn a_pause_ends_the_attempts_of_a_check_under_way() {
     watched.edit(monitor, "retry", json!(10)).await;
     until(async || (asked(&target, "/down") > 1).then_some(())).await;
     watched.edit(monitor, "active", json!(false)).await;
-    // Eleven attempts would take eight minutes, as the next slot never comes on this clock.
+    // The manual clock never reaches the next slot, so eleven attempts would take eight minutes.
     let results = watched.stored.at_least(2, monitor).await;
     let cut_off = results.iter().find(|result| result.identity.revision == 2).unwrap();
     assert_eq!(usize::from(cut_off.attempts), asked(&target, "/down") - 1);

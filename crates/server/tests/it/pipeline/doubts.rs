@@ -1,5 +1,5 @@
-//! Probes that doubt themselves: their votes are void, their canaries are asked, and the owners of
-//! the workspaces concerned find it in the audit.
+//! Suspect probes: their votes are void until a connectivity check passes, and the audit log
+//! informs the owners of the affected workspaces.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use testkit::target::{Answer, DnsTarget, HttpTarget, TcpTarget};
 
 use super::{PERIOD, Watched, until};
 
-/// Hosts of the tests, each with a monitor: more than a probe must have to doubt itself.
+/// Number of hosts, each with a monitor. It exceeds the minimum for a probe to become suspect.
 const HOSTS: usize = 6;
 
-/// Six hosts that are fine, as a server sees them that has these canaries.
+/// A server with monitors of [`HOSTS`] hosts.
 struct Story {
     watched: Watched,
     target: HttpTarget,
@@ -31,7 +31,8 @@ impl Story {
         Self::told_to(canaries, None).await
     }
 
-    /// The same, whose operator reads there.
+    /// Starts a server with these connectivity checks and operator. Waits for a result of every
+    /// host.
     async fn told_to(canaries: &[SocketAddr], operator: Option<Operator>) -> Self {
         let (target, names) = (HttpTarget::start().await, DnsTarget::start().await);
         target.on("/", Answer::ok("fine"));
@@ -55,7 +56,7 @@ impl Story {
         Self { watched, target, monitors, _names: names }
     }
 
-    /// A period passes, and every host answers so.
+    /// Sets the response of every host, advances the clock by a period, and waits for all results.
     async fn all(&self, answer: Answer) {
         self.target.on("/", answer);
         let mut before = Vec::new();
@@ -68,7 +69,7 @@ impl Story {
         }
     }
 
-    /// What the audit says of probes, once there are so many rows, the oldest first.
+    /// Waits for at least `rows` audit entries about probes and returns them, oldest first.
     async fn told(&self, rows: usize) -> Vec<AuditEntry> {
         until(async || {
             let audit = self.watched.stored.store.audit();
@@ -88,7 +89,7 @@ impl Story {
         statuses
     }
 
-    /// How the first region is.
+    /// Returns the health of the first region.
     async fn health(&self) -> String {
         let path = "/rpc/region.v1.RegionService/ListRegions";
         let caller = self.watched.server.caller(Scope::Read);
@@ -121,13 +122,13 @@ async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
     assert_eq!(story.health().await, "doubting");
     assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
     until(async || (canary.taken() > 0).then_some(())).await;
-    // One canary of three is no majority: the doubt lasts, and they are asked again. A whole period
-    // passes, so that every check that is due in it is seen.
+    // One of three connectivity checks is not a majority, so the probe stays suspect and runs them
+    // again. Advance by a whole period to include every check due in it.
     let asked = canary.taken();
     story.all(Answer::status(503)).await;
     until(async || (canary.taken() > asked).then_some(())).await;
     assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
-    // Half of the hosts or more are back.
+    // At least half of the hosts recover.
     story.all(Answer::ok("fine")).await;
     let told = shown(&story.told(2).await);
     assert_eq!(told.len(), 2, "each is told once: {told:?}");
@@ -157,7 +158,7 @@ async fn without_canaries_a_doubt_mutes_nothing() {
     let story = Story::of(&[]).await;
     story.all(Answer::status(503)).await;
     story.told(1).await;
-    // issue 16, point 5: an operator whose sites fail together is told at once
+    // issue 16, point 5: failures of all sites at once reach the operator immediately
     assert_eq!(story.statuses().await, ["error"; HOSTS]);
     let rest = limits::SELF_DOUBT_UNCONFIRMED_MAX + Duration::from_secs(1);
     story.watched.server.advance(rest);

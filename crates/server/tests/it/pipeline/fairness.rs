@@ -1,4 +1,4 @@
-//! Workspaces share the places for checks: one whose targets hang delays nobody else's checks.
+//! Fair scheduling: a workspace whose targets hang does not delay the checks of other workspaces.
 
 use domain::check::Outcome;
 use rules::plan::Plans;
@@ -10,14 +10,14 @@ use tokio::net::TcpListener;
 
 use super::{PERIOD, Watched, until};
 
-/// Checks that may run at a time: two of them are kept for whoever runs less than its share.
+/// Limit of concurrent checks. Two are reserved for workspaces below their share.
 const PLACES: usize = 16;
 /// Monitors of the greedy workspace, each in all regions.
 const GREEDY: usize = 14;
-/// Periods that are looked at.
+/// Periods that the test observes.
 const PERIODS: usize = 10;
 
-/// Creates monitors of a target that accepts connections and says nothing.
+/// Creates monitors of a target that accepts connections and never responds.
 async fn hang(caller: &Caller, silent: &TcpListener) {
     let regions: Vec<&str> = Region::ALL.iter().map(|region| region.as_str()).collect();
     let url = format!("http://{}/", silent.local_addr().unwrap());
@@ -52,12 +52,12 @@ async fn places_are_shared_by_weights_of_plans() {
     while of_us.len() + of_them.len() < PLACES {
         of_us.push(ours.accept().await.unwrap());
     }
-    // Each of their checks that ends leaves its place to us, until we have three of four.
+    // Each of their checks that ends frees a place for us, until we have three quarters.
     while of_us.len() < PLACES * 3 / 4 {
         drop(of_them.pop());
         of_us.push(ours.accept().await.unwrap());
     }
-    // Then each keeps its own.
+    // From then on, each workspace keeps its share.
     drop(of_them.pop());
     of_them.push(theirs.accept().await.unwrap());
     drop(of_us.pop());
@@ -93,7 +93,7 @@ async fn a_greedy_workspace_makes_no_slot_of_a_modest_one_late() {
     assert!(results.iter().all(|result| result.outcome == Outcome::Success));
     assert_eq!(watched.stored.missed(modest).await, [], "no slot was late");
 
-    // What the greedy workspace could not have is told, and not lost.
+    // The metrics count the slots that the greedy workspace could not run.
     let waited = GREEDY * Region::ALL.len() - held.len();
     until(async || {
         let metrics = watched.server.nobody().get("/metrics").await;

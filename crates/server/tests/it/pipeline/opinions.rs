@@ -1,5 +1,5 @@
-//! Second opinions: where a region turns, those that other probes serve are asked at once. A server
-//! has one probe, so that these tests put a pipeline with two of them together themselves.
+//! Confirmation checks: if a region starts to fail, the regions of other probes run a check
+//! immediately. A server has one probe, so these tests build a pipeline with two.
 
 use domain::check::{CheckResult, Outcome, Trigger};
 use rules::monitor::{Check, HttpCheck, Monitor, MonitorSettings};
@@ -23,7 +23,7 @@ struct Story {
     stages: Running,
     clock: ManualClock,
     metrics: Metrics,
-    /// Its database; its own pipeline has no monitor to run.
+    /// Owner of the database. Its own pipeline runs no monitors.
     _server: TestServer,
 }
 
@@ -89,7 +89,8 @@ impl Story {
         story
     }
 
-    /// Half a period passes, in which one of the two regions has a slot.
+    /// Advances the clock by half a period, in which one of the two regions has a slot, and returns
+    /// the new results.
     async fn half_a_period(&self, results: usize) -> Vec<CheckResult> {
         let before = self.stored.results(self.monitor.id).await.len();
         self.clock.advance(PERIOD / 2);

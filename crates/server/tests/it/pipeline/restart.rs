@@ -1,4 +1,4 @@
-//! What an orderly stop keeps, and what the next start finds.
+//! State across restarts: an orderly stop saves it, and the next start restores it.
 
 use domain::check::Outcome;
 use rules::MonitorStatus;
@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 
 use super::{PERIOD, Stored, Watched, until};
 
-/// A server on a folder that outlives it.
+/// Starts a server on a folder that outlives it.
 async fn on_a_folder() -> (TempDir, Settings, Watched) {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
@@ -25,7 +25,7 @@ async fn on_a_folder() -> (TempDir, Settings, Watched) {
     (folder, settings, Watched::on(server).await)
 }
 
-/// A server on the same folder, some periods later.
+/// Starts a server on the same folder, `periods` later.
 async fn again(settings: &Settings, periods: u32) -> (boot::Running, ManualClock, Stored) {
     let (ctx, clock) = Context::manual(START + periods * PERIOD);
     let running = boot::start(settings, ctx).await.unwrap();
@@ -33,7 +33,7 @@ async fn again(settings: &Settings, periods: u32) -> (boot::Running, ManualClock
     (running, clock, stored)
 }
 
-/// The store of a server that has stopped.
+/// Opens the store of a stopped server.
 async fn store_of(settings: &Settings) -> Stored {
     let folder = settings.data.clone();
     let (database, master_key) = (settings.database.clone(), MasterKeySource::File);
@@ -145,7 +145,7 @@ async fn how_regions_vote_is_stored_within_a_minute_and_known_to_a_start_before(
 
 #[tokio::test]
 async fn a_revision_that_was_never_checked_is_checked_at_the_start() {
-    // design: §5 "A new, resumed or edited monitor is checked at once": also where the process ended
+    // design: §5 "A new, resumed or edited monitor is checked at once": even if the process ends
     // between the commit and the check
     let target = HttpTarget::start().await;
     target.on("/before", Answer::ok("fine")).on("/after", Answer::ok("fine"));
@@ -176,8 +176,8 @@ async fn a_revision_that_was_never_checked_is_checked_at_the_start() {
 
 #[tokio::test]
 async fn what_was_known_of_a_monitor_ends_with_its_pause_where_the_process_is_killed_right_after() {
-    // design: §5 "Uptime counts … the seconds known": a pause that is stored is one, though no judge
-    // heard of it
+    // design: §5 "Uptime counts … the seconds known": a stored pause counts, even if the server
+    // never notified the judge
     let target = HttpTarget::start().await;
     target.on("/", Answer::ok("fine"));
     let (_folder, settings, watched) = on_a_folder().await;
@@ -186,7 +186,7 @@ async fn what_was_known_of_a_monitor_ends_with_its_pause_where_the_process_is_ki
     let key = watched.server.key_id(rules::Scope::Write);
     watched.server.stop().await;
 
-    // As the server stores it before it tells the judge, who never hears of it.
+    // The server stores a pause before it notifies the judge. Skip the notification.
     let stored = store_of(&settings).await;
     let seen: Monitor =
         stored.store.monitors().get(stored.workspace, monitor).await.unwrap().monitor;

@@ -1,4 +1,4 @@
-//! Every slot is run, skipped or missed, and its fate is stored.
+//! Slots: the server runs, skips or misses each one and stores the outcome.
 
 use domain::check::Outcome;
 use futures_util::FutureExt as _;
@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 
 use super::{PERIOD, Watched, until};
 
-/// Checks that may run at a time, where triggers take all they can get.
+/// Limit of concurrent checks in the tests of triggers.
 const PLACES: usize = 4;
 
 #[tokio::test]
@@ -22,7 +22,7 @@ async fn slots_that_nobody_ran_are_stored_as_missed() {
     let watched = Watched::start().await;
     let monitor = watched.monitor(&target.url("/")).await;
     watched.stored.at_least(1, monitor).await;
-    // Ten slots pass at once: the last of them is run.
+    // The clock jumps over ten slots. Only the last one runs.
     watched.server.advance(10 * PERIOD);
     let results = watched.stored.at_least(2, monitor).await;
     let missed = until(async || {
@@ -58,7 +58,7 @@ async fn a_slot_whose_predecessor_still_runs_is_stored_as_skipped() {
 
 #[tokio::test]
 async fn a_trigger_that_finds_no_place_is_put_off_and_nothing_is_checked() {
-    // docs/decisions/0037: a call is repeated, whatever it does, where the server says that nothing was done
+    // docs/decisions/0037: clients retry any call if the server reports that it did nothing
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let server =
         TestServer::start_with(|settings| settings.max_checks_in_flight = Some(PLACES)).await;

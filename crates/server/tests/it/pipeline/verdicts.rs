@@ -1,4 +1,4 @@
-//! From results to statuses and incidents, in one transaction with them.
+//! Judgment of results: statuses and incidents, stored in one transaction with the results.
 
 use domain::check::Outcome;
 use domain::judge::ClosedAs;
