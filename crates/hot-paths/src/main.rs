@@ -1,6 +1,8 @@
 //! Deterministic workloads for `cargo xtask instructions`, one per hot path.
+//!
 //! `hot-paths NAME TIMES` sets up the workload and runs it TIMES times. The work happens in one
 //! function whose name begins with `counted`. A path with threads of its own is counted as a whole.
+//!
 //! This is a separate crate to keep its build small.
 
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! Third-party clients: grpcurl and buf find the services by reflection, without any files, and
 //! call them.
+//!
 //! `cargo xtask setup` installs both.
 
 use std::path::PathBuf;

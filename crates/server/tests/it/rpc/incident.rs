@@ -1,4 +1,5 @@
 //! Incidents: retrieval and changes by callers.
+//!
 //! Modules `auth` and `protocols` hold the lists of keys and protocols.
 
 use insta::assert_snapshot;

@@ -1,5 +1,6 @@
 //! Maintenance over RPC: round trips, status, updates by mask, early ends, and exclusion from
 //! uptime.
+//!
 //! Tests of the store cover the effect on alerts.
 
 use std::sync::Arc;

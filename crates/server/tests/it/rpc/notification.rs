@@ -1,4 +1,5 @@
 //! `notification.v1.NotificationService`: round trips, access and rejected input.
+//!
 //! Module `update` covers updates, `limits` covers limits, `monitors` covers monitors and `sending`
 //! covers deliveries.
 

@@ -1,4 +1,5 @@
 //! Status reports over RPC: creation, updates by mask, lists, and deletion with their page.
+//!
 //! Modules of their own cover report updates, templates and limits.
 
 mod limits;

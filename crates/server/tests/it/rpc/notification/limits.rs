@@ -1,5 +1,6 @@
 //! Limits of channels over RPC, at each bound and one past it. The server names the path of a
 //! rejected field and stores nothing.
+//!
 //! The tests iterate over the table, so they cover new fields without a change here.
 
 use rules::field::{Field, Shape};

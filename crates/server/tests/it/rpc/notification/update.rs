@@ -21,6 +21,7 @@ async fn update(caller: &Caller, channel: &Value, mask: Option<&str>) -> Reply {
 
 /// Starts a server and creates a webhook channel with every field set. Returns them with the write
 /// caller.
+///
 /// The clock has advanced since the creation.
 async fn with_channel() -> (TestServer, Caller, Value) {
     let server = TestServer::start().await;

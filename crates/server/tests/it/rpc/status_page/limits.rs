@@ -1,4 +1,5 @@
 //! Limits of pages, components and groups over RPC, at each bound and one past it.
+//!
 //! The server names the path of a rejected field and stores nothing.
 
 use rules::field::{Field, Presence, Resource, Shape};
