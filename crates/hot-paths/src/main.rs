@@ -1,7 +1,9 @@
-//! Workloads for `cargo xtask instructions`: each hot path by name, with deterministic work. A
-//! separate crate, so that counting builds nothing else. `hot-paths NAME TIMES` prepares, then
-//! works TIMES times inside one function whose name begins with `counted`. A path with its own
-//! threads is counted as a whole.
+//! Deterministic workloads for `cargo xtask instructions`, one per hot path.
+//!
+//! `hot-paths NAME TIMES` sets up the workload and runs it TIMES times. The work happens in one
+//! function whose name begins with `counted`. A path with threads of its own is counted as a whole.
+//!
+//! This is a separate crate to keep its build small.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,9 +26,9 @@ const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
 const REGIONS: [Region; 3] = [Region::FlyAms, Region::FlyIad, Region::FlySin];
 /// Number of monitors in the schedule and in the store.
 const MONITORS: u64 = 1_000;
-/// Number of results in one commit, as under load.
+/// Number of results in one commit under load.
 const BATCH: u64 = 512;
-/// Number of monitors on one page of a list.
+/// Number of monitors on one list page.
 const LISTED: u64 = 50;
 
 fn main() -> Result<()> {
@@ -109,7 +111,7 @@ fn schedule_a_period(times: u64) -> Result<()> {
     Ok(())
 }
 
-/// Pops slots in order, as time advances, until `times` are popped.
+/// Pops slots in order and advances the time until `times` slots are popped.
 #[inline(never)]
 fn counted_schedule(schedule: &mut Schedule, times: u64) -> u64 {
     let mut taken = 0;
@@ -193,7 +195,7 @@ async fn fill(store: &Store) -> Result<()> {
     Ok(())
 }
 
-/// The success of row `row`: regions take turns, and each round takes a period.
+/// Returns the successful result of row `row`. Regions alternate, and each round takes one period.
 fn result(monitor: u64, row: u64, from: Timestamp) -> CheckResult {
     let slot = from + PERIOD * (row / REGIONS.len() as u64) as u32;
     CheckResult {

@@ -1,5 +1,5 @@
-//! What read-only keys read: of the fields that the contract marks with `debug_redact`, nothing that is
-//! secret, in any method that they may call.
+//! Secrets and read-only keys: no method that a read-only key may call returns a field marked
+//! `debug_redact` in the contract.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,10 +11,10 @@ use testkit::target::{Answer, HttpTarget};
 
 use crate::pipeline::{Watched, until};
 
-/// A part of every secret below. It is no part of anything else.
+/// Substring of every secret below. It occurs nowhere else.
 const SECRET: &str = "hunter2";
 
-/// The field of each secret, as the contract names it, and how it is written.
+/// Returns each secret field, under its contract name, with an example of its text.
 fn secrets() -> Vec<(&'static str, String)> {
     let text = |what: &str| format!("{SECRET}-{what}");
     let url = |what: &str| format!("https://example.com/{SECRET}-{what}");
@@ -49,7 +49,8 @@ async fn call(caller: &Caller, service: &str, method: &str, request: Value) -> V
     reply.json()
 }
 
-/// A workspace in which each field that is marked has a secret, and a target that repeats its requests.
+/// Creates a workspace with a secret in every marked field. The target echoes its requests. Returns
+/// the monitor.
 async fn full_of_secrets(watched: &Watched, target: &HttpTarget) -> String {
     let owner = watched.server.caller(Scope::Write);
     let (header, body) = (secret("monitor.v1.Header.value"), secret("monitor.v1.HttpMonitor.body"));
@@ -99,7 +100,7 @@ async fn full_of_secrets(watched: &Watched, target: &HttpTarget) -> String {
     monitor
 }
 
-/// The identifiers in an answer, by the kind of thing that they name.
+/// Collects the IDs in a response that have this prefix.
 fn ids<'a>(value: &'a Value, prefix: &str, found: &mut Vec<&'a str>) {
     match value {
         Value::String(text) if text.starts_with(prefix) => found.push(text),
@@ -109,7 +110,7 @@ fn ids<'a>(value: &'a Value, prefix: &str, found: &mut Vec<&'a str>) {
     }
 }
 
-/// Everything that this caller may read, as text. Each answer stands behind its method.
+/// Returns all data that this caller may read, as text. Each response is paired with its method.
 async fn everything(caller: &Caller, monitor: &str) -> Vec<(String, String)> {
     let mut answers: Vec<(String, Value)> = Vec::new();
     for method in methods().iter().filter(|it| it.reads_only && it.name.starts_with("List")) {
@@ -173,7 +174,7 @@ async fn read_keys_read_no_field_that_is_marked() {
     }
     for (method, answer) in everything(&reader, &monitor).await {
         assert!(!answer.contains(SECRET), "{method} shows a secret: {answer}");
-        // A target that repeats what it is sent: "hunter2-…" in base64 begins like this.
+        // Base64 of "hunter2-…", for the target that echoes its requests.
         assert!(!answer.contains("aHVudGVyM"), "{method} shows a secret: {answer}");
     }
     let seen = target.received();

@@ -15,7 +15,7 @@ mod status_page;
 mod status_report;
 mod update;
 
-/// A name of the specification as JSON writes it.
+/// Converts a name of the specification to JSON case.
 fn camel(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();

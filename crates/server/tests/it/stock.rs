@@ -1,5 +1,7 @@
-//! Clients that are not ours: grpcurl and buf find the services by reflection, without any files, and
-//! call them. `cargo xtask setup` installs both.
+//! Third-party clients: grpcurl and buf find the services by reflection, without any files, and
+//! call them.
+//!
+//! `cargo xtask setup` installs both.
 
 use std::path::PathBuf;
 
@@ -7,7 +9,7 @@ use serde_json::Value;
 use testkit::server::TestServer;
 use tokio::process::Command;
 
-/// Returns the output of a tool of the set-up.
+/// Returns the output of a tool installed by the setup.
 async fn output_of(tool: &str, args: &[&str]) -> String {
     #[expect(clippy::disallowed_methods, reason = "where tools are is told to tests alone")]
     let folder = std::env::var("ALOFT_TOOLS_DIR").map_or_else(
@@ -34,7 +36,7 @@ async fn answer_of(tool: &str, args: &[&str]) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn grpcurl_lists_monitors_without_files() {
-    // issue 3, point 4; the prefix `/rpc` is left out, which stock gRPC clients cannot send
+    // issue 3, point 4; without the prefix `/rpc`, which stock gRPC clients cannot send
     let server = TestServer::start().await;
     let caller = server.caller(rules::Scope::Read);
     let key = format!("x-service-key: {}", caller.key().unwrap());

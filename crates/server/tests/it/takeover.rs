@@ -1,5 +1,5 @@
-//! A server whose database is lost: it goes on when it is back, and ends where another server took it
-//! over meanwhile.
+//! Loss of the database connection. The server continues after it returns, and exits if another
+//! server took over.
 
 use domain::check::Outcome;
 use rules::{MonitorKind, Secret};
@@ -14,7 +14,7 @@ use testkit::target::{Answer, HttpTarget};
 
 use crate::pipeline::Watched;
 
-/// Periods that pass while the database cannot be reached.
+/// Number of periods during which the database is unreachable.
 const PERIODS: usize = 3;
 
 #[tokio::test]
@@ -35,13 +35,13 @@ async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_af
     let ended = || metrics.checks(MonitorKind::Http, Outcome::Success).get();
     for period in 1..=PERIODS {
         watched.server.advance(crate::pipeline::PERIOD);
-        // Not only begun: a slot that is due while the check before still runs is skipped.
+        // Wait for completion: a slot is skipped if the previous check is still running.
         crate::pipeline::until(async || (ended() > period as u64).then_some(())).await;
         assert_eq!(target.hits(), 1 + period, "one check in a period");
     }
     let refused = || metrics.commits_failed.get();
     crate::pipeline::until(async || (refused() > 0).then_some(())).await;
-    // Who asks meanwhile is told so, instead of waiting as long as the database does.
+    // Requests fail at once instead of waiting for the database.
     let asked = watched.server.running().app().pipeline.view(monitor).await;
     assert!(matches!(asked, Err(PipelineError::Busy)), "{asked:?}");
     line.mend();
@@ -50,7 +50,7 @@ async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_af
     assert!(results.iter().all(|result| result.outcome == Outcome::Success), "{results:?}");
 }
 
-// issue 16, point 11: outage times are those of the observation, also if the database hangs meanwhile
+// issue 16, point 11: outages keep their observed times, even if the database hangs
 #[tokio::test]
 async fn outage_during_a_lost_database_keeps_its_own_times() {
     let target = HttpTarget::start().await;
@@ -66,7 +66,7 @@ async fn outage_during_a_lost_database_keeps_its_own_times() {
     watched.stored.at_least(1, monitor).await;
     line.cut();
     let metrics = watched.server.running().app().metrics.clone();
-    // The judge has something to store that nobody takes; what comes after waits for it.
+    // The commit of the judge fails, and later results wait for it.
     watched.server.advance(crate::pipeline::PERIOD);
     crate::pipeline::until(async || (metrics.commits_failed.get() > 0).then_some(())).await;
     let ended = |outcome| metrics.checks(MonitorKind::Http, outcome).get();
@@ -85,7 +85,7 @@ async fn outage_during_a_lost_database_keeps_its_own_times() {
     let asked = serde_json::json!({ "id": monitor.to_string() });
     let summary = watched.server.caller(rules::Scope::Read).rpc("GetMonitorSummary", asked).await;
     let up = summary.json()["uptimeMillionths"].as_u64();
-    // 30 of 105 seconds, from the first result on.
+    // Down for 30 of 105 seconds since the first result.
     assert_eq!(up, Some(714_285), "{summary}");
 }
 
@@ -112,10 +112,10 @@ async fn a_server_whose_database_was_taken_over_ends_and_says_so() {
         database: Database::Postgres(Secret::new(database)),
         master_key: MasterKeySource::File,
     };
-    // It runs, and goes on running.
+    // The next server stays up.
     let next = Store::open(next).await.unwrap();
     line.mend();
-    // Whatever it writes next finds that out.
+    // The next write of the first server detects the takeover.
     let new =
         server::control::CreateWorkspace { slug: "acme".into(), name: "Acme".into(), plan: None };
     crate::pipeline::until(async || {

@@ -1,4 +1,4 @@
-//! `/v1`: identity, revocation, description.
+//! `/v1`: identity, revocation and description.
 
 use insta::assert_snapshot;
 use rules::Scope;
@@ -42,7 +42,7 @@ async fn a_read_key_revokes_itself_and_nothing_else() {
     let read = server.caller(Scope::Read);
     let write_id = server.key_id(Scope::Write).to_string();
     let stranger_id = server.stranger_key_id().to_string();
-    // The same answer for what is there, what is another's, what is not, and what cannot be.
+    // The response is the same for existing, foreign, unknown and malformed IDs.
     for id in
         [write_id.as_str(), &stranger_id, "key_0000000000001", "nonsense", "%F0%9F%94%91", "%FF"]
     {

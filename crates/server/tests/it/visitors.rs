@@ -1,4 +1,4 @@
-//! Status pages as visitors meet them, by their slug and at a domain of their own.
+//! Status pages as visitors see them, by slug and on a custom domain.
 
 mod away;
 mod browser;
@@ -29,10 +29,10 @@ use tower::ServiceExt as _;
 
 use crate::pipeline::Watched;
 
-/// The custom domain of a page that has one.
+/// Custom domain of the pages that have one.
 const DOMAIN: &str = "status.acme.example";
 
-/// Where a page is asked for.
+/// Address of a request for a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Slug,
@@ -43,7 +43,7 @@ impl At {
     const BOTH: [Self; 2] = [Self::Slug, Self::Domain];
 }
 
-/// A page that is shown, and who changes it.
+/// Published page and its owner.
 struct Site {
     watched: Watched,
     owner: Caller,
@@ -52,12 +52,13 @@ struct Site {
 }
 
 impl Site {
-    /// A page with one component that shows a monitor, and one that stands for itself in a group.
+    /// Opens a page with two components: one shows a monitor, and the other is static and in a
+    /// group.
     async fn open(target: &HttpTarget) -> Self {
         Self::open_on(TestServer::start().await, target).await
     }
 
-    /// The same on this server.
+    /// Opens the page on this server.
     async fn open_on(server: TestServer, target: &HttpTarget) -> Self {
         let watched = Watched::on(server).await;
         let owner = watched.server.caller(Scope::Write);
@@ -78,7 +79,7 @@ impl Site {
         Self { watched, owner, page, monitor: Some(monitor) }
     }
 
-    /// Waits until so many results of the monitor are stored.
+    /// Waits until this many results of the monitor are stored.
     async fn results(&self, count: usize) {
         self.watched.stored.at_least(count, self.monitor.unwrap()).await;
     }
@@ -92,7 +93,7 @@ impl Site {
         assert_eq!(reply.status, 200, "{reply}");
     }
 
-    /// What a visitor is answered who sends these headers.
+    /// Requests a subpath of the page with these headers.
     async fn visit(&self, rest: &str, headers: &[(&str, &str)]) -> Reply {
         let mut request = Request::get(format!("/status/acme{rest}")).header("host", "acme");
         for (name, value) in headers {
@@ -101,7 +102,7 @@ impl Site {
         self.anybody().request(request.body(Full::default()).unwrap()).await
     }
 
-    /// What a visitor is answered whom no connection is in between: its body may go on.
+    /// Requests a subpath from the router directly, without a connection. The body may be a stream.
     async fn ask(&self, at: At, rest: &str, headers: &[(&str, &str)]) -> Response {
         let (app, stop) = (self.watched.server.running().app(), CancellationToken::new());
         let (router, path) = match at {
@@ -115,18 +116,18 @@ impl Site {
         router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
     }
 
-    /// Gives the page a domain of its own.
+    /// Sets the custom domain of the page.
     async fn has_a_domain(&self) {
         self.update(json!({ "customDomain": DOMAIN })).await;
     }
 
-    /// Calls a method that takes the page's id.
+    /// Calls a method of the owner that takes the ID of the page.
     async fn owns(&self, method: &str) {
         let reply = self.owner.call(STATUS_PAGES, method, json!({ "id": self.page["id"] })).await;
         assert_eq!(reply.status, 200, "{reply}");
     }
 
-    /// The sample of this name in the server's metrics.
+    /// Returns the sample with this name from the metrics of the server.
     async fn metric(&self, name: &str) -> u64 {
         let page = String::from_utf8(self.anybody().get("/metrics").await.body.to_vec()).unwrap();
         let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -143,7 +144,7 @@ impl Site {
         String::from_utf8(reply.body.to_vec()).unwrap()
     }
 
-    /// The cookie that this password brings, where it is right.
+    /// Submits a password. Returns the status, and the cookie if the password is correct.
     async fn unlock(&self, password: &str) -> (StatusCode, Option<String>) {
         let form = "application/x-www-form-urlencoded";
         let body = format!("password={password}");
@@ -166,7 +167,7 @@ async fn well() -> HttpTarget {
     target
 }
 
-/// The whole of a body that ends, as text.
+/// Returns the whole body as text. The body must end.
 async fn body(answer: Response) -> String {
     let bytes = answer.into_body().collect().await.unwrap().to_bytes();
     String::from_utf8_lossy(&bytes).into_owned()

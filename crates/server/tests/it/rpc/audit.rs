@@ -1,4 +1,4 @@
-//! The audit log over RPC: newest first, by pages, with filters.
+//! Audit log over RPC: newest first, with pages and filters.
 
 use rules::Scope;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ async fn listed(caller: &Caller, request: Value) -> (Vec<String>, Value) {
     (entries.iter().map(line).collect(), page)
 }
 
-/// Creates a monitor and edits it so many times; returns its identifier.
+/// Creates a monitor and edits it this many times. Returns its ID.
 async fn edited(caller: &Caller, edits: usize) -> String {
     let monitor = json!({ "name": "db", "uri": "example.com:5432", "periodicity": "1m" });
     let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();

@@ -1,4 +1,4 @@
-//! What the service says of the past: summaries, logs, and one log whole.
+//! History of monitors: summaries, log lists and single logs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use store::Batch;
 use testkit::server::{START, TestServer};
 
-/// A monitor that does not run, so that only the test says what came of it.
+/// Creates a paused monitor, so that the test controls all of its results.
 async fn at_rest(server: &TestServer) -> MonitorId {
     let monitor = json!({ "name": "api", "uri": "example.com:443", "periodicity": "30s" });
     let caller = server.caller(Scope::Write);
@@ -26,7 +26,7 @@ fn before_start(minutes: u64) -> Timestamp {
     START - Duration::from_mins(minutes)
 }
 
-/// A check of so many minutes ago that took 100 ms.
+/// Returns the result of a check this many minutes before the start, with a latency of 100 ms.
 fn result(monitor: MonitorId, region: Region, minutes: u64, outcome: Outcome) -> CheckResult {
     let slot = before_start(minutes);
     let identity = Identity { monitor, revision: 1, region, slot, trigger: Trigger::Scheduled };
@@ -57,7 +57,7 @@ fn result(monitor: MonitorId, region: Region, minutes: u64, outcome: Outcome) ->
     }
 }
 
-/// A day of checks, one a minute, of which the first half hour failed.
+/// Creates a monitor with a day of checks, one a minute. The first half hour failed.
 async fn with_a_day(server: &TestServer) -> MonitorId {
     let monitor = at_rest(server).await;
     let store = &server.running().app().store;
@@ -91,7 +91,7 @@ async fn a_summary_counts_checks_and_time() {
     let total = &summary["total"];
     assert_eq!(total["checks"], 23 * 60 + 1);
     assert_eq!((&total["failure"], &total["degraded"]), (&json!(30), &json!(1)));
-    // design: §5 "Uptime": 5 of the 20 hours that are known
+    // design: §5 "Uptime": down for 5 of the 20 known hours
     assert_eq!(summary["uptimeMillionths"], 750_000);
     for percentile in ["p50Us", "p75Us", "p90Us", "p95Us", "p99Us", "meanUs"] {
         let latency = total[percentile].as_i64().unwrap();

@@ -1,5 +1,6 @@
-//! Incidents as callers see them and work on them. The lists of keys and protocols stand in `auth`
-//! and `protocols`.
+//! Incidents: retrieval and changes by callers.
+//!
+//! Modules `auth` and `protocols` hold the lists of keys and protocols.
 
 use insta::assert_snapshot;
 use rules::{MonitorId, Scope};
@@ -9,7 +10,7 @@ use testkit::target::{Answer, HttpTarget};
 
 use crate::pipeline::{PERIOD, Watched, until};
 
-/// An outage: a target that fails, its monitor, and the incident that opened.
+/// Outage: a failing target, its monitor and the open incident.
 struct Outage {
     target: HttpTarget,
     watched: Watched,
@@ -34,7 +35,7 @@ impl Outage {
         self.caller.call(INCIDENTS, method, json!({ "id": self.incident })).await
     }
 
-    /// What `GetMonitorStatus` says: the status, and the incident that is open.
+    /// Returns the status and the open incident from `GetMonitorStatus`.
     async fn status(&self) -> (String, String) {
         let request = json!({ "id": self.monitor.to_string() });
         let status = self.caller.rpc("GetMonitorStatus", request).await.json();
@@ -42,7 +43,7 @@ impl Outage {
         (text("status"), text("incidentId"))
     }
 
-    /// A period passes, and what was checked in it is stored.
+    /// Advances the clock by a period and waits until the result is stored.
     async fn next_result(&self) {
         let before = self.watched.stored.at_least(1, self.monitor).await.len();
         self.watched.server.advance(PERIOD);
@@ -59,7 +60,7 @@ impl Outage {
     }
 }
 
-/// The newest incident, once there are so many.
+/// Waits until there are this many incidents and returns the newest.
 async fn open(caller: &Caller, count: usize) -> String {
     until(async || {
         let listed = caller.call(INCIDENTS, "ListIncidents", json!({})).await.json();
@@ -70,7 +71,7 @@ async fn open(caller: &Caller, count: usize) -> String {
     .await
 }
 
-/// An answer without what differs from run to run.
+/// Returns a response without the parts that differ between runs.
 fn stable(reply: &Reply, outage: &Outage) -> String {
     let text = reply.to_string().replace(&outage.incident, "[incident]");
     let key = outage.watched.server.key_id(Scope::Write).to_string();
@@ -216,7 +217,7 @@ async fn a_list_goes_page_by_page_through_what_its_filter_lets_through() {
     let second = list(json!({ "limit": 1, "pageToken": first["nextPageToken"] })).await;
     assert_eq!(second["incidents"][0]["id"], json!(outage.incident));
     assert_eq!(second["nextPageToken"], "");
-    // design: §4, lists have a limit, an offset and a token
+    // design: §4, lists accept a limit, an offset and a token
     assert_eq!(list(json!({ "offset": 1 })).await["incidents"], second["incidents"]);
     let monitor = outage.monitor.to_string();
     for (filter, expected) in [

@@ -1,4 +1,5 @@
-//! Every kind of resource that callers create: its methods and what one is made of, for tests that walk them.
+//! All resource kinds that callers can create, for tests that iterate over them. Each kind has its
+//! methods and example fields.
 
 use serde_json::{Value, json};
 use testkit::server::{
@@ -8,20 +9,20 @@ use testkit::server::{
 use super::camel;
 use crate::protocols::a_monitor;
 
-/// A kind of resource.
+/// Resource kind.
 pub(super) struct Kind {
     pub(super) service: &'static str,
     /// Name in `Create…` and `Update…`, such as `HttpMonitor`.
     pub(super) name: &'static str,
-    /// Field of requests and answers that holds one, in snake case.
+    /// Name of the field that holds a resource in requests and responses, in snake case.
     field: &'static str,
-    /// List method, and the field of its answer.
+    /// List method and the field of its response.
     pub(super) list: (&'static str, &'static str),
-    /// Fields of one, apart from those that must be unique.
+    /// Fields of a resource, except the unique ones.
     fields: Value,
 }
 
-/// Returns every kind, in a workspace with a page and a monitor for those that need one.
+/// Returns all kinds. Creates a page and a monitor for the kinds that need one.
 pub(super) async fn all(caller: &Caller) -> Vec<Kind> {
     let page = json!({ "statusPage": { "title": "Acme", "slug": "acme" } });
     let page = created(caller, STATUS_PAGES, "CreateStatusPage", page, "statusPage").await;
@@ -95,17 +96,17 @@ pub(super) async fn all(caller: &Caller) -> Vec<Kind> {
 }
 
 impl Kind {
-    /// Returns the field of requests and answers that holds one, as JSON writes it.
+    /// Returns the name of the field that holds a resource in requests and responses, in JSON case.
     pub(super) fn field(&self) -> String {
         camel(self.field)
     }
 
-    /// Returns the field that people name one by.
+    /// Returns the name of the field with the display name.
     pub(super) fn title(&self) -> &'static str {
         if self.fields.get("title").is_some() { "title" } else { "name" }
     }
 
-    /// Creates one. `number` is unique among those of its kind.
+    /// Creates a resource. `number` is unique within its kind.
     pub(super) async fn create(&self, caller: &Caller, number: usize) -> Value {
         let mut resource = self.fields.clone();
         if self.name == "StatusPage" {

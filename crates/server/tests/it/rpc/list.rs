@@ -1,4 +1,4 @@
-//! Pages of the list of monitors.
+//! Pages of the monitor list.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::protocols::a_monitor;
 
 const LISTS: [&str; 3] = ["httpMonitors", "tcpMonitors", "dnsMonitors"];
 
-/// Returns the ids of an answer's three lists, newest first.
+/// Returns the IDs in the three lists of a response, newest first.
 fn ids(list: &Value) -> Vec<String> {
     let lists = LISTS.iter().flat_map(|name| list[name].as_array().unwrap());
     let mut ids: Vec<_> = lists.map(|monitor| monitor["id"].as_str().unwrap().to_owned()).collect();
@@ -39,7 +39,7 @@ async fn create(caller: &Caller, count: usize) -> Vec<String> {
 
 #[tokio::test]
 async fn an_empty_workspace_answers_its_empty_lists() {
-    // spec: §4.3: an empty object is accepted, httpMonitors is there
+    // spec: §4.3: an empty object is accepted and `httpMonitors` is present
     let server = TestServer::start().await;
     let reply = server.caller(Scope::Read).rpc("ListMonitors", json!({})).await;
     assert_snapshot!(reply, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"totalSize":0,"nextPageToken":""}"#);
@@ -77,7 +77,7 @@ async fn pages_cover_all_kinds_once_newest_first() {
 // issue 16, point 27: "List newest first everywhere"
 #[tokio::test]
 async fn every_list_is_newest_first() {
-    // Their own tests hold these: a timeline of checks, and what no caller creates.
+    // Covered by their own tests: the timeline of checks, and resources that callers cannot create.
     const OTHERS: [&str; 6] = [
         "ListResponseLogs",
         "ListDeliveries",
@@ -107,7 +107,7 @@ async fn every_list_is_newest_first() {
     assert_eq!(walked, lists.collect());
 }
 
-/// Returns the ids of the resources of a kind, as its list has them.
+/// Returns the IDs of the resources of a kind, in the order of its list.
 async fn of_field(caller: &Caller, kind: &Kind, request: Value) -> Vec<String> {
     let (method, field) = kind.list;
     let reply = caller.call(kind.service, method, request).await;
@@ -126,7 +126,8 @@ async fn a_full_last_page_has_no_next_one() {
     assert_eq!((ids(&page).len(), &page["nextPageToken"]), (3, &json!("")));
 }
 
-// issue 16, point 11: 404 "for another workspace's page", in every list that a page or monitor owns
+// issue 16, point 11: 404 "for another workspace's page", in every list owned by a page or a
+// monitor
 #[tokio::test]
 async fn filter_by_resource_of_another_workspace_is_not_found() {
     let server = TestServer::start().await;

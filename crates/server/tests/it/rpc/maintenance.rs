@@ -1,5 +1,7 @@
-//! Maintenance over RPC: read as written, where it stands, changed by masks, ended, and left out of
-//! uptime. What becomes of alerts is held by the store's tests.
+//! Maintenance over RPC: round trips, status, updates by mask, early ends, and exclusion from
+//! uptime.
+//!
+//! Tests of the store cover the effect on alerts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,25 +25,25 @@ async fn call(caller: &Caller, method: &str, request: Value) -> Reply {
     caller.call(MAINTENANCES, method, request).await
 }
 
-/// What a method answered under `maintenance`; it must have answered.
+/// Calls a method that must succeed and returns `maintenance` from its response.
 async fn done(caller: &Caller, method: &str, request: Value) -> Value {
     let reply = call(caller, method, request).await;
     assert_eq!(reply.status, 200, "{method}: {reply}");
     reply.json()["maintenance"].clone()
 }
 
-/// The id of a new monitor.
+/// Creates a monitor and returns its ID.
 async fn monitor(caller: &Caller) -> Value {
     let request = json!({ "monitor": a_monitor("tcp") });
     caller.rpc("CreateTcpMonitor", request).await.json()["monitor"]["id"].clone()
 }
 
-/// As answers write it.
+/// Formats a time after the start as responses do.
 fn after_start(minutes: u64) -> String {
     (START + Duration::from_mins(minutes)).to_string().replace(".000Z", "Z")
 }
 
-/// An hour for this monitor, with these fields.
+/// Returns a request for one hour of maintenance of this monitor, with these fields.
 fn an_hour(monitor: &Value, fields: Value) -> Value {
     let mut hour = json!({
         "title": "Moving", "startsAt": after_start(60), "duration": "1h", "monitorIds": [monitor],
@@ -52,7 +54,7 @@ fn an_hour(monitor: &Value, fields: Value) -> Value {
     json!({ "maintenance": hour })
 }
 
-/// Paths of the fields that a refusal names.
+/// Returns the paths of the fields in the violations of an error.
 fn paths(reply: &Reply) -> Vec<String> {
     let violations = reply.error().map(|error| contract::rpc::field_violations(&error));
     violations.unwrap_or_default().into_iter().map(|violation| violation.field).collect()
@@ -240,7 +242,7 @@ async fn what_is_ended_or_deleted_is_over_and_stays_left_out_of_uptime() {
     let hour = an_hour(&monitor, json!({ "startsAt": START.to_string() }));
     let created = done(&caller, "CreateMaintenance", hour).await;
     assert_eq!(created["status"], "active");
-    // In error from the start on, and fine after an hour.
+    // In error from the start, and active after an hour.
     let change = |minutes, from, to| {
         let id = MonitorId::parse(monitor.as_str().unwrap()).unwrap();
         let at: Timestamp = START + Duration::from_mins(minutes);
@@ -262,7 +264,7 @@ async fn what_is_ended_or_deleted_is_over_and_stays_left_out_of_uptime() {
         let summary = caller.rpc("GetMonitorSummary", json!({ "id": monitor })).await.json();
         summary["uptimeMillionths"].clone()
     };
-    // Half an hour of error and an hour that was fine are counted.
+    // Half an hour of error and one active hour count.
     assert_eq!(uptime().await, 666_666);
     let deleted = call(&caller, "DeleteMaintenance", json!({ "id": created["id"] })).await;
     assert_eq!(deleted.to_string(), "200 {}");

@@ -1,4 +1,4 @@
-//! Creating, reading and deleting monitors.
+//! Creation, retrieval and deletion of monitors.
 
 use insta::assert_snapshot;
 use rules::Scope;
@@ -27,7 +27,7 @@ async fn a_created_monitor_is_answered_with_its_defaults_and_outputs() {
 
 #[tokio::test]
 async fn what_was_written_is_what_is_read() {
-    // design: §4: nothing is rewritten on the way
+    // design: §4: no value is normalized
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let written = json!({
@@ -54,7 +54,7 @@ async fn what_was_written_is_what_is_read() {
     let read = caller.rpc("GetMonitor", json!({ "id": id })).await.json();
     assert_eq!(read["monitor"]["http"], created["monitor"]);
     for (field, value) in written.as_object().unwrap() {
-        // Regions are a set: they come back sorted.
+        // Regions are a set and are returned sorted.
         let due = if field == "regions" { json!(["fly-ams", "koyeb-fra"]) } else { value.clone() };
         assert_eq!(read["monitor"]["http"][field], due, "{field}");
     }
@@ -102,7 +102,7 @@ async fn a_monitor_of_another_workspace_is_not_found() {
         ("TriggerMonitor", json!({ "id": id })),
         ("DeleteMonitor", json!({ "id": id })),
         ("UpdateTcpMonitor", json!({ "monitor": monitor })),
-        // Also where the kind would be the wrong one: nothing is told of it.
+        // The response does not reveal that the monitor is of another kind.
         ("UpdateDnsMonitor", json!({ "monitor": { "id": id } })),
     ] {
         let reply = server.stranger().rpc(method, request).await;
@@ -120,7 +120,7 @@ async fn a_monitor_of_another_workspace_is_not_found() {
 
 #[tokio::test]
 async fn secrets_are_left_out_for_read_keys_and_shown_to_write_keys() {
-    // design: §4: never a mask in their place
+    // design: §4: omit secrets instead of masking them
     let server = TestServer::start().await;
     let mut monitor = a_monitor("http");
     monitor["url"] = json!("https://ada:hunter2@example.com/");
@@ -142,7 +142,7 @@ async fn secrets_are_left_out_for_read_keys_and_shown_to_write_keys() {
 
 #[tokio::test]
 async fn a_repeated_create_returns_the_first_ones_monitor() {
-    // design: §4: creates take an idempotency key
+    // design: §4: create methods accept an idempotency key
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let send = async |caller: &testkit::server::Caller, key: &str, body: String| {

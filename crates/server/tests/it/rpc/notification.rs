@@ -1,6 +1,7 @@
-//! `notification.v1.NotificationService`: what was written is what is read, by whom it may be read,
-//! and what is refused. Updates stand in `update`, limits in `limits`, monitors in `monitors`, what is
-//! sent in `sending`.
+//! `notification.v1.NotificationService`: round trips, access and rejected input.
+//!
+//! Module `update` covers updates, `limits` covers limits, `monitors` covers monitors and `sending`
+//! covers deliveries.
 
 mod limits;
 mod monitors;
@@ -18,10 +19,10 @@ use testkit::server::{Caller, NOTIFICATIONS, Reply, TestServer};
 
 use super::camel;
 
-/// What no read key may see, wherever it may stand.
+/// Secret that no read key may see in any field.
 const HIDDEN: &str = "hunter2";
 
-/// A channel of this kind with everything written, but no name and no monitors.
+/// Returns a channel of this type with every field set, except the name and the monitors.
 fn a_channel(kind: ProviderType) -> Value {
     let hook = json!({ "webhookUrl": format!("https://hooks.example/{HIDDEN}") });
     let phone = json!({ "phoneNumber": "+4915112345678" });
@@ -57,7 +58,7 @@ async fn create(caller: &Caller, channel: &Value) -> Reply {
     call(caller, "CreateNotification", json!({ "notification": channel })).await
 }
 
-/// A channel that was created, as it was answered.
+/// Creates a channel and returns it as the server does.
 async fn created(caller: &Caller, channel: &Value) -> Value {
     let reply = create(caller, channel).await;
     assert_eq!(reply.status, 200, "{reply}");
@@ -70,7 +71,7 @@ async fn get(caller: &Caller, id: &Value) -> Reply {
 
 #[tokio::test]
 async fn all_twelve_kinds_are_read_as_they_were_written() {
-    // spec: §2.4; design: §4, nothing is rewritten on the way
+    // spec: §2.4; design: §4, no value is normalized
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let mut stored = Vec::new();
@@ -107,7 +108,7 @@ async fn what_was_not_written_stays_absent_and_an_empty_name_stays_empty() {
 
 #[tokio::test]
 async fn secrets_are_left_out_for_read_keys_and_shown_to_write_keys() {
-    // design: §4: never a mask in their place
+    // design: §4: omit secrets instead of masking them
     let server = TestServer::start().await;
     let (write, read) = (server.caller(Scope::Write), server.caller(Scope::Read));
     let mut seen = Vec::new();
@@ -242,7 +243,7 @@ async fn private_addresses_are_refused_unless_the_server_allows_them() {
         ("http://169.254.169.254/latest/meta-data/", 400, 400),
         ("http://[fd00:ec2::254]/", 400, 400),
         ("https://8.8.8.8/", 200, 200),
-        // Where a name leads is only known when something is sent.
+        // Hostnames are resolved only on sending.
         ("https://localhost/", 200, 200),
     ] {
         for channel in of_urls(url) {
@@ -304,7 +305,7 @@ async fn a_deleted_channel_is_gone_and_is_not_deleted_twice() {
 
 #[tokio::test]
 async fn a_repeated_create_returns_the_first_ones_channel() {
-    // design: §4: creates take an idempotency key
+    // design: §4: create methods accept an idempotency key
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let create = async |caller: &Caller, key: &str| {

@@ -1,4 +1,4 @@
-//! Which regions there are, and who serves them.
+//! Regions and the probes that serve them.
 
 use http::Method;
 use rules::Scope;
@@ -72,7 +72,7 @@ async fn a_region_in_which_checks_are_due_and_none_ends_is_stalled() {
     watched.monitor(&format!("http://{}/", silent.local_addr().unwrap())).await;
     let _running = silent.accept().await.unwrap();
     assert_eq!(amsterdam(&watched.server).await["health"], "healthy");
-    // An attempt may take 120 s: after a period and that, a result is overdue.
+    // An attempt may take 120 s. A result is overdue one period and 120 s after its slot.
     watched.server.advance(8 * PERIOD);
     until(async || (amsterdam(&watched.server).await["health"] == "stalled").then_some(())).await;
     let elsewhere = regions(&watched.server).await;

@@ -1,4 +1,5 @@
-//! The precondition `revision` of updates: every update has it, and of two writers one is refused.
+//! The `revision` precondition of updates. Every update accepts it, and one of two concurrent
+//! writers is rejected.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use testkit::server::{Caller, MONITORS, NOTIFICATIONS, Reply, STATUS_PAGES, Test
 use super::kinds::{self, Kind};
 use crate::protocols::a_monitor;
 
-/// Renames one of these, if it has this revision.
+/// Renames a resource if it is at this revision.
 async fn rename(
     caller: &Caller,
     kind: &Kind,
@@ -47,7 +48,7 @@ async fn every_update_refuses_a_stale_revision() {
         assert!(number(&renamed["revision"]) > number(&created["revision"]), "{renamed}");
         let kept = rename(&caller, &kind, &created, ("One", Some(&renamed["revision"]))).await;
         assert_eq!(kept.json()[&field]["revision"], renamed["revision"], "nothing changed");
-        // A name that is the same already is refused too: the caller has not seen the object as it is.
+        // An unchanged name is rejected too: the caller has not seen the current object.
         for name in ["Two", "One"] {
             let stale = rename(&caller, &kind, &created, (name, Some(&created["revision"]))).await;
             let error = stale.json();
@@ -115,7 +116,7 @@ async fn stale_revision_names_the_current_one() {
     "#);
 }
 
-// Changes by other calls count too: what the caller saw is no longer so.
+// Changes by other methods count too: they make the caller's copy stale.
 #[tokio::test]
 async fn other_changes_change_the_revision() {
     let server = TestServer::start().await;

@@ -1,4 +1,4 @@
-//! What the service says of monitors that run: trigger, status, and that changes reach the pipeline.
+//! Running monitors: triggers, status, and the effect of changes on the pipeline.
 
 use rules::Scope;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use crate::pipeline::until;
 
-/// A monitor of a TCP target of the test's own.
+/// Returns a listener of the test and a monitor for it.
 async fn listening() -> (TcpListener, Value) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let monitor = json!({
@@ -48,7 +48,7 @@ async fn a_trigger_answers_a_result_per_region() {
 #[tokio::test]
 async fn a_trigger_of_a_target_that_nobody_serves_says_why() {
     let (_target, mut monitor) = listening().await;
-    // Held, so that nobody else listens there.
+    // Hold the port so that no other process listens on it.
     let nobody = TcpTarget::refusing();
     monitor["uri"] = json!(nobody.address().to_string());
     monitor["regions"] = json!(["fly-ams"]);
@@ -87,11 +87,11 @@ async fn a_new_monitor_is_checked_at_once_and_becomes_active() {
     let caller = server.caller(Scope::Write);
     let created = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();
     let id = &created["monitor"]["id"];
-    // One connection per region arrives; the results are committed within 100 ms after.
+    // Each region opens one connection. Results are committed within 100 ms after that.
     for _ in 0..3 {
         target.accept().await.unwrap();
     }
-    // Two of three make it active: the third may still be on its way.
+    // Two of three regions make the monitor active. Wait for the third.
     let status = until(async || {
         let status = caller.rpc("GetMonitorStatus", json!({ "id": id })).await.json();
         let is_heard = |region: &Value| region["latencyMs"].is_u64();

@@ -13,7 +13,7 @@ use testkit::server::{Caller, Reply, STATUS_PAGES, TestServer};
 
 use crate::protocols::a_monitor;
 
-/// A server, and a caller who may write.
+/// Starts a server and returns it with its write caller.
 async fn start() -> (TestServer, Caller) {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -24,26 +24,26 @@ async fn call(caller: &Caller, method: &str, request: Value) -> Reply {
     caller.call(STATUS_PAGES, method, request).await
 }
 
-/// What a method answered under `field`; it must have answered.
+/// Calls a method that must succeed and returns `field` from its response.
 async fn done(caller: &Caller, method: &str, field: &str, request: Value) -> Value {
     let reply = call(caller, method, request).await;
     assert_eq!(reply.status, 200, "{method}: {reply}");
     reply.json()[field].clone()
 }
 
-/// A new page with this slug.
+/// Creates a page with this slug.
 async fn a_page(caller: &Caller, slug: &str) -> Value {
     let request = json!({ "statusPage": { "title": "Acme", "slug": slug } });
     done(caller, "CreateStatusPage", "statusPage", request).await
 }
 
-/// The id of a new monitor.
+/// Creates a monitor and returns its ID.
 async fn monitor(caller: &Caller) -> Value {
     let request = json!({ "monitor": a_monitor("tcp") });
     caller.rpc("CreateTcpMonitor", request).await.json()["monitor"]["id"].clone()
 }
 
-/// A new component of this page, with these fields.
+/// Creates a component on this page, with these fields.
 async fn a_component(caller: &Caller, page: &Value, fields: Value) -> Value {
     let mut component = json!({ "pageId": page["id"], "type": "static", "name": "Mail" });
     if fields["type"] == "monitor" {
@@ -53,27 +53,27 @@ async fn a_component(caller: &Caller, page: &Value, fields: Value) -> Value {
     done(caller, "CreateComponent", "component", json!({ "component": component })).await
 }
 
-/// A new group of this page.
+/// Creates a group on this page.
 async fn a_group(caller: &Caller, page: &Value) -> Value {
     let group = json!({ "pageId": page["id"], "name": "Core" });
     let request = json!({ "componentGroup": group });
     done(caller, "CreateComponentGroup", "componentGroup", request).await
 }
 
-/// Puts the fields of one object into another.
+/// Copies the fields of one object into another.
 fn merge(into: &mut Value, fields: Value) {
     if let (Value::Object(into), Value::Object(fields)) = (into, fields) {
         into.extend(fields);
     }
 }
 
-/// Paths of the fields that a refusal names.
+/// Returns the paths of the fields in the violations of an error.
 fn paths(reply: &Reply) -> Vec<String> {
     let violations = reply.error().map(|error| contract::rpc::field_violations(&error));
     violations.unwrap_or_default().into_iter().map(|violation| violation.field).collect()
 }
 
-/// What the write key did, newest first: the audit's actions, with what was concerned.
+/// Returns the audited actions of the write key with their targets, newest first.
 async fn audited(server: &TestServer) -> Vec<(String, String)> {
     let store = &server.running().app().store;
     let acme = store.workspaces().by_slug("acme").await.unwrap().id;

@@ -1,5 +1,6 @@
-//! Status reports over RPC: opened and told on, changed by masks, listed, and what becomes of them with
-//! their page. Updates, templates and limits stand in files of their own.
+//! Status reports over RPC: creation, updates by mask, lists, and deletion with their page.
+//!
+//! Modules of their own cover report updates, templates and limits.
 
 mod limits;
 mod template;
@@ -11,7 +12,7 @@ use rules::Scope;
 use serde_json::{Value, json};
 use testkit::server::{Caller, Reply, START, STATUS_PAGES, STATUS_REPORTS, TestServer};
 
-/// A server, who writes, and a page with two components.
+/// Server, write caller, and a page with two components.
 struct Scene {
     server: TestServer,
     caller: Caller,
@@ -34,14 +35,14 @@ impl Scene {
         self.caller.call(STATUS_REPORTS, method, request).await
     }
 
-    /// The report that a method answered; it must have answered.
+    /// Calls a method that must succeed and returns the report from its response.
     async fn done(&self, method: &str, request: Value) -> Value {
         let reply = self.call(method, request).await;
         assert_eq!(reply.status, 200, "{method}: {reply}");
         reply.json()["statusReport"].clone()
     }
 
-    /// What opens a report that says the first component is down.
+    /// Returns a request that opens a report with the first component down.
     fn opening(&self) -> Value {
         json!({
             "statusReport": {
@@ -56,7 +57,7 @@ impl Scene {
         self.done("CreateStatusReport", self.opening()).await
     }
 
-    /// The audit's newest actions of the write key, newest first.
+    /// Returns the newest audited actions of the workspace, newest first.
     async fn audited(&self, count: usize) -> Vec<String> {
         let store = &self.server.running().app().store;
         let acme = store.workspaces().by_slug("acme").await.unwrap().id;
@@ -80,7 +81,7 @@ async fn component(caller: &Caller, page: &Value, name: &str) -> Value {
     reply.json()["component"]["id"].clone()
 }
 
-/// As answers write it.
+/// Formats a time after the start as responses do.
 fn at(minutes: i64) -> String {
     let at = if minutes < 0 {
         START - Duration::from_mins(minutes.unsigned_abs())
@@ -94,7 +95,7 @@ fn said(component: &Value, impact: &str) -> Value {
     json!([{ "componentId": component, "impact": impact }])
 }
 
-/// Paths of the fields that a refusal names.
+/// Returns the paths of the fields in the violations of an error.
 fn paths(reply: &Reply) -> Vec<String> {
     let violations = reply.error().map(|error| contract::rpc::field_violations(&error));
     violations.unwrap_or_default().into_iter().map(|violation| violation.field).collect()
@@ -114,7 +115,7 @@ async fn what_was_written_is_what_is_read() {
     assert_eq!((&update["notified"], &update["components"]), (&json!(true), &report["components"]));
     let id = json!({ "id": report["id"] });
     assert_eq!(scene.done("GetStatusReport", id.clone()).await, report);
-    // design: §4: a read key reads what has no secrets
+    // design: §4: a read key may read resources without secrets
     let read = scene.server.caller(Scope::Read);
     let reply = read.call(STATUS_REPORTS, "GetStatusReport", id.clone()).await;
     assert_eq!(reply.json()["statusReport"], report);

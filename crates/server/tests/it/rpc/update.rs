@@ -7,7 +7,8 @@ use testkit::server::{Caller, TestServer};
 
 use crate::protocols::a_monitor;
 
-/// A server, its write caller, and an HTTP monitor with everything written.
+/// Starts a server and creates an HTTP monitor with every field set. Returns them with the write
+/// caller.
 async fn with_monitor() -> (TestServer, Caller, Value) {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);

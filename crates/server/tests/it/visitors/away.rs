@@ -1,5 +1,4 @@
-//! What visitors see when it cannot be as it is: while the database is away, and while a page is made
-//! anew.
+//! Stale pages: while the database is down, and while a page is rendered again.
 
 use std::time::Duration;
 
@@ -12,8 +11,10 @@ use super::gate::everything;
 use super::{At, Site, body, well};
 use crate::pipeline::until;
 
-/// Of when the page is, by the held clock. A busy machine may take longer than a page waits for what is
-/// stored; then it says so, and is asked again once it would ask again itself.
+/// Returns the time of the page's snapshot, by the manual clock.
+///
+/// On a busy machine, a read may exceed the page's timeout and the page is served as stale. The
+/// helper then advances the clock past the retry interval and tries again.
 async fn told_of(site: &Site) -> String {
     until(async || {
         let json = body(site.ask(At::Slug, "/status.json", &[]).await).await;
@@ -27,7 +28,7 @@ async fn told_of(site: &Site) -> String {
     .await
 }
 
-/// What says nothing of how things are.
+/// Paths without a snapshot of the status.
 const TIMELESS: [&str; 3] = ["/events", "/icon", "/subscribe"];
 
 // issue 7: "when the database is away the last page is still served and says how old it is"

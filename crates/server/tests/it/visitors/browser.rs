@@ -1,6 +1,8 @@
-//! Pages in a real browser: complete without scripts and live with them, on desks and phones, in light and
-//! dark, by keyboard, from right to left and on paper; axe-core finds nothing. Pictures of what was seen
-//! are kept in `target/tmp/pages`.
+//! Pages in a real browser, without violations found by axe-core. Pages are complete without
+//! scripts and live with them.
+//!
+//! The tests cover desktop and phone, light and dark, keyboard, right-to-left and print. They keep
+//! screenshots in `target/tmp/pages`.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ use super::report::opened;
 use super::{Site, well};
 use crate::screen::{fits, picture};
 
-/// A page with trouble of every sort, and a browser.
+/// Page with trouble of every kind, and a browser.
 struct Seen {
     site: Site,
     browser: Browser,
@@ -50,7 +52,7 @@ impl Seen {
         Self { site, browser: Browser::start().await, origin, incident, report, component }
     }
 
-    /// Every page for people, by a name for its picture.
+    /// Returns the path of every HTML page, each with a name for its screenshot.
     fn pages(&self) -> Vec<(&'static str, String)> {
         let at = |rest: &str| format!("/status/acme{rest}");
         vec![
@@ -127,7 +129,7 @@ async fn without_scripts_a_page_says_all_of_it() {
     for there in ["API & more", "Mail", "Post <stuck>", "New <disks>", "Down"] {
         assert!(text.contains(there), "{there} is not in {text}");
     }
-    // What is folded opens and closes by itself.
+    // A collapsed section opens and closes without scripts.
     let is_open = "document.querySelector('details').open";
     let before = tab.evaluate(is_open).await;
     tab.click("summary").await;
@@ -156,7 +158,7 @@ async fn an_open_page_follows_what_happens() {
             .await
             .contains("All systems operational")
     );
-    // What has the focus keeps it when the page changes below it.
+    // The focused element keeps the focus when the page changes.
     tab.evaluate("document.querySelector('.bars a[tabindex=\"0\"]').focus()").await;
     let focused = tab.text("document.activeElement.href").await;
     let report = opened(&site).await;
@@ -183,7 +185,7 @@ async fn bars_are_walked_by_the_keyboard_and_say_what_they_are() {
     assert_ne!(tab.text("document.activeElement.href").await, before);
     tab.press("End").await;
     assert_eq!(tab.text("document.activeElement.href").await, last);
-    // One stop for each row: the next bar that Tab finds is another component's.
+    // One tab stop for each row: Tab moves to a bar of another component.
     let stops = "document.querySelectorAll('.bars a[tabindex=\"0\"]').length";
     let rows = "document.querySelectorAll('.bars:has(a)').length";
     assert_eq!(tab.evaluate(stops).await, tab.evaluate(rows).await);
@@ -203,7 +205,7 @@ async fn a_page_can_be_printed_and_read_from_right_to_left() {
     paper.picture(&picture("home", view)).await;
     let shown = "[...document.querySelectorAll('footer nav, a.skip')].filter((it) => it.offsetParent).length";
     assert_eq!(paper.evaluate(shown).await, 0, "what cannot be clicked on paper is not there");
-    // Paper is white, also for who looks at screens in the dark.
+    // Paper is white even with the dark color scheme.
     let dark = seen.tab(view.dark()).await;
     dark.visit("/status/acme").await;
     for tab in [&paper, &dark] {

@@ -1,4 +1,4 @@
-//! What lies behind the home page: incidents, the history by month, components with charts.
+//! Detail pages: incidents, history by month, and components with charts.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use testkit::target::{Answer, HttpTarget};
 
 use super::{Site, well};
 
-/// A site whose monitor failed once and is well again, and the incident of that.
+/// Opens a site whose monitor failed once and recovered. Returns it with the incident.
 async fn recovered(target: &HttpTarget) -> (Site, String) {
     let site = Site::open(target).await;
     site.results(1).await;
@@ -101,7 +101,7 @@ async fn the_history_goes_by_months_as_far_back_as_anything_is_kept() {
     for rest in ["/history/2026-10", "/history/2026-12", "/history/2026-13", "/history/x"] {
         assert_eq!(site.visit(rest, &[]).await.status, StatusCode::NOT_FOUND, "{rest}");
     }
-    // Nothing is checked in the weeks that pass at once.
+    // No checks run in the weeks skipped here.
     site.watched.server.advance(Duration::from_hours(24 * 45));
     let later = site.text("/history").await;
     assert!(later.contains(">Jan 2027</h1>") && later.contains("/history/2026-12"), "{later}");
@@ -191,7 +191,7 @@ async fn the_component_of_a_deleted_monitor_is_shown_as_unknown_with_its_history
     assert_eq!((&shown["status"], &shown["isStale"]), (&json!("unknown"), &json!(false)), "{json}");
     let days = shown["days"].as_array().unwrap();
     assert_eq!(days.last().unwrap()["downMs"], 30_000, "{json}");
-    // Nothing is known of the time after, and no green is made of that.
+    // Time without data does not count as up.
     site.watched.server.advance(Duration::from_hours(24 * 3));
     let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
     let days = json["sections"][0]["component"]["days"].as_array().unwrap();
@@ -263,7 +263,7 @@ async fn what_is_known_not_to_be_there_is_said_so_without_asking_the_database() 
     }
     assert_eq!(site.anybody().get("/status/other").await.status, StatusCode::NOT_FOUND);
     site.watched.server.running().app().store.clone().close().await.unwrap();
-    // A month that was never asked for is not looked for either, as it cannot be there.
+    // A month that was never requested is not queried either: it cannot exist.
     for rest in unknown.into_iter().chain(["/history/1999-01", "/day/1999-01-01"]) {
         assert_eq!(site.visit(rest, &[]).await.status, StatusCode::NOT_FOUND, "{rest}");
     }
@@ -292,7 +292,7 @@ async fn no_path_shows_what_a_monitor_checks() {
             .filter(|path| *path != "/events" && *path != "/og.png")
         {
             let answer = site.visit(path, &[]).await;
-            // Charts are there only for public monitors.
+            // Only public monitors have charts.
             let is_hidden = !public && path.ends_with("/30d");
             assert!(answer.status.is_success() || is_hidden, "{path}: {answer}");
             let text = String::from_utf8_lossy(&answer.body).into_owned();

@@ -1,4 +1,5 @@
-//! Icons of pages: fetched by the server and served from here, bounded and known by their first bytes.
+//! Icons of pages. The server fetches and serves them, limits their size and detects their type by
+//! the first bytes.
 
 use std::time::Duration;
 

@@ -1,5 +1,7 @@
-//! The other representations of a page: badges, the picture, the widget, Markdown, and what search engines
-//! are told. Feeds, JSON and the calendar have files of their own, and are read there by libraries.
+//! Other representations of a page: badges, image, widget, Markdown and instructions for search
+//! engines.
+//!
+//! Feeds, JSON and the calendar have files of their own, where third-party libraries parse them.
 
 mod calendar;
 mod feeds;
@@ -15,7 +17,7 @@ use testkit::target::{Answer, HttpTarget};
 
 use super::{At, Site, body, well};
 
-/// The languages of pages.
+/// Languages of pages.
 const LANGUAGES: [&str; 7] = ["en", "de", "fr", "es", "pt", "ja", "zh"];
 
 fn header<'a>(reply: &'a Reply, name: &str) -> &'a str {
@@ -26,7 +28,7 @@ fn text(reply: &Reply) -> String {
     String::from_utf8(reply.body.to_vec()).unwrap()
 }
 
-/// A page whose server knows where it is reached from outside.
+/// Opens a page on a server with a public URL.
 async fn published(target: &HttpTarget) -> Site {
     let address = |settings: &mut Settings| {
         settings.public_url = Some("https://up.example".to_owned());
@@ -34,32 +36,33 @@ async fn published(target: &HttpTarget) -> Site {
     Site::open_on(TestServer::start_with(address).await, target).await
 }
 
-/// What stands between two texts.
+/// Returns the text between two strings.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before} in {text}"));
     rest.split_once(after).unwrap_or_else(|| panic!("no {after} in {rest}")).0
 }
 
 impl Site {
-    /// What JSON there is.
+    /// Returns the JSON at a path.
     async fn read(&self, rest: &str) -> Value {
         serde_json::from_str(&self.text(rest).await).unwrap()
     }
 
-    /// The component that shows the monitor.
+    /// Returns the ID of the component that shows the monitor.
     async fn component(&self) -> String {
         let page = self.read("/status.json").await;
         page["sections"][0]["component"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// The monitor fails, or works again, with its next check, which is its result number `count`.
+    /// Makes the next check of the monitor succeed or fail and waits for its result, number
+    /// `count`.
     async fn turns(&self, target: &HttpTarget, works: bool, count: usize) {
         target.on("/", if works { Answer::ok("fine") } else { Answer::status(503) });
         self.watched.server.advance(Duration::from_secs(30));
         self.results(count).await;
     }
 
-    /// Plans maintenance; answers it.
+    /// Plans maintenance and returns it.
     async fn plan(&self, fields: Value) -> Value {
         let request = json!({ "maintenance": fields });
         let reply = self.owner.call(MAINTENANCES, "CreateMaintenance", request).await;
@@ -104,7 +107,7 @@ async fn badges_say_in_each_language_what_they_show_to_who_does_not_see_them() {
             told.push(title);
         }
         told.dedup();
-        // Two of them share a word.
+        // Two languages share a word.
         assert!(told.len() >= LANGUAGES.len() - 1, "{path}: {told:?}");
     }
     let title =
@@ -161,7 +164,7 @@ async fn a_badge_with_a_wrong_parameter_is_refused_with_what_would_be_right() {
         assert_eq!((refused.status.as_u16(), text(&refused).as_str()), (status, told), "{path}");
         assert_eq!(header(&refused, "content-type"), "text/plain; charset=utf-8");
     }
-    // Who may not look is not even told what is wrong.
+    // A visitor without access does not even see the error.
     site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
     assert_eq!(site.visit("/badge.svg?days=30", &[]).await.status, StatusCode::UNAUTHORIZED);
 }
@@ -183,7 +186,7 @@ async fn a_shared_address_has_a_picture_of_the_state_and_words_for_it() {
     site.turns(&target, false, 2).await;
     let down = site.visit("/og.png", &[]).await;
     assert_ne!(down.body, well.body);
-    // A language whose letters the font does not have is shown in another.
+    // A language without glyphs in the font falls back to another.
     let japanese = site.visit("/og.png", &[("accept-language", "ja")]).await;
     assert_eq!(japanese.body, down.body);
     let page = site.text("").await;
@@ -285,12 +288,12 @@ async fn search_engines_are_told_whether_they_may_list_a_page() {
     }
     assert!(site.text("").await.contains(tag));
     assert!(site.text("/day/2026-11-21").await.contains(tag));
-    // Engines may fetch what says that it is not to be listed.
+    // Search engines may fetch pages marked `noindex`.
     site.has_a_domain().await;
     let robots = body(site.ask(At::Domain, "/robots.txt", &[]).await).await;
     assert!(robots.ends_with("User-agent: *\nDisallow:\n"), "{robots}");
     site.may_be_listed(true).await;
-    // What not everybody may see is never listed, whatever was said.
+    // A page that is not public is never listed, whatever the setting.
     site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
     let door = site.visit("", &[]).await;
     assert_eq!(header(&door, "x-robots-tag"), "noindex");

@@ -1,6 +1,7 @@
-//! The picture that the README shows: a page as visitors see it, in light and dark, with a past of 90 days.
-//! Every run makes it and keeps it in `target/tmp/pages`; `ALOFT_TEST_PICTURES=write` puts it where the
-//! README has it.
+//! Screenshot in the README: a status page with a history of 90 days, in light and dark.
+//!
+//! Every run renders it to `target/tmp/pages`. `ALOFT_TEST_PICTURES=write` also updates the
+//! committed files of the README.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,12 +19,12 @@ use super::{made, size, well};
 use crate::pipeline::Watched;
 use crate::screen;
 
-/// What the page shows.
+/// Names of the components on the page.
 const COMPONENTS: [&str; 4] = ["Website", "API", "Payments", "Search"];
-/// A window in which all of it can be read in a README.
+/// Window that shows the whole page, readable in a README.
 const WINDOW: View = View { width: 1_000, height: 860, ..View::DESKTOP };
 
-/// A published page whose monitors are well, but for what a report says of mail.
+/// Creates a published page. Its monitors are up, and a report says that mail is degraded.
 async fn a_page(target: &HttpTarget) -> Watched {
     let watched = Watched::on(TestServer::start().await).await;
     let owner = watched.server.caller(rules::Scope::Write);
@@ -55,7 +56,7 @@ async fn a_page(target: &HttpTarget) -> Watched {
     watched
 }
 
-/// The monitors were checked, and were in trouble before, each at times of its own.
+/// Waits for the first results of the monitors and stores a history for each.
 async fn has_a_past(watched: &Watched, monitors: &[MonitorId]) {
     for monitor in monitors {
         watched.stored.at_least(1, *monitor).await;
@@ -67,12 +68,12 @@ async fn has_a_past(watched: &Watched, monitors: &[MonitorId]) {
     watched.server.running().app().store.commit(Arc::new(batch)).await.unwrap();
 }
 
-/// Where the README has its pictures.
+/// Returns the path of a committed picture.
 fn committed(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures").join(name)
 }
 
-/// What of a picture fits into the window; the page goes on below.
+/// Returns the part of a screenshot that fits into the window.
 fn beginning(picture: &Path) -> Pixmap {
     let whole = Pixmap::load_png(picture).unwrap();
     let window = IntRect::from_xywh(0, 0, WINDOW.width, WINDOW.height).unwrap();
@@ -101,7 +102,7 @@ async fn the_picture_of_the_readme_is_made() {
             fs::create_dir_all(committed("")).unwrap();
             picture.save_png(committed(name)).unwrap();
         }
-        // Letters differ from machine to machine, so only what is around them can be compared.
+        // Text rendering differs between machines, so compare only the size and the background.
         let shown = Pixmap::load_png(committed(name)).unwrap();
         assert_eq!((shown.width(), shown.height()), (picture.width(), picture.height()), "{name}");
         assert_eq!(shown.pixel(0, 0), picture.pixel(0, 0), "the ground of {name}");

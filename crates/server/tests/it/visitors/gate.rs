@@ -1,4 +1,4 @@
-//! Who may look: one gate before everything that tells something of a page, at each of its addresses.
+//! Access to pages: one gate protects every path with content of a page, at each of its addresses.
 
 use std::time::Duration;
 
@@ -9,13 +9,14 @@ use testkit::target::Answer;
 
 use super::{At, Site, body, report, well};
 
-/// Paths that tell nothing of any page: the script is the same for all, and behind a link is a button.
+/// Paths without content of any page: the script is the same for all, and a log-in link shows a
+/// button.
 const OPEN: [&str; 2] = ["/live.js", "/enter/{token}"];
 
-/// Where subscribers come back with a ticket: `subscribe` walks these.
+/// Paths with a ticket of a subscriber. Module `subscribe` covers them.
 const TICKETS: [&str; 3] = ["/confirm/{ticket}", "/manage/{ticket}", "/unsubscribe/{ticket}"];
 
-/// The rests of all paths that a page answers to GET, with what there is where they name something.
+/// Returns the subpaths that a page serves on GET, with these IDs in place of parameters.
 fn paths(component: &str, report: &str, incident: &str) -> Vec<String> {
     let is_walked = |path: &&str| !OPEN.contains(path) && !TICKETS.contains(path);
     let told = server::page_paths().filter(is_walked);
@@ -35,7 +36,7 @@ fn paths(component: &str, report: &str, incident: &str) -> Vec<String> {
     .collect()
 }
 
-/// All paths of a page that tell something of it, one of which tells of an incident that is open.
+/// Returns all subpaths with content of the page. One of them shows an open incident.
 pub(super) async fn everything(site: &Site) -> Vec<String> {
     let report = report::opened(site).await;
     let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
@@ -44,7 +45,7 @@ pub(super) async fn everything(site: &Site) -> Vec<String> {
     paths(&component, &id(&report), &id(&json["openIncidents"][0]))
 }
 
-/// What a visitor is told who is not let in: the status, after a look at the rest.
+/// Returns the status of a rejected request, after checking that the rest reveals nothing.
 async fn shut(answer: Response, path: &str, at: At) -> StatusCode {
     let (status, cache) = (answer.status(), answer.headers().get("cache-control").cloned());
     let text = body(answer).await;

@@ -1,4 +1,4 @@
-//! The first link of each kind of page, which those who walk by keyboard take past what repeats.
+//! Skip link of each kind of page, for keyboard users.
 
 use super::{Site, report, well};
 

@@ -1,4 +1,5 @@
-//! Pages for members: who has an address at one of their domains comes in by a link that is sent there.
+//! Pages for members. A visitor with an address at one of the page's domains logs in by an emailed
+//! link.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::{Site, well};
 pub(super) const PUBLIC_URL: &str = "https://up.example";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// A page for members, and the server that sends them links.
+/// Page for members and the mail server that receives its links.
 struct Club {
     site: Site,
     mail: MailServer,
@@ -28,7 +29,7 @@ impl Club {
         Self { site, mail }
     }
 
-    /// Asks for a link for this mailbox.
+    /// Requests a link for this mailbox.
     async fn asks(&self, mailbox: &str) -> Reply {
         let body: String = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("email", mailbox)
@@ -36,7 +37,7 @@ impl Club {
         self.site.anybody().send(Method::POST, "/status/acme/enter", FORM, body).await
     }
 
-    /// Presses the button behind a link; the status, and the pair of the cookie it brings.
+    /// Submits the form behind a link. Returns the status and the pair of the cookie.
     async fn enters(&self, path: &str) -> (StatusCode, Option<String>) {
         let reply = self.site.anybody().send(Method::POST, path, FORM, "").await;
         let cookie = reply.headers.get("set-cookie").map(|it| it.to_str().unwrap());
@@ -44,7 +45,7 @@ impl Club {
         (reply.status, pair)
     }
 
-    /// The `number`-th email, and the path of the link in it.
+    /// Returns the `number`-th email and the path of its link.
     async fn link(&self, number: usize) -> (TakenMail, String) {
         let taken = self.mail.takes(number).await.remove(number - 1);
         let url = taken.text.split_whitespace().find(|word| word.starts_with(PUBLIC_URL)).unwrap();
@@ -85,7 +86,7 @@ async fn a_member_comes_in_by_a_link_that_works_once() {
     assert_eq!(club.site.visit("/feed.atom", &[("cookie", &cookie)]).await.status, StatusCode::OK);
     assert_eq!(club.enters(&path).await, (StatusCode::FORBIDDEN, None), "it works once");
     assert_eq!(club.site.anybody().get(&path).await.status, StatusCode::FORBIDDEN);
-    // An international domain is one, however it is written.
+    // Unicode and ASCII forms of an international domain are the same domain.
     assert_eq!(club.asks("eva@B\u{dc}CHER.example").await.status, StatusCode::ACCEPTED);
     let (_, path) = club.link(2).await;
     let cookie = club.enters(&path).await.1.unwrap();
@@ -110,7 +111,7 @@ async fn nobody_else_is_sent_a_link_and_the_answer_is_the_same() {
     answers.push(text(&member));
     answers.dedup();
     assert_eq!(answers.len(), 1, "the answer tells nothing: {answers:?}");
-    // What was sent is to the member alone.
+    // Only the member receives an email.
     let (taken, _) = club.link(1).await;
     assert_eq!(taken.to, ["ann@acme.com"]);
 }

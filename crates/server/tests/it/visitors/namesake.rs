@@ -1,4 +1,4 @@
-//! Components that have one name, and are told apart all the same.
+//! Components with the same name do not share incidents or maintenance.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Site, made, well};
 use testkit::target::Answer;
 
-/// Identifiers of what a list is about.
+/// Returns the IDs of the items of a list.
 fn ids(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect()
 }

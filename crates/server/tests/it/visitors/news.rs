@@ -1,4 +1,4 @@
-//! News for open browsers: one word when something has changed, and none to those who may not look.
+//! Live updates of open browsers: one event for each change, and none for visitors without access.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use tokio::net::TcpStream;
 use super::{At, Site, well};
 use crate::pipeline::until;
 
-/// Longer than any word takes on a busy machine.
+/// Timeout that no event exceeds, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The next that a stream says which is no sign of life; `None` where it ends.
+/// Returns the next event of a stream and skips keep-alives. Returns `None` at its end.
 async fn next(stream: &mut Response) -> Option<String> {
     loop {
         let frame = tokio::time::timeout(PATIENCE, stream.body_mut().frame()).await.unwrap()?;

@@ -1,4 +1,4 @@
-//! What is on a page, in which language, and what caches and browsers are told.
+//! Content and language of a page, and its headers for caches and browsers.
 
 use std::io::Read as _;
 use std::time::Duration;

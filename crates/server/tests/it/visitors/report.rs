@@ -1,5 +1,5 @@
-//! What visitors see of reports: above what is open, on a page of their own, in the days that they were
-//! of, and in every form for programs.
+//! Status reports on a page: above open incidents, on a page of their own, in daily history and in
+//! every format for programs.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use testkit::target::Answer;
 
 use super::{Site, well};
 
-/// The component of this name.
+/// Returns the ID of the component with this name.
 async fn component(site: &Site, name: &str) -> Value {
     let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
     let sections = json["sections"].as_array().unwrap().clone();
@@ -28,7 +28,7 @@ async fn done(site: &Site, method: &str, request: Value) -> Value {
     reply.json()["statusReport"].clone()
 }
 
-/// Opens a report that says that Mail is down.
+/// Opens a report with Mail down.
 pub(super) async fn opened(site: &Site) -> Value {
     let mail = component(site, "Mail").await;
     let request = json!({

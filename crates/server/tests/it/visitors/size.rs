@@ -1,4 +1,4 @@
-//! How many bytes a page is on the wire, with a past in which each component has its own troubles.
+//! Compressed size of a page whose components each have a different history.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use testkit::server::{Caller, START, TestServer};
 use super::made;
 
 const DAY: Duration = Duration::from_hours(24);
-/// Times that each monitor is in trouble in the 90 days.
+/// Number of troubles of each monitor in the 90 days.
 const TROUBLES: u64 = 3;
 
-/// A published page of so many components in groups of ten, each with a past of its own.
+/// Creates a published page with this many components in groups of ten, each with its own history.
 async fn a_page_of(count: u64) -> TestServer {
     let server = TestServer::start().await;
     let owner = server.caller(Scope::Write);
@@ -52,7 +52,7 @@ async fn a_monitor(owner: &Caller, number: u64) -> MonitorId {
     MonitorId::parse(reply.json()["monitor"]["id"].as_str().unwrap()).unwrap()
 }
 
-/// Up for 80 days, but for some hours or minutes in which it is down or slow.
+/// Returns transitions of 80 days: up, except for some minutes or hours down or degraded.
 pub(super) fn past(number: u64) -> Vec<Transition> {
     let mut past =
         vec![change(80 * DAY, MonitorStatus::Unknown, MonitorStatus::Active, NO_INCIDENT)];
@@ -88,7 +88,7 @@ fn change(
     Transition { from, to, at, incident, why }
 }
 
-/// Bytes of the home page in an encoding.
+/// Returns the size of the home page in an encoding, in bytes.
 async fn size(server: &TestServer, encoding: &str) -> usize {
     let request = Request::get("/status/acme").header("host", "acme");
     let request = request.header("accept-encoding", encoding).body(Full::default()).unwrap();

@@ -1,5 +1,7 @@
-//! Subscribing by email, the whole way through a mail server that is a process of its own; what nobody
-//! is told; and who ends it without being asked anything. Who may hear of a page stands in `access`.
+//! Subscriptions by email, end to end through a mail server in a process of its own.
+//!
+//! The tests also cover what responses hide and one-click unsubscription. Module `access` covers
+//! the access of subscribers.
 
 mod access;
 
@@ -18,7 +20,7 @@ use crate::pipeline::until;
 const FORM: &str = "application/x-www-form-urlencoded";
 const ADA: &str = "ada@example.com";
 
-/// A page that can be subscribed to, and the server that emails go through.
+/// Page that accepts subscriptions, and the mail server that receives its emails.
 struct Subscribing {
     site: Site,
     mail: MailServer,
@@ -45,18 +47,18 @@ impl Subscribing {
         self.posts("/status/acme/subscribe", fields).await
     }
 
-    /// The newest of so many emails.
+    /// Waits for this many emails and returns the newest.
     async fn letter(&self, count: usize) -> TakenMail {
         self.mail.takes(count).await.remove(count - 1)
     }
 
-    /// Says yes to the newest of so many emails.
+    /// Confirms the subscription in the newest of this many emails.
     async fn confirms(&self, count: usize) {
         let path = path_in(&self.letter(count).await, "/confirm/");
         assert_eq!(self.posts(&path, &[]).await.status, StatusCode::OK);
     }
 
-    /// Opens a report, or writes an update of it, and tells of it.
+    /// Opens a report or adds an update to it, and notifies subscribers. Returns the report.
     async fn reports(&self, status: &str, report: Option<&str>) -> String {
         let update = json!({ "status": status, "text": "We look." });
         let (method, request) = match report {
@@ -75,7 +77,7 @@ impl Subscribing {
     }
 }
 
-/// The path of the link in an email that leads there.
+/// Returns the path of the first link in an email that contains `to`.
 fn path_in(mail: &TakenMail, to: &str) -> String {
     let links = mail.text.split_whitespace().filter_map(|word| word.strip_prefix(PUBLIC_URL));
     let path = links.into_iter().find(|path| path.contains(to));
@@ -104,7 +106,7 @@ async fn a_visitor_subscribes_is_told_and_ends_it_with_one_click() {
     let confirm = path_in(&asked, "/confirm/");
     assert!(!confirm.contains("ada"), "{confirm}");
 
-    // Mail programs follow links: nothing comes of that.
+    // Mail programs follow links: opening one confirms nothing.
     for _ in 0..2 {
         let question = page.site.anybody().get(&confirm).await;
         assert!(text(&question).contains(&format!("action=\"{confirm}\"")), "{question}");
@@ -129,7 +131,7 @@ async fn a_visitor_subscribes_is_told_and_ends_it_with_one_click() {
     let one_click = page.posts(&unsubscribe, &[("List-Unsubscribe", "One-Click")]).await;
     assert_eq!(one_click.status, StatusCode::OK, "{one_click}");
     page.reports("resolved", Some(&report)).await;
-    // Whoever comes after is told, and so it is seen that nobody was before.
+    // The next email goes to a new subscriber, so no email went out before it.
     page.asks(&[("email", "eve@example.com")]).await;
     let next = page.letter(4).await;
     assert_eq!(next.to, ["eve@example.com"]);
@@ -172,7 +174,8 @@ async fn maintenance_of_a_component_is_told_in_the_language_of_who_hears_of_it()
     let told = page.letter(2).await;
     assert_eq!(told.subject, "Acme <Ops>: Geplante Wartung: New disks");
     assert!(told.text.contains("Komponenten: API & more"), "{}", told.text);
-    // Whoever hears of one component and of maintenance alone was told nothing else.
+    // The next email goes to a new subscriber, so a subscriber of one component's maintenance
+    // received nothing else.
     page.asks(&[("email", "eve@example.com")]).await;
     assert_eq!(page.letter(3).await.to, ["eve@example.com"]);
 }
@@ -183,7 +186,7 @@ async fn nobody_is_told_whether_an_address_is_subscribed_and_nobody_is_flooded()
     let mut answers = vec![text(&page.asks(&[("email", ADA)]).await)];
     page.confirms(1).await;
     for _ in 0..4 {
-        // Askings of one instant are one letter.
+        // Requests at the same instant cause one email.
         page.site.watched.server.advance(Duration::from_secs(1));
         answers.push(text(&page.asks(&[("email", ADA)]).await));
     }
@@ -227,7 +230,7 @@ async fn a_link_ends_after_a_day_and_a_subscriber_chooses_anew() {
     assert_eq!(page.posts(&manage.replace("/manage/", "/unsubscribe/"), &[]).await.status, 404);
 }
 
-// issue 7: "One gate before HTML, JSON, feeds …"; who has a ticket has shown who they are
+// issue 7: "One gate before HTML, JSON, feeds …"; a ticket identifies its subscriber
 #[tokio::test]
 async fn the_gate_of_a_page_stands_before_its_form_and_no_ticket_passes_it_that_is_none() {
     let page = Subscribing::open().await;

@@ -1,5 +1,7 @@
-//! Every limit of the table of channels over RPC, at its bound and one past it: refused with the
-//! field's path, and nothing stored. The table is walked, so that a new field needs no line here.
+//! Limits of channels over RPC, at each bound and one past it. The server names the path of a
+//! rejected field and stores nothing.
+//!
+//! The tests iterate over the table, so they cover new fields without a change here.
 
 use rules::field::{Field, Shape};
 use rules::{ProviderType, Scope, tables};
@@ -9,7 +11,7 @@ use testkit::server::{Caller, TestServer};
 use super::{a_channel, call, create};
 use crate::rpc::camel;
 
-/// A place in a request: its path in the specification's names, and as a JSON pointer.
+/// Field of a request: its path in the names of the specification, and its JSON pointer.
 struct Spot {
     kind: ProviderType,
     path: String,
@@ -17,7 +19,7 @@ struct Spot {
     field: &'static Field,
 }
 
-/// Every field that a user writes, with a kind whose channels have it.
+/// Returns every writable field, each with a channel type that has it.
 fn spots() -> Vec<Spot> {
     let table = &tables::NOTIFICATION;
     let own = table.fields.iter().filter(|field| table.writable().any(|name| name == field.name));
@@ -47,7 +49,7 @@ fn spots() -> Vec<Spot> {
     spots
 }
 
-/// Values that hold and values that do not, at the bounds of the field's shape and one past them.
+/// Returns valid and invalid values: at the bounds of the field's shape and one past them.
 fn bounds(shape: Shape) -> (Vec<Value>, Vec<Value>) {
     if let Some(words) = shape.words() {
         return (Vec::new(), vec![json!("pigeon"), json!(""), json!(words[0].to_uppercase())]);
@@ -66,7 +68,8 @@ fn bounds(shape: Shape) -> (Vec<Value>, Vec<Value>) {
     (holds, breaks)
 }
 
-/// A text of this shape with so many characters, of three bytes each where any will do.
+/// Returns a text of this shape and length in characters. Uses characters of three bytes if the
+/// shape allows any.
 fn of_length(shape: Shape, length: u32) -> String {
     let length = length as usize;
     let fill = |start: &str| format!("{start}{}", "a".repeat(length - start.len()));

@@ -1,4 +1,4 @@
-//! The monitors of a channel: a set of those that the workspace has.
+//! Monitors of a channel: a set of monitors in the same workspace.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ async fn monitors_are_a_set_of_the_workspaces_own() {
     let channel = created(&caller, &telling_of(&[b, a, b])).await;
     assert_eq!(channel["monitorIds"], json!([a, b]));
     assert_eq!(get(&caller, &channel["id"]).await.json()["notification"], channel);
-    // The same set in another order is no change.
+    // The same set in another order changes nothing.
     server.advance(Duration::from_mins(1));
     let same = json!({ "id": channel["id"], "monitorIds": [b, a] });
     let request = json!({ "notification": same, "updateMask": "monitorIds" });
@@ -65,7 +65,7 @@ async fn monitors_that_are_not_there_are_refused_with_the_fields_path() {
 
 #[tokio::test]
 async fn a_deleted_monitor_leaves_its_channels() {
-    // issue 5: in the same transaction, and as a change of theirs
+    // issue 5: in the same transaction, recorded as a change of the channels
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let (stays, goes) = (monitor(&caller).await, monitor(&caller).await);

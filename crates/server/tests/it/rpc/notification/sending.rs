@@ -1,5 +1,5 @@
-//! What is sent: tests of channels with what the receiver answered, the delivery log, and dead letters
-//! that are tried again.
+//! Deliveries: channel tests with the receiver's response, the delivery log, and retries of dead
+//! letters.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use super::{HIDDEN, a_channel, call, created};
 use crate::pipeline::until;
 use crate::protocols::a_monitor;
 
-/// A channel that leads to a receiver.
+/// Returns a channel that sends to this receiver.
 fn leading_to(receiver: &Receiver) -> Value {
     json_of(&receiver.provider())
 }
 
-/// What a test of this channel came to, without what differs from run to run.
+/// Tests a channel and returns the result, without the parts that differ between runs.
 async fn tested(caller: &Caller, request: Value) -> Value {
     let reply = call(caller, "TestNotification", request).await;
     assert_eq!(reply.status, 200, "{reply}");
@@ -38,7 +38,7 @@ async fn deliveries(caller: &Caller, request: Value) -> Value {
     reply.json()
 }
 
-/// A server with a monitor, and a channel of it that leads to a receiver.
+/// Server with a monitor and a channel for it that sends to a receiver.
 struct Scene {
     server: TestServer,
     receiver: Receiver,
@@ -64,7 +64,7 @@ impl Scene {
         self.server.caller(Scope::Write)
     }
 
-    /// The monitor goes down: an incident of this number opens.
+    /// Takes the monitor down and opens an incident with this ID.
     async fn down(&self, incident: u64) {
         let app = self.server.running().app();
         let monitor = MonitorId::parse(&self.monitor).unwrap();
@@ -84,7 +84,7 @@ impl Scene {
         app.store.commit(Arc::new(batch)).await.unwrap();
     }
 
-    /// The one delivery there is, as soon as it is in this state and was tried.
+    /// Waits until the only delivery is in this state and has an attempt, then returns it.
     async fn delivery(&self, state: &str) -> Value {
         let caller = self.caller();
         until(async || {
@@ -117,7 +117,7 @@ async fn a_test_says_what_the_receiver_answered() {
         receiver.behave_times(1, behaviour);
         told.push(tested(&caller, id.clone()).await.to_string());
     }
-    // The port is another one each time.
+    // The port differs between runs.
     told[6] = told[6].replace(&receiver.base()["http://".len()..], "127.0.0.1:80");
     assert_snapshot!(told.join("\n"), @r#"
     {"accepted":true,"status":200,"answer":"answered 200 “ok”","help":""}
@@ -278,7 +278,7 @@ async fn a_dead_letter_is_tried_again_and_nothing_else_is() {
     scene.down(7).await;
     let dead = scene.delivery("dead").await;
     let id = dead["id"].clone();
-    // Two tries at one instant would be one that was reported twice.
+    // Two attempts at the same instant would count as one attempt recorded twice.
     scene.server.advance(Duration::from_secs(1));
     let replayed = call(&caller, "ReplayDelivery", json!({ "id": id })).await;
     assert_eq!(replayed.json()["delivery"]["state"], "waiting", "{replayed}");

@@ -1,4 +1,4 @@
-//! Signing secrets over RPC: shown once, to write keys, and then only when they were made.
+//! Signing secrets over RPC. A secret is shown once, to a write key, on creation.
 
 use rules::{Scope, WorkspaceId};
 use serde_json::json;

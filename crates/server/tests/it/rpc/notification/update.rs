@@ -19,8 +19,10 @@ async fn update(caller: &Caller, channel: &Value, mask: Option<&str>) -> Reply {
     call(caller, "UpdateNotification", request).await
 }
 
-/// A server, its write caller, and a webhook channel with everything written. The clock has moved
-/// since.
+/// Starts a server and creates a webhook channel with every field set. Returns them with the write
+/// caller.
+///
+/// The clock has advanced since the creation.
 async fn with_channel() -> (TestServer, Caller, Value) {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -198,7 +200,7 @@ async fn a_channel_in_a_network_that_was_closed_since_can_still_be_renamed() {
     assert_eq!(update(&caller, &moved, Some("ntfy")).await.status, 400);
 }
 
-/// A channel of the workspace's, past what the server would take.
+/// Stores a channel of the workspace directly, without the checks of the server.
 async fn stored_before(server: &TestServer, url: &str) -> String {
     let app = server.running().app();
     let ntfy = NtfyDraft {

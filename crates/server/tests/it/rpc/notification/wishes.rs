@@ -1,4 +1,4 @@
-//! What a channel wishes over RPC: read as it was written, left alone by who does not name it.
+//! Preferences of a channel over RPC: round trips, and updates that do not name them.
 
 use rules::{ProviderType, Scope};
 use serde_json::{Value, json};
@@ -16,14 +16,14 @@ fn wishing() -> Value {
     channel
 }
 
-/// The three wishes of a channel.
+/// Returns the three preferences of a channel.
 fn wishes(channel: &Value) -> Value {
     json!([channel["events"], channel["remindEvery"], channel["quietHours"]])
 }
 
 #[tokio::test]
 async fn wishes_are_read_as_they_were_written_also_by_read_keys() {
-    // issue 6, point 4; design: §4, nothing is rewritten on the way
+    // issue 6, point 4; design: §4, no value is normalized
     let server = TestServer::start().await;
     let (write, read) = (server.caller(Scope::Write), server.caller(Scope::Read));
     let channel = created(&write, &wishing()).await;
@@ -36,7 +36,7 @@ async fn wishes_are_read_as_they_were_written_also_by_read_keys() {
 
 #[tokio::test]
 async fn an_update_changes_wishes_only_where_its_mask_names_them() {
-    // design: §4: without a mask, later additions of ours stay
+    // design: §4: an update without a mask keeps fields that its client does not know
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let channel = created(&caller, &wishing()).await;
@@ -53,7 +53,7 @@ async fn an_update_changes_wishes_only_where_its_mask_names_them() {
     renamed["name"] = json!("renamed");
     let after = update(renamed, Value::Null).await;
     assert_eq!((&after["name"], wishes(&after)), (&json!("renamed"), wishes(&wishing())));
-    // A mask of what the Terraform provider knows does not touch them either.
+    // A mask of the fields known to the Terraform provider does not touch them either.
     let after = update(json!({ "name": "again" }), json!("name,monitorIds")).await;
     assert_eq!(wishes(&after), wishes(&wishing()));
     let wanted = json!({ "remindEvery": "2h" });

@@ -1,5 +1,4 @@
-//! Components: what they show, what is fixed, and what becomes of them when a monitor, a group or a
-//! page is deleted.
+//! Components: content, fixed fields, and the effect of deleting a monitor, a group or a page.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Component groups: read as written, renamed, found on their own page, deleted without their
+//! Component groups: round trips, renames, lookup on their own page, and deletion that keeps
 //! components.
 
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
-//! Every limit of the tables of pages, components and groups over RPC, at its bounds and one past
-//! each: refused with the field's path, and nothing stored.
+//! Limits of pages, components and groups over RPC, at each bound and one past it.
+//!
+//! The server names the path of a rejected field and stores nothing.
 
 use rules::field::{Field, Presence, Resource, Shape};
 use rules::tables::{STATUS_PAGE, STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP};
@@ -9,27 +10,27 @@ use testkit::server::Caller;
 use super::{a_page, call, merge, paths, start};
 use crate::rpc::camel;
 
-/// Values at the bounds of a field, and values one past them with the path that is refused.
+/// Values at the bounds of a field, and values one past them with the rejected path.
 struct Bounds {
     hold: Vec<Value>,
     refused: Vec<(Value, String)>,
 }
 
-/// A text of this form and of so many characters.
+/// Returns a text of this shape with this many characters.
 fn text(shape: Shape, characters: u32) -> String {
     let count = characters as usize;
     if matches!(shape, Shape::Slug { .. }) {
         return "a".repeat(count);
     }
     if matches!(shape, Shape::DomainName { .. }) {
-        // A custom domain has to lead here, as all names of this sort do.
+        // A custom domain must resolve to this server, as all names below `.localhost` do.
         let end = ".localhost";
         let begin = (1..=count - end.len()).map(|at| if at % 64 == 0 { '.' } else { 'a' });
         return begin.chain(end.chars()).collect();
     }
     let is_url = matches!(shape, Shape::HttpUrl { .. } | Shape::ContactUrl { .. });
     let begin = if is_url { "https://example.com/" } else { "" };
-    // Three bytes each: limits count characters.
+    // Characters of three bytes: limits count characters, not bytes.
     format!("{begin}{}", "☂".repeat(count - begin.len()))
 }
 
@@ -37,7 +38,7 @@ fn bounds(field: &Field) -> Option<Bounds> {
     let at = |suffix: &str| format!("{}{suffix}", field.name);
     let refused = |values: Vec<Value>| values.into_iter().map(|value| (value, at(""))).collect();
     if matches!(field.shape, Shape::Id(_)) {
-        // References are to what is there, which other tests are about.
+        // Other tests cover references to existing resources.
         return None;
     }
     if let Some(words) = field.shape.words() {
@@ -68,7 +69,7 @@ fn bounds(field: &Field) -> Option<Bounds> {
 async fn walk(
     caller: &Caller,
     (table, name, under): (&'static Resource, &str, &str),
-    // What a resource needs beside the field, told apart by the number.
+    // Required fields beside the field under test. The number makes them unique.
     least: impl Fn(usize) -> Value,
 ) {
     let list = format!("List{name}s");
@@ -79,7 +80,7 @@ async fn walk(
     for field in table.fields.iter().filter(|field| field.presence != Presence::Output) {
         let Some(Bounds { hold, refused }) = bounds(field) else { continue };
         for value in hold {
-            // A static component has a name to read.
+            // A static component requires a name.
             if table.name == STATUS_PAGE_COMPONENT.name && field.name == "name" && value == "" {
                 continue;
             }
@@ -112,7 +113,7 @@ async fn every_limit_of_a_page_holds_at_its_bound_and_is_refused_one_past_it() {
         json!({
             "title": "Acme",
             "slug": format!("acme-{number}"),
-            // Whatever the access type, what it requires is there.
+            // Present for every access type that requires it.
             "password": "hunter2",
             "authEmailDomains": ["a.example"],
         })
@@ -127,7 +128,8 @@ async fn every_limit_of_a_component_holds_at_its_bound_and_is_refused_one_past_i
     let page = a_page(&caller, "acme").await;
     let monitor = super::monitor(&caller).await;
     walk(&caller, (&STATUS_PAGE_COMPONENT, "Component", "component"), |number| {
-        // The first two are of the types, in the table's order: a monitor and nothing.
+        // The type field comes first in the table. Its first value needs a monitor, the second does
+        // not.
         let mut least = json!({ "pageId": page["id"], "type": "static", "name": "Mail" });
         if number == 0 {
             least["monitorId"] = monitor.clone();

@@ -1,4 +1,4 @@
-//! A page as its visitors see it, and a component by days, as data for keys of the workspace.
+//! Page overview and daily history of a component, as data for keys of the workspace.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ async fn what_a_visitor_sees_of_a_failure_is_told_as_data_whoever_may_see_the_pa
     assert_eq!(incident["componentIds"], json!([component["id"]]), "{seen}");
     assert!(!seen.to_string().contains(&monitor.to_string()), "a visitor knows no monitors");
 
-    // Half a minute of failing is half of what is known of today.
+    // Half a minute of failure is half of the known time today.
     watched.server.advance(PERIOD);
     watched.stored.at_least(3, monitor).await;
     let days = summary(&caller, &component, 2).await;

@@ -1,4 +1,4 @@
-//! Status pages: what is answered, who reads the password, what is unique, publishing and theme.
+//! Status pages: responses, access to the password, uniqueness, publication and theme.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use testkit::server::STATUS_PAGES;
 
 use super::{a_page, audited, call, done, paths, start};
 
-/// A page whose every argument is written.
+/// Returns a page with every argument set.
 fn everything() -> Value {
     json!({
         "title": " Äcme ☂ ",
@@ -36,10 +36,10 @@ async fn a_created_page_is_published_in_the_systems_theme() {
 
 #[tokio::test]
 async fn what_was_written_is_what_is_read() {
-    // design: §4: nothing is rewritten on the way
+    // design: §4: no value is normalized
     let (server, caller) = start().await;
     let mut written = everything();
-    // Outputs that a caller sends are dropped.
+    // Output-only fields in a request are ignored.
     written["published"] = json!(false);
     written["theme"] = json!("dark");
     let created =
@@ -58,7 +58,7 @@ async fn what_was_written_is_what_is_read() {
 
 #[tokio::test]
 async fn a_password_is_left_out_for_read_keys() {
-    // spec: §2.8; design: §4: never a mask in its place
+    // spec: §2.8; design: §4: omit the password instead of masking it
     let (server, caller) = start().await;
     let request = json!({ "statusPage": everything() });
     let created = done(&caller, "CreateStatusPage", "statusPage", request).await;
@@ -73,7 +73,7 @@ async fn a_password_is_left_out_for_read_keys() {
 
 #[tokio::test]
 async fn a_slug_or_domain_that_is_taken_is_refused_by_name_in_the_whole_server() {
-    // spec: §2.5; issue 5: slug unique in the server
+    // spec: §2.5; issue 5: a slug is unique within the server
     let (server, caller) = start().await;
     let request = json!({ "statusPage": everything() });
     done(&server.stranger(), "CreateStatusPage", "statusPage", request).await;
@@ -282,7 +282,7 @@ async fn an_edit_among_many_others_gets_through() {
 
 #[tokio::test]
 async fn a_repeated_create_returns_the_first_ones_page() {
-    // design: §4: creates take an idempotency key
+    // design: §4: create methods accept an idempotency key
     let (server, caller) = start().await;
     let create = async |key: &str, slug: &str| {
         let body = json!({ "statusPage": { "title": "Acme", "slug": slug } }).to_string();

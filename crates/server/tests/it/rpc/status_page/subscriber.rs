@@ -1,5 +1,5 @@
-//! Subscribers over RPC: added, listed by what they are, and ended; what a read key does not see; and
-//! the limits of each field, and one past them.
+//! Subscribers over RPC: creation, filtered lists, removal, fields hidden from read keys, and
+//! limits.
 
 use insta::assert_snapshot;
 use rules::limits;

@@ -1,4 +1,4 @@
-//! Every limit of the tables of reports, updates and templates over RPC, at its bounds and one past each.
+//! Limits of reports, updates and templates over RPC, at each bound and one past it.
 
 use rules::field::{Field, Presence, Resource, Shape};
 use rules::limits::{REPORT_AT_MIN, REPORT_TEMPLATES_MAX, REPORT_UPDATES_MAX};
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::{Scene, at, component, paths};
 use crate::rpc::camel;
 
-/// Values that hold, and values that are refused.
+/// Returns valid and invalid values of a field.
 fn bounds(field: &Field) -> Option<(Vec<Value>, Vec<Value>)> {
     let text = |characters: u32| json!("☂".repeat(characters as usize));
     if let Shape::Id(_) = field.shape {
-        // References are to what is there, which other tests are about.
+        // Other tests cover references to existing resources.
         return None;
     }
     if let Shape::Text { min, max } | Shape::Line { min, max } = field.shape {
@@ -30,7 +30,8 @@ fn bounds(field: &Field) -> Option<(Vec<Value>, Vec<Value>)> {
     Some((hold, vec![json!(before.to_string()), json!(at(1))]))
 }
 
-/// Makes something of this table with each bounded field at its bounds and past them; answers how many.
+/// Creates resources of this table with each bounded field at its bounds and past them. Returns the
+/// number of stored resources.
 async fn walk(
     scene: &Scene,
     (table, method, under): (&'static Resource, &str, &str),

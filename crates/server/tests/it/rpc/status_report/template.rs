@@ -1,4 +1,4 @@
-//! Templates: what reports begin with, and what a caller writes beside them.
+//! Templates: defaults for new reports, and fields of the caller beside a template.
 
 use serde_json::{Value, json};
 use testkit::server::STATUS_REPORTS;

@@ -1,4 +1,4 @@
-//! Updates of a report: they hold from their time on, and the latest says how the report is.
+//! Updates of a report. An update applies from its time on, and the latest determines the status.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn a_report_is_as_its_latest_update_says() {
         (&json!("resolved"), &json!(at(20)))
     );
     assert_eq!(resolved["components"], said(&scene.second, "degraded"), "what it was about");
-    // What is told later of an earlier time changes nothing of now.
+    // An update added later for an earlier time does not change the current status.
     let earlier = json!({ "status": "monitoring", "text": "We wait.", "at": at(5) });
     let told = add(&scene, &report, earlier).await;
     assert_eq!(statuses(&told), ["resolved", "identified", "monitoring", "investigating"]);

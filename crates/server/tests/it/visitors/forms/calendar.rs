@@ -1,4 +1,4 @@
-//! Maintenance as a calendar, read by a library of other people.
+//! Maintenance as a calendar, parsed by a third-party library.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use testkit::server::MAINTENANCES;
 use super::super::{Site, well};
 use super::{header, published, text};
 
-/// The events of the page's calendar.
+/// Returns the events of the page's calendar.
 async fn events(site: &Site) -> Vec<Event> {
     let reply = site.visit("/maintenance.ics", &[]).await;
     assert_eq!(header(&reply, "content-type"), "text/calendar; charset=utf-8");
@@ -66,7 +66,7 @@ async fn maintenance_is_read_from_the_calendar_as_it_was_planned() {
     }
     let categories: Vec<_> = read[0].multi_properties()["CATEGORIES"].iter().collect();
     assert_eq!(categories.iter().map(|it| it.value()).collect::<Vec<_>>(), ["Maintenance"]);
-    // One that moves is the same event, changed.
+    // A rescheduled event keeps its identity.
     site.watched.server.advance(Duration::from_secs(90));
     edit(&site, &planned, "startsAt", json!("2026-11-23T06:00:00Z")).await;
     let moved = events(&site).await;

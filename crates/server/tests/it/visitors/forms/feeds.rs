@@ -1,5 +1,8 @@
-//! Feeds as others read them: by libraries of other people, one of which validates, and by the rules of RFC
-//! 4287, RSS 2.0 and the W3C Feed Validator (<https://validator.w3.org/feed/docs/>) that no library holds.
+//! Feeds, as other programs read them.
+//!
+//! Third-party libraries parse them, and one of them validates. The tests also check rules that no
+//! library covers: those of RFC 4287, RSS 2.0 and the W3C Feed Validator
+//! (<https://validator.w3.org/feed/docs/>).
 
 use std::time::Duration;
 
@@ -12,7 +15,7 @@ use serde_json::json;
 use super::super::{Site, report, well};
 use super::{header, published, text};
 
-/// Two entries: an incident that is over, and maintenance that is to come.
+/// Opens a page with two entries: a resolved incident and planned maintenance.
 async fn with_two_entries() -> (testkit::target::HttpTarget, super::Site) {
     let target = well().await;
     let site = published(&target).await;
@@ -50,7 +53,7 @@ async fn rss_is_valid() {
     assert_eq!(channel.items()[1].title(), Some("API & more was down"));
 }
 
-// RFC 4287 §4.1.1 and §4.1.2: what a feed and its entries must have
+// RFC 4287 §4.1.1 and §4.1.2: required elements of a feed and its entries
 #[tokio::test]
 async fn atom_has_what_its_standard_asks_for() {
     let (_target, site) = with_two_entries().await;
@@ -77,7 +80,7 @@ async fn atom_has_what_its_standard_asks_for() {
             matches!(links[..], [("alternate", href)] if href.starts_with("https://up.example/"))
         );
     }
-    // The library takes what is missing for empty; what it read is all there was.
+    // The library reads a missing element as empty, so count the elements in the text.
     for element in ["<id>", "<title>", "<updated>"] {
         assert_eq!(text.matches(element).count(), 3, "{element}");
     }
@@ -124,35 +127,35 @@ async fn a_feed_is_the_same_while_nothing_happens() {
     assert_eq!(forms().await, before, "checks that change nothing are no news");
 }
 
-/// Whether a reader elsewhere can follow it.
+/// Returns whether the link is an absolute HTTP URL.
 fn is_whole(link: &str) -> bool {
     url::Url::parse(link).is_ok_and(|url| url.has_host() && url.scheme().starts_with("http"))
 }
 
-/// What stands in each element of this name, without attributes.
+/// Returns the content of each element with this name and without attributes.
 fn each<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     xml.split(&open).skip(1).map(|rest| rest.split_once(&close).unwrap().0).collect()
 }
 
-/// The values of this attribute in all elements.
+/// Returns the values of this attribute in all elements.
 fn attributes<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
     let open = format!(" {name}=\"");
     xml.split(&open).skip(1).map(|rest| rest.split_once('"').unwrap().0).collect()
 }
 
-// The rules of the W3C Feed Validator, by the names that it has for them.
+// Rules of the W3C Feed Validator, by its names for them.
 #[tokio::test]
 async fn rss_keeps_the_rules_of_the_w3c_s_validator() {
     let (_target, site) = with_two_entries().await;
     report::opened(&site).await;
     let reply = site.visit("/feed.rss", &[]).await;
-    // UnexpectedContentType, EncodingMismatch: the header says the same as the document.
+    // UnexpectedContentType, EncodingMismatch: the header matches the document.
     assert_eq!(header(&reply, "content-type"), "application/rss+xml; charset=utf-8");
     let xml = text(&reply);
     assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<rss version=\"2.0\""));
     let (channel, items) = xml.split_once("<item>").unwrap();
-    // MissingElement: what a channel has once, and each item has a title or a description.
+    // MissingElement: a channel has each element once, and each item has a title or a description.
     for name in ["title", "link", "description", "language", "lastBuildDate"] {
         assert_eq!(each(channel, name).len(), 1, "{name}: {channel}");
     }
@@ -168,7 +171,7 @@ async fn rss_keeps_the_rules_of_the_w3c_s_validator() {
     // InvalidFullLink, ContainsRelRef
     let links = [each(&xml, "link"), attributes(&xml, "href")].concat();
     assert!(links.iter().all(|link| is_whole(link)), "{links:?}");
-    // InvalidRFC2822Date, IncorrectDOW: with the day of the week, four digits of the year, a zone.
+    // InvalidRFC2822Date, IncorrectDOW: with the day of the week, a year of four digits and a zone.
     for date in [each(&xml, "pubDate"), each(&xml, "lastBuildDate")].concat() {
         let read = jiff::fmt::rfc2822::parse(date).unwrap();
         assert_eq!(read.strftime("%a, %d %b %Y %H:%M:%S %z").to_string(), date);
@@ -180,7 +183,7 @@ async fn rss_keeps_the_rules_of_the_w3c_s_validator() {
     guids.dedup();
     assert_eq!(guids.len(), count);
     assert!(guids.iter().all(|guid| guid.starts_with("urn:aloft:")), "{guids:?}");
-    // SecurityRisk, ContainsUndefinedEntity: a description is HTML, and what people wrote is text in it.
+    // SecurityRisk, ContainsUndefinedEntity: a description is HTML with the user's text escaped.
     let descriptions: Vec<_> = Channel::read_from(xml.as_bytes())
         .unwrap()
         .items
@@ -208,7 +211,7 @@ async fn atom_keeps_the_rules_of_the_w3c_s_validator() {
     let (feed, entries) = xml.split_once("<entry>").unwrap();
     let count = entries.split("<entry>").count();
     assert_eq!(count, 3);
-    // MissingElement, DuplicateElement; an author of the feed is that of its entries.
+    // MissingElement, DuplicateElement: the author of the feed applies to its entries.
     for name in ["id", "title", "updated", "name"] {
         assert_eq!(each(feed, name).len(), 1, "{name}: {feed}");
     }
@@ -237,7 +240,7 @@ async fn atom_keeps_the_rules_of_the_w3c_s_validator() {
     assert!(xml.contains("<content type=\"text\">") && !xml.contains("<script>"), "{xml}");
 }
 
-// InvalidFullLink: also where nobody said where the server is reached from outside.
+// InvalidFullLink: links are absolute even without a configured public URL.
 #[tokio::test]
 async fn links_of_feeds_have_a_host_wherever_the_server_is() {
     let target = well().await;

@@ -1,6 +1,8 @@
-//! The JSON of a page against its schemas: ours as it is documented, and Statuspage's as it was published;
-//! the schema names where. The schemas let readers take fields that they do not know, for later versions;
-//! here a field that they do not name is a fault.
+//! JSON of a page, validated against two schemas: our documented one, and Statuspage's. The schema
+//! file of Statuspage names its source.
+//!
+//! The schemas allow unknown fields, for later versions. These tests reject fields missing from the
+//! schemas.
 
 use std::time::Duration;
 
@@ -13,11 +15,11 @@ use super::published;
 
 const OURS: &str = include_str!("../../../../../../docs/reference/status.schema.json");
 const STATUSPAGE: &str = include_str!("../schemas/statuspage_v2.schema.json");
-/// The five endpoints, each a part of the schema by its name.
+/// Endpoints, named as in the schema.
 const ENDPOINTS: [&str; 5] =
     ["summary", "status", "components", "incidents", "scheduled-maintenances"];
 
-/// A schema, where an object has the properties that it names and no other.
+/// Returns a validator of a schema that rejects unknown properties.
 fn strict(mut schema: Value) -> Validator {
     fn close(schema: &mut Value) {
         match schema {
@@ -53,7 +55,7 @@ fn assert_fits(validator: &Validator, answer: &Value, what: &str) {
     assert!(faults.is_empty(), "{what}: {}\n{answer:#}", faults.join("\n"));
 }
 
-/// Holds all JSON of a page against the schemas; answers Statuspage's summary.
+/// Validates all JSON of a page against the schemas. Returns Statuspage's summary.
 async fn assert_all_fit(site: &Site, what: &str) -> Value {
     assert_fits(&ours(), &site.read("/status.json").await, what);
     for endpoint in ENDPOINTS {
@@ -89,7 +91,7 @@ async fn the_json_of_every_state_has_the_documented_shapes() {
     let report = report::opened(&site).await;
     let told = assert_all_fit(&site, "reported").await;
     assert_eq!(told["incidents"][0]["name"], report["title"]);
-    // Maintenance that is over, that is on, and that is to come.
+    // Past, active and planned maintenance.
     let component = site.component().await;
     for is_ended in [true, false] {
         let on = json!({
@@ -151,12 +153,12 @@ async fn the_json_of_an_empty_and_of_a_large_page_has_them_too() {
     assert_eq!(components["components"].as_array().unwrap().len(), 105);
 }
 
-/// Some fields of an object.
+/// Returns some fields of an object.
 fn fields<const COUNT: usize>(it: &Value, names: [&str; COUNT]) -> [Value; COUNT] {
     names.map(|name| it[name].clone())
 }
 
-// Groups as in Cloudflare's answer of 2026; see the schema.
+// Groups as in Cloudflare's response of 2026; see the schema.
 #[tokio::test]
 async fn components_are_told_to_readers_of_statuspage_as_statuspage_does() {
     let target = well().await;
@@ -175,7 +177,7 @@ async fn components_are_told_to_readers_of_statuspage_as_statuspage_does() {
     assert_eq!(told["shortlink"], link);
 }
 
-// As in GitHub's answers of 2022 and 2023; see the schema.
+// As in GitHub's responses of 2022 and 2023; see the schema.
 #[tokio::test]
 async fn an_incident_is_told_with_how_each_update_left_its_components() {
     let target = well().await;
@@ -195,7 +197,7 @@ async fn an_incident_is_told_with_how_each_update_left_its_components() {
     assert_eq!(turns, [resolved, [json!("investigating"), turned("operational", "major_outage")]]);
 }
 
-// As in GitHub's answer of 2021 and HTX's of 2020; see the schema.
+// As in GitHub's response of 2021 and HTX's of 2020; see the schema.
 #[tokio::test]
 async fn maintenance_is_told_with_when_it_was_announced_and_how_it_went_on() {
     let target = well().await;

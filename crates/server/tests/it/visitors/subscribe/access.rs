@@ -1,5 +1,7 @@
-//! Who may not look at a page is neither told of it nor shown it by a ticket; a ticket is good at its own
-//! page, and leads to where the page is.
+//! Access of subscribers. A page sends nothing to subscribers without access, and a ticket does not
+//! reveal it.
+//!
+//! A ticket is valid on its own page only, and redirects to the current address of the page.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -15,13 +17,14 @@ use super::*;
 const EVE: &str = "eve@evil.example";
 
 impl Subscribing {
-    /// Subscribes this address to a page that everybody may see, after so many emails.
+    /// Subscribes an address to a public page, after `before` emails were sent.
     async fn subscribes(&self, email: &str, before: usize) {
         assert_eq!(self.asks(&[("email", email)]).await.status, StatusCode::OK);
         self.confirms(before + 1).await;
     }
 
-    /// Why a subscriber is not notified: null where it is told; `None` where there is none.
+    /// Returns the reason a subscriber is not notified: null if it is notified, `None` if it does
+    /// not exist.
     async fn reason(&self, email: &str) -> Option<Value> {
         let listed = self.site.owner.call(STATUS_PAGES, "ListSubscribers", json!({})).await;
         assert_eq!(listed.status, 200, "{listed}");
@@ -30,7 +33,7 @@ impl Subscribing {
         found.map(|it| it["notToldBecause"].clone())
     }
 
-    /// To whom so many emails went, but for the first ones.
+    /// Waits for `count` emails after the first `before` and returns their recipients.
     async fn told(&self, before: usize, count: usize) -> Vec<String> {
         let taken = self.mail.takes(before + count).await;
         let mut to: Vec<_> = taken[before..].iter().flat_map(|mail| mail.to.clone()).collect();
@@ -39,7 +42,7 @@ impl Subscribing {
     }
 }
 
-// issue 7: "Access"; who is not allowed to see a page does not hear of it
+// issue 7: "Access"; subscribers without access to a page are not notified
 #[tokio::test]
 async fn a_page_that_was_closed_tells_members_alone_and_all_of_them_when_it_opens_again() {
     let page = Subscribing::open().await;
@@ -63,7 +66,7 @@ async fn a_page_that_was_closed_tells_members_alone_and_all_of_them_when_it_open
     let added = added.await;
     assert_eq!(added.status, 400, "{added}");
     assert!(added.json()["message"].as_str().unwrap().contains("subscriber.email"), "{added}");
-    // A member may ask for members alone.
+    // A member may subscribe only members.
     page.posts("/status/acme/enter", &[("email", "ann@acme.com")]).await;
     let link = path_in(&page.letter(6).await, "/enter/");
     let cookie = page.posts(&link, &[]).await.headers["set-cookie"].to_str().unwrap().to_owned();
@@ -91,7 +94,7 @@ async fn what_is_still_on_its_way_when_a_page_is_closed_is_not_told() {
     let (server, told) = (&page.site.watched.server, page.reports("investigating", None).await);
     page.mail.refuses(1).await;
     let (store, now) = (&server.running().app().store, server.running().app().ctx.now());
-    // The clock goes on when it is written down that it is tried again.
+    // Advance the clock only after the retry is stored.
     until(async || {
         let waiting = store.outbox().waiting().await.unwrap();
         waiting.iter().any(|woken| woken.due_at > now).then_some(())
@@ -133,7 +136,7 @@ async fn a_ticket_is_good_at_its_own_page_and_at_no_other() {
     let unsubscribe = path_in(&letter, "/unsubscribe/");
     assert_eq!(page.posts(&there(&unsubscribe), &[]).await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(page.reason(ADA).await, Some(Value::Null), "nothing came of any of it");
-    // Letters of before a page had another slug still end what they began.
+    // Unsubscribe links in emails sent before the slug changed still work.
     page.site.update(json!({ "slug": "renamed" })).await;
     assert_eq!(page.posts(&path_in(&letter, "/manage/"), &[]).await.status, 404);
     assert_eq!(page.posts(&unsubscribe, &[]).await.status, StatusCode::OK);
