@@ -30,7 +30,7 @@ fn keys_and_workspaces_have_stable_json_shapes() {
     let id = made["id"].as_str().unwrap();
     insta::assert_snapshot!(shaped(&home.json(&["keys", "revoke", id])), @r#"{"id":"[key id]","revoked":true}"#);
     insta::assert_snapshot!(shaped(&home.json(&["keys", "list"])), @r#"[{"id":"[key id]","workspace":"acme","name":"test","scope":"read","createdAt":"[time]","expiresAt":"[time]","lastUsedAt":null,"revokedAt":"[time]"}]"#);
-    insta::assert_snapshot!(shaped(&home.json(&["workspaces", "list"])), @r#"[{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","createdAt":"[time]","limits":{"monitors":null,"shortestPeriod":null,"pages":null,"channels":null,"retentionDays":null},"usage":{"monitors":0,"shortestPeriod":null,"pages":0,"channels":0,"retentionDays":30}}]"#);
+    insta::assert_snapshot!(shaped(&home.json(&["workspaces", "list"])), @r#"[{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","createdAt":"[time]","limits":{"monitors":null,"shortestPeriod":null,"pages":null,"channels":null,"retentionDays":null,"weight":1},"usage":{"monitors":0,"shortestPeriod":null,"pages":0,"channels":0,"retentionDays":30}}]"#);
 }
 
 #[test]

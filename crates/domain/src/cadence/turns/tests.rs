@@ -84,9 +84,11 @@ fn drain_leaves_no_waiting_jobs() {
 #[test]
 fn weights_change_while_checks_wait() {
     let mut turns = Turns::new(8);
-    for (workspace, first) in [(GREEDY, 0), (MODEST, 100)] {
+    for workspace in [GREEDY, MODEST] {
         turns.join(workspace);
         turns.weigh(workspace, 1);
+    }
+    for (workspace, first) in [(GREEDY, 0), (MODEST, 100)] {
         for job in first..first + 20 {
             let _ = turns.admit(workspace, LATER, job);
         }
