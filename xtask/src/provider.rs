@@ -109,13 +109,12 @@ impl Wish {
 /// Builds the provider: with Zig for the oldest glibc that it runs on, or else for this machine's.
 fn build(zig: Option<Command>, triple: &str, names_target: bool) -> Result<()> {
     let with_zig = zig.is_some();
-    let mut command = match zig {
-        Some(command) => command,
-        None => {
-            let mut command = shell::command(&shell::cargo())?;
-            command.arg("build");
-            command
-        }
+    let mut command = if let Some(command) = zig {
+        command
+    } else {
+        let mut command = shell::command(&shell::cargo())?;
+        command.arg("build");
+        command
     };
     command.args(["--locked", "--package", "aloft-provider"]);
     command.args(["--bin", PROGRAM, "--profile", PROFILE]);

@@ -29,7 +29,8 @@ test("awaiting a list gives its first page, iterating gives all", async (t) => {
   const service = client.monitor.v1.MonitorService;
   const names = Array.from({ length: MONITORS }, (_, at) => `page ${at}`);
   const made = [];
-  for (const name of names) made.push((await service.createTcpMonitor(paused(name))).monitor.id);
+  // Lists return the newest first.
+  for (const name of names.toReversed()) made.push((await service.createTcpMonitor(paused(name))).monitor.id);
   t.after(async () => {
     for (const id of made) await service.deleteMonitor({ id });
   });

@@ -219,10 +219,9 @@ impl Pipeline {
             asked_for_max,
         };
         restart::take_up(&this, &mut judge, &mut cadence).await?;
-        let heard = Paced::new(reports_end, under_way);
         let running = Running {
             cadence: threads[0].spawn(cadence.run(orders_end)),
-            judge: threads[0].spawn(judge.run(heard, commands_end)),
+            judge: threads[0].spawn(judge.run(Paced::new(reports_end, under_way), commands_end)),
             checkers: checking(&checkers, &threads, jobs_ends),
             checks: checkers.tasks.clone(),
             stop,

@@ -8,11 +8,11 @@
 //!
 //! 1. The [`validate`] rules of the schema check the configuration. Unknown values pass.
 //! 2. The plan is completed with defaults, values kept from the state, values derived from other
-//!   attributes, and unknown values that the provider will set. If nothing changes, the plan equals
-//!   the state.
+//!    attributes, and unknown values that the provider will set. If nothing changes, the plan equals
+//!    the state.
 //! 3. The handler gets [`Object`]s and reads typed values: `planned.get::<Option<i64>>("size")?`.
 //! 4. The result is fitted to the schema and compared with the plan. A difference is a diagnostic
-//!   that names the attribute.
+//!    that names the attribute.
 //!
 //! Handlers return [`Outcome`]: `?` accepts a single [`Diagnostic`] or several. Report warnings,
 //! and errors next to a result that Terraform should record, with [`Context::report`].

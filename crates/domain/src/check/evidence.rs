@@ -74,12 +74,11 @@ impl Evidence {
     /// Creates the evidence of all attempts of a plan and redacts the plan's secrets.
     pub fn of(plan: &Plan, attempts: Vec<(Attempt, Assessment)>) -> Self {
         let computed;
-        let secrets = match &plan.secrets {
-            Some(secrets) => secrets,
-            None => {
-                computed = Configured::of(&plan.check);
-                &computed
-            }
+        let secrets = if let Some(secrets) = &plan.secrets {
+            secrets
+        } else {
+            computed = Configured::of(&plan.check);
+            &computed
         };
         let keep = |(attempt, assessment)| {
             let mut kept = keep::attempt(attempt, assessment);

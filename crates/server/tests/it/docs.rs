@@ -177,7 +177,7 @@ async fn examples_call_the_server_that_shows_them() {
     let page = site.text("/docs/terraform").await;
     assert!(page.contains("&quot;https://up.example.com/rpc&quot;"), "{page}");
     // Default values are not replaced.
-    assert!(page.contains("or http://127.0.0.1:8080/rpc."), "{page}");
+    assert!(page.contains("or to http://127.0.0.1:8080/rpc."), "{page}");
     let list = site.ask("/docs/llms.txt", &[]).await.body;
     assert!(
         String::from_utf8(list.to_vec())

@@ -75,7 +75,7 @@ impl LatestSuccesses {
             let Some(evidence) = result.evidence.as_deref() else { continue };
             kept = kept.and(keep(extents, vault, result.identity, evidence, due));
         }
-        state.note(&self.path, kept);
+        state.note(&self.path, &kept);
     }
 
     /// Returns the details of a success, if they are kept and can be read.
@@ -104,7 +104,7 @@ impl LatestSuccesses {
         let Some(extents) = state.open(&self.path) else { return 0 };
         let erased = extents.retain(is_wanted);
         let count = erased.as_ref().map_or(0, |count| *count);
-        state.note(&self.path, erased.map(|_| ()));
+        state.note(&self.path, &erased.map(|_| ()));
         count
     }
 
@@ -118,14 +118,14 @@ impl State {
         if self.extents.is_none() {
             let opened = Extents::open(path);
             let extents = opened.map(|extents| self.extents = Some(extents));
-            self.note(path, extents);
+            self.note(path, &extents);
         }
         self.extents.as_mut()
     }
 
     /// Logs the first of several errors in a row.
-    fn note(&mut self, path: &Path, done: io::Result<()>) {
-        if let Err(why) = &done
+    fn note(&mut self, path: &Path, done: &io::Result<()>) {
+        if let Err(why) = done
             && !self.is_broken
         {
             warn!("cannot keep the details of successes in `{}`: {why}", path.display());

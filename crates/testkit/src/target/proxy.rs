@@ -144,8 +144,12 @@ fn origin_form(first: &str, headers: &[&str]) -> String {
     let kept = headers.iter().filter(|line| {
         value(line, "proxy-authorization").is_none() && value(line, "connection").is_none()
     });
-    let kept: String = kept.map(|line| format!("{line}\r\n")).collect();
-    format!("{method} {path} HTTP/1.1\r\n{kept}connection: close\r\n\r\n")
+    let mut head = format!("{method} {path} HTTP/1.1\r\n");
+    for line in kept {
+        head.push_str(line);
+        head.push_str("\r\n");
+    }
+    head + "connection: close\r\n\r\n"
 }
 
 /// Returns the value of a header line if it is of the header `name`.

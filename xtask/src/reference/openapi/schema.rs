@@ -87,7 +87,7 @@ impl<'a> Schemas<'a> {
         let required = match used {
             Use::Output => always_there(message),
             Use::Update => identity(message),
-            Use::Input => self.required(message)?,
+            Use::Input => Self::required(message)?,
         };
         let mut schema = keywords(json!({
             "type": "object",
@@ -154,15 +154,14 @@ impl<'a> Schemas<'a> {
     fn name(&self, full: &str, used: Use) -> String {
         let is_output = self.outputs.contains(full);
         match used {
-            Use::Output => full.to_owned(),
             Use::Update if self.partial.contains(full) => format!("{full}Patch"),
             Use::Update | Use::Input if is_output => format!("{full}Input"),
-            Use::Update | Use::Input => full.to_owned(),
+            Use::Output | Use::Update | Use::Input => full.to_owned(),
         }
     }
 
     /// Returns the fields that a caller must give.
-    fn required(&self, message: &Message) -> Result<Vec<String>> {
+    fn required(message: &Message) -> Result<Vec<String>> {
         let mut required = Vec::new();
         for field in &message.fields {
             let said = of_field(&field.comment);

@@ -38,11 +38,15 @@ fn of_field(field: &Field) -> Keywords {
             keywords(json!({ "items": { "type": "string", "pattern": format!("^{prefix}") } }))
         }
         Shape::ListOfDomains { max } => keywords(json!({ "maxItems": max })),
-        Shape::Integer { min: i32::MIN, .. } => Keywords::new(),
-        Shape::Integer { min, max: i32::MAX } => keywords(json!({ "minimum": min })),
-        Shape::Integer { min, max } => keywords(json!({ "minimum": min, "maximum": max })),
+        Shape::Integer { min, max: i32::MAX } if min > i32::MIN => {
+            keywords(json!({ "minimum": min }))
+        }
+        Shape::Integer { min, max } if min > i32::MIN => {
+            keywords(json!({ "minimum": min, "maximum": max }))
+        }
         Shape::EmailAddress { .. } => keywords(json!({ "format": "email" })),
-        Shape::Text { .. }
+        Shape::Integer { .. }
+        | Shape::Text { .. }
         | Shape::Line { .. }
         | Shape::HttpUrl { .. }
         | Shape::HostPort { .. }
@@ -86,14 +90,14 @@ fn pattern(shape: Shape) -> Option<String> {
         Shape::TimeOfDay => "^([01][0-9]|2[0-3]):[0-5][0-9]$",
         Shape::Interval { .. } => "^[1-9][0-9]*[mh]$",
         Shape::Id(prefix) => return Some(format!("^{prefix}")),
-        Shape::Text { .. }
+        Shape::Integer { .. }
+        | Shape::Text { .. }
         | Shape::Line { .. }
         | Shape::DomainName { .. }
         | Shape::ContactUrl { .. }
         | Shape::HeaderValue { .. }
         | Shape::EmailAddress { .. }
         | Shape::TimeZone
-        | Shape::Integer { .. }
         | Shape::Bool
         | Shape::OneOf(_)
         | Shape::SetOf(_)

@@ -3,6 +3,7 @@
 
 use std::error::Error as StdError;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use connectrpc::client::{
@@ -30,7 +31,8 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 /// Transport to one service. Cheap to clone; clones share connections.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    client: Client<Limited<HttpsConnector<Route>>, ClientBody>,
+    /// Shared, because each of the typed clients holds a transport.
+    client: Arc<Client<Limited<HttpsConnector<Route>>, ClientBody>>,
     /// Credentials for a proxy that forwards requests.
     proxy_authorization: Option<HeaderValue>,
 }
@@ -66,7 +68,7 @@ impl Transport {
             .enable_all_versions()
             .wrap_connector(route);
         let client = Client::builder(TokioExecutor::new()).build(Limited(connector));
-        Ok(Self { client, proxy_authorization })
+        Ok(Self { client: Arc::new(client), proxy_authorization })
     }
 }
 

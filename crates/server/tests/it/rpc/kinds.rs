@@ -87,10 +87,8 @@ pub(super) async fn all(caller: &Caller) -> Vec<Kind> {
             "Maintenance",
             "maintenance",
             ("ListMaintenances", "maintenances"),
-            json!({
-                "title": "Moving", "startsAt": "2100-01-01T00:00:00Z", "duration": "1h",
-                "monitorIds": [monitor],
-            }),
+            json!({ "title": "Moving", "startsAt": "2100-01-01T00:00:00Z", "duration": "1h",
+                "monitorIds": [monitor] }),
         ),
     ]
 }

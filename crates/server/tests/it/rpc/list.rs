@@ -78,8 +78,10 @@ async fn pages_cover_all_kinds_once_newest_first() {
 #[tokio::test]
 async fn every_list_is_newest_first() {
     // Covered by their own tests: the timeline of checks, and resources that callers cannot create.
-    const OTHERS: [&str; 6] = [
+    const OTHERS: [&str; 8] = [
         "ListResponseLogs",
+        "ListMissedSlots",
+        "ListAuditEntries",
         "ListDeliveries",
         "ListSigningSecrets",
         "ListIncidents",

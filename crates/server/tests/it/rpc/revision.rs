@@ -2,6 +2,7 @@
 //! writers is rejected.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use contract::rpc::{field_names, methods};
 use insta::assert_snapshot;
@@ -106,7 +107,7 @@ async fn stale_revision_names_the_current_one() {
         let renamed = json!({ "id": monitor["id"], "name": "x" });
         let request = json!({ "monitor": renamed, "updateMask": "name", "revision": revision });
         let reply = caller.rpc("UpdateTcpMonitor", request).await;
-        messages += &format!("{} {}\n", reply.status.as_u16(), reply.json()["message"]);
+        writeln!(messages, "{} {}", reply.status.as_u16(), reply.json()["message"]).unwrap();
     }
     let id = monitor["id"].as_str().unwrap();
     assert_snapshot!(messages.replace(id, "mon_…"), @r#"

@@ -203,7 +203,7 @@ async fn a_receiver_without_http_is_tried_again_with_its_reason() {
     receiver.next().await;
     let waiting = bench.once(|it| it.tries == 1).await;
     assert_eq!(waiting[0].state, DeliveryState::Waiting);
-    assert!(waiting[0].attempts[0].answer.contains("broken HTTP"), "{waiting:?}");
+    assert!(waiting[0].attempts[0].answer.contains("invalid HTTP response"), "{waiting:?}");
 }
 
 #[tokio::test]
