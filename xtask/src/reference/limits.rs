@@ -35,6 +35,7 @@ const PARTS: [Part; 6] = [
             "CANAR",
             "OPINIONS",
             "PLAN_",
+            "DETAILED_",
         ],
     ),
     ("Incidents, channels and webhooks", &["INCIDENT_", "SIGNING_", "DELIVERY_"]),
