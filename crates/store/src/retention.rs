@@ -98,10 +98,14 @@ impl Retention<'_> {
         .await?;
         let mut oldest = HashMap::with_capacity(rows.len());
         for row in &rows {
+            // One damaged row must not stop retention. Nobody can ask for the details of its monitor.
+            let Ok(monitor) = id(row, 0, MonitorId::parse) else {
+                continue;
+            };
             let days: Option<i64> = row.try_get(1)?;
             let days = days.and_then(|days| u64::try_from(days).ok());
             let own = days.map_or(keep.evidence, |days| Duration::from_hours(24 * days));
-            oldest.insert(id(row, 0, MonitorId::parse)?, now - own.min(keep.evidence));
+            oldest.insert(monitor, now - own.min(keep.evidence));
         }
         let is_wanted = |monitor, slot| oldest.get(&monitor).is_some_and(|oldest| slot >= *oldest);
         Ok(self.store.successes().retain(is_wanted))
