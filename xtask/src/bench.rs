@@ -5,14 +5,14 @@
 
 mod alerts;
 mod api;
-mod bars;
+mod baseline;
 mod calls;
-mod floor;
 mod history;
 mod observe;
 mod pages;
 mod process;
 mod scenario;
+mod thresholds;
 
 use std::fs;
 use std::path::Path;
@@ -140,7 +140,7 @@ fn print(figures: &[Figure], earlier: Option<&Value>) {
     for figure in figures {
         let monitors = figure.monitors.map_or_else(|| "-".to_owned(), |count| count.to_string());
         let Figure { name, value, unit, .. } = figure;
-        let (bar, is_met) = bars::of(figure).map_or((String::new(), ""), |bar| {
+        let (bar, is_met) = thresholds::of(figure).map_or((String::new(), ""), |bar| {
             (bar.to_string(), if bar.is_met(*value) { "met" } else { "MISSED" })
         });
         print!("{name:<56} {monitors:>8} {value:>12.2} {unit:<5} {bar:>9} {is_met:<6}");
@@ -166,7 +166,7 @@ fn read(file: &str) -> Result<Value> {
 }
 
 fn write(figures: &[Figure], file: &Path) -> Result<()> {
-    let row = |figure: &Figure| json!({"name": figure.name, "monitors": figure.monitors, "value": figure.value, "unit": figure.unit, "bar": bars::of(figure).map(bars::Bar::to_json)});
+    let row = |figure: &Figure| json!({"name": figure.name, "monitors": figure.monitors, "value": figure.value, "unit": figure.unit, "bar": thresholds::of(figure).map(thresholds::Threshold::to_json)});
     let rows: Vec<Value> = figures.iter().map(row).collect();
     let text = format!("{:#}\n", json!({ "figures": rows }));
     fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))

@@ -8,10 +8,10 @@ use anyhow::{Result, bail};
 use crate::{codegen, instructions, provider, reference, setup, shell, tidy};
 
 /// A check: its printed name and its function.
-type Check = (&'static str, fn() -> Result<()>);
+type NamedCheck = (&'static str, fn() -> Result<()>);
 
 /// Quick checks first, so that a mistake shows before the long builds.
-const ALL: &[Check] = &[
+const ALL: &[NamedCheck] = &[
     ("format", format),
     ("lints", lint),
     ("generated code", || codegen::run(true)),

@@ -30,7 +30,7 @@ const MEMORY: u32 = 1024;
 
 /// Builds and runs the targets that `words` name, or all, in sequence. Fails at the first finding.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
-    let Wish { targets, seconds } = Wish::read(words)?;
+    let Options { targets, seconds } = Options::read(words)?;
     let binaries = build(&targets)?;
     for target in targets {
         let found = found_by(target);
@@ -55,12 +55,12 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
 
 /// Parsed arguments.
 #[derive(Debug, PartialEq)]
-struct Wish {
+struct Options {
     targets: Vec<&'static str>,
     seconds: u32,
 }
 
-impl Wish {
+impl Options {
     fn read(words: &[&str]) -> Result<Self> {
         let mut wish = Self { targets: Vec::new(), seconds: SECONDS };
         let mut words = words.iter();
@@ -111,14 +111,14 @@ fn build(targets: &[&str]) -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    fn wish(words: &[&str]) -> Result<Wish, String> {
-        Wish::read(words).map_err(|error| error.to_string())
+    fn wish(words: &[&str]) -> Result<Options, String> {
+        Options::read(words).map_err(|error| error.to_string())
     }
 
     #[test]
     fn default_runs_each_target_for_a_minute() {
-        assert_eq!(wish(&[]), Ok(Wish { targets: TARGETS.to_vec(), seconds: 60 }));
-        let one = Wish { targets: vec!["egress"], seconds: 5 };
+        assert_eq!(wish(&[]), Ok(Options { targets: TARGETS.to_vec(), seconds: 60 }));
+        let one = Options { targets: vec!["egress"], seconds: 5 };
         assert_eq!(wish(&["egress", "--seconds", "5"]), Ok(one));
     }
 

@@ -7,7 +7,6 @@
     reason = "pages are generated once, and this is easier to read"
 )]
 
-mod answers;
 mod comment;
 mod contract;
 mod example;
@@ -15,6 +14,7 @@ mod limits;
 mod openapi;
 mod pages;
 mod prose;
+mod responses;
 mod scenario;
 mod service;
 mod tables;
@@ -30,7 +30,7 @@ use serde_json::Value;
 use self::contract::Contract;
 use self::prose::Prose;
 use self::scenario::Examples;
-use self::service::Page;
+use self::service::ServicePage;
 use crate::{compress, shell};
 
 /// Folder of the pages.
@@ -102,7 +102,7 @@ impl Book {
     fn read(workspace: &Path) -> Result<Self> {
         let contract = Contract::read(workspace)?;
         let examples = Examples::read(workspace, &contract)?;
-        let answers = answers::read(workspace, &contract)?;
+        let answers = responses::read(workspace, &contract)?;
         Ok(Self { contract, examples, answers })
     }
 
@@ -114,7 +114,7 @@ impl Book {
     fn pages(&self) -> Result<BTreeMap<String, String>> {
         let mut pages = pages::all(self)?;
         for service in &self.contract.services {
-            let text = Page::new(self, service).text()?;
+            let text = ServicePage::new(self, service).text()?;
             pages.insert(format!("{}.md", service.package), text);
         }
         Ok(pages.into_iter().map(|(name, text)| (name, format!("{MARK}{text}"))).collect())

@@ -4,7 +4,7 @@
 import type { MonitorKind, Region, ReportStatus } from "./gen/words.js";
 
 /** The body of a webhook, by its `type`. */
-export type WebhookEvent = ChannelEvent | PageEvent;
+export type WebhookEvent = ChannelEvent | PageWebhook;
 
 /** The event types of channels. */
 export const CHANNEL_EVENT_TYPES = [
@@ -12,18 +12,18 @@ export const CHANNEL_EVENT_TYPES = [
   "monitor.degraded",
   "monitor.still_degraded",
   "monitor.recovered",
-  "monitor.storm",
+  "monitor.digest",
   "channel.test",
 ] as const;
 
 /** The event types of subscribers of a status page, without digests. */
-export const PAGE_NEWS_TYPES = [
+export const PAGE_EVENT_TYPES = [
   "page.report.opened",
   "page.report.updated",
   "page.report.resolved",
-  "page.maintenance.announced",
-  "page.maintenance.begun",
-  "page.maintenance.over",
+  "page.maintenance.scheduled",
+  "page.maintenance.started",
+  "page.maintenance.completed",
   "page.incident.opened",
   "page.incident.closed",
 ] as const;
@@ -32,7 +32,7 @@ export const PAGE_NEWS_TYPES = [
 export interface ChannelEvent {
   /** Version of this format. */
   version: 1;
-  /** Event type; `monitor.storm` is a digest of several events of one minute. */
+  /** Event type; `monitor.digest` is a digest of several events of one minute. */
   type: (typeof CHANNEL_EVENT_TYPES)[number];
   /** Time of the event, RFC 3339; for a digest, of its last event. */
   timestamp: string | null;
@@ -62,13 +62,13 @@ export interface MonitorEvent {
   /** Start of the state that it reports. */
   began_at: string | null;
   /** Duration of that state so far, in milliseconds. */
-  lasted_ms: number;
+  duration_ms: number;
   /** Reason of the closing, only for `recovered`. */
-  closed: null | "recovered" | "degraded" | "paused" | "deleted" | "resolved";
+  close_reason: null | "recovered" | "degraded" | "paused" | "deleted" | "resolved";
   /** 0 for the first message, then the number of the reminder. */
   reminder: number;
   /** Reason, as a sentence. */
-  why: string | null;
+  summary: string | null;
   /** The latest observation of each region, failing ones first. */
   regions: EventRegion[];
 }
@@ -104,11 +104,11 @@ export interface EventRegion {
 }
 
 /** The body for a subscriber of a status page. */
-export interface PageEvent {
+export interface PageWebhook {
   /** Version of this format. */
   version: 1;
-  /** Event type; `page.storm` is a digest of several incidents of a minute. */
-  type: (typeof PAGE_NEWS_TYPES)[number] | "page.storm";
+  /** Event type; `page.digest` is a digest of several incidents of a minute. */
+  type: (typeof PAGE_EVENT_TYPES)[number] | "page.digest";
   /** Time of the last event, RFC 3339. */
   timestamp: string | null;
   data: {
@@ -117,15 +117,15 @@ export interface PageEvent {
     /** The page; with a link if the server has a public address. */
     page: { id: string; title: string; link: string | null };
     /** One event, or those of a digest, oldest first. */
-    news: PageNews[];
+    events: PageEvent[];
   };
 }
 
 /** An event of a status page. */
-export type PageNews = ReportNews | MaintenanceNews | IncidentNews;
+export type PageEvent = ReportEvent | MaintenanceEvent | IncidentEvent;
 
 /** The common fields of page events. */
-interface News<Type extends (typeof PAGE_NEWS_TYPES)[number]> {
+interface News<Type extends (typeof PAGE_EVENT_TYPES)[number]> {
   type: Type;
   /** Time of the event, RFC 3339. */
   at: string | null;
@@ -134,7 +134,7 @@ interface News<Type extends (typeof PAGE_NEWS_TYPES)[number]> {
 }
 
 /** An event of a report. */
-export interface ReportNews extends News<
+export interface ReportEvent extends News<
   "page.report.opened" | "page.report.updated" | "page.report.resolved"
 > {
   /** The report with its latest update; `text` is Markdown. */
@@ -142,8 +142,8 @@ export interface ReportNews extends News<
 }
 
 /** An event of a maintenance. */
-export interface MaintenanceNews extends News<
-  "page.maintenance.announced" | "page.maintenance.begun" | "page.maintenance.over"
+export interface MaintenanceEvent extends News<
+  "page.maintenance.scheduled" | "page.maintenance.started" | "page.maintenance.completed"
 > {
   /** The maintenance with the affected window. */
   maintenance: {
@@ -156,6 +156,6 @@ export interface MaintenanceNews extends News<
 }
 
 /** An event of an incident. */
-export interface IncidentNews extends News<"page.incident.opened" | "page.incident.closed"> {
+export interface IncidentEvent extends News<"page.incident.opened" | "page.incident.closed"> {
   incident: { id: string; began_at: string | null };
 }

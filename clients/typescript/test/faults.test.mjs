@@ -78,7 +78,7 @@ test("failures of bad servers are recognised, and retried if safe", async (t) =>
     ["sends elsewhere", page(302, { location: "https://elsewhere.example/" }), "unknown", once],
     ["is a teapot", page(418), "unknown", once],
     ["finds nothing", refusal(404, "not_found", "NOT_FOUND"), "not_found", once],
-    ["takes no such message", refusal(413, "resource_exhausted", "TOO_LARGE"), "resource_exhausted", once],
+    ["takes no such message", refusal(413, "resource_exhausted", "PAYLOAD_TOO_LARGE"), "resource_exhausted", once],
   ]) {
     for (const kind of Object.keys(CALLS)) {
       await t.test(`one that ${name}: ${kind}`, async (t) => {

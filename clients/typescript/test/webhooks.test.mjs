@@ -142,7 +142,7 @@ for (const page of PRINTED) {
     const heard = t.mock.method(console, "log", () => {});
     const event = {
       version: 1, type: "monitor.error", timestamp: null,
-      data: { channel: "chn_1", link: null, events: [{ monitor: { name: "Shop API" }, why: "it answered 503" }] },
+      data: { channel: "chn_1", link: null, events: [{ monitor: { name: "Shop API" }, summary: "it answered 503" }] },
     };
     assert.deepEqual([await posted(url, event), heard.mock.callCount()], [204, 1]);
     assert.equal(await posted(url, event, { "webhook-signature": "v1,Zm9yZ2Vk" }), 401);
@@ -169,11 +169,11 @@ test("an incident event has its monitor, regions and reason", async (t) => {
   await MonitorService.updateHttpMonitor({ monitor: { id: monitor.id, active: true }, updateMask: "active" });
   const event = await verifyWebhook({ ...(await coming), secret });
   assert.equal(event.type, "monitor.error");
-  const [{ monitor: named, incident, regions, why }] = event.data.events;
+  const [{ monitor: named, incident, regions, summary }] = event.data.events;
   assert.deepEqual([named.id, named.name, named.kind], [monitor.id, "Shop API", "http"]);
   assert.deepEqual([regions[0].region, regions[0].failing, regions[0].status], ["fly-ams", true, 503]);
   assert.match(incident, /^inc_/u);
-  assert.match(why, /503/u);
+  assert.match(summary, /503/u);
 });
 
 test("webhooks of pages have the same signature", async (t) => {

@@ -168,7 +168,7 @@ pub(crate) async fn workspaces(
                 |days| format!("for {days} days"),
             );
             let words = || format!("results of workspace `{slug}` are kept {time}");
-            database.answer(json!({ "slug": slug, "results_kept_days": days }), words);
+            database.answer(json!({ "slug": slug, "retention_days": days }), words);
         }
     }
     admin.close().await?;

@@ -2,7 +2,7 @@
 //! rules as monitors. Stores nothing.
 
 mod draft;
-mod sheet;
+mod terminal;
 mod waterfall;
 
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use serde_json::json;
 use server::boot;
 use server::context::Context;
 
-use self::sheet::Paper;
+use self::terminal::Paper;
 use crate::database_args::ConfigArg;
 use crate::output;
 
@@ -37,7 +37,7 @@ pub(crate) enum Target {
 /// Options of all kinds of checks.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How to check")]
-pub(crate) struct Manner {
+pub(crate) struct CheckArgs {
     /// Timeout of one attempt in milliseconds; 0 means the maximum
     #[arg(long, value_name = "MS", global = true)]
     timeout: Option<i32>,
@@ -65,7 +65,7 @@ pub(crate) struct Manner {
 
 /// Runs a check and prints it. A completed check is not an error of the program: the exit code is 0
 /// for success, 3 for degraded and 1 for failure.
-pub(crate) async fn run(target: Target, manner: Manner) -> Result<ExitCode> {
+pub(crate) async fn run(target: Target, manner: CheckArgs) -> Result<ExitCode> {
     let ctx = Context::system();
     let (target, mut draft) = match target {
         Target::Http(http) => (without_credentials(&http.url), http.draft()?),
@@ -92,7 +92,7 @@ pub(crate) async fn run(target: Target, manner: Manner) -> Result<ExitCode> {
     }))
 }
 
-impl Manner {
+impl CheckArgs {
     fn complete(&self, draft: &mut MonitorDraft) {
         draft.name = Some("check".to_owned());
         draft.periodicity = Some(rules::Periodicity::OneHour.to_string());

@@ -42,16 +42,16 @@ pub(crate) async fn restore(file: &Path, database: &DatabaseArgs) -> Result<Exit
 }
 
 pub(crate) async fn migrate(
-    from: control::Place,
-    to: control::Place,
+    from: control::DatabaseUrl,
+    to: control::DatabaseUrl,
     config: &ConfigArg,
 ) -> Result<ExitCode> {
     let master_key = boot::store_settings(&config.settings()?).master_key;
     let (from, to) = (from.absolute()?, to.absolute()?);
     output::complain(&format!("from: {from}\nto: {to}"));
     let left = match &from {
-        control::Place::Folder(_) => "its database was renamed to `aloft.db.moved`",
-        control::Place::Postgres(_) => {
+        control::DatabaseUrl::Folder(_) => "its database was renamed to `aloft.db.moved`",
+        control::DatabaseUrl::Postgres(_) => {
             "the PostgreSQL database is unchanged; remove it from your settings"
         }
     };

@@ -18,49 +18,49 @@ const INCIDENTS_SHOWN: i32 = 20;
 
 /// Subcommands of `aloft incidents`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum IncidentCommand {
     /// List incidents, newest first
     List {
         #[command(flatten)]
-        which: Which,
+        which: IncidentFilterArgs,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Show an incident with its timeline and the results of each region
     Show {
         #[command(flatten)]
-        incident: Named,
+        incident: IncidentIdArg,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Acknowledge an incident; reminders stop
     Acknowledge {
         #[command(flatten)]
-        incident: Named,
+        incident: IncidentIdArg,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Resolve an incident manually
     Resolve {
         #[command(flatten)]
-        incident: Named,
+        incident: IncidentIdArg,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Add a comment to an incident
     Comment {
         #[command(flatten)]
-        incident: Named,
+        incident: IncidentIdArg,
         /// Text of the comment, 1 to 4096 characters
         text: String,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
 }
 
 /// The incident to work on.
 #[derive(Debug, Args)]
-pub(crate) struct Named {
+pub(crate) struct IncidentIdArg {
     /// ID of the incident, inc_…
     #[arg(value_name = "INCIDENT")]
     id: String,
@@ -69,7 +69,7 @@ pub(crate) struct Named {
 /// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
-pub(crate) struct Manner {
+pub(crate) struct OutputArgs {
     #[command(flatten)]
     service: Service,
     /// Print JSON
@@ -79,7 +79,7 @@ pub(crate) struct Manner {
 
 /// Filter of a list.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct IncidentFilterArgs {
     /// Only incidents of this monitor, mon_…
     #[arg(long, value_name = "ID")]
     monitor: Option<String>,
@@ -91,27 +91,29 @@ pub(crate) struct Which {
     limit: i32,
 }
 
-pub(crate) async fn run(action: Action) -> Result<()> {
+pub(crate) async fn run(action: IncidentCommand) -> Result<()> {
     match action {
-        Action::List { which, manner } => list(which, &manner).await,
-        Action::Show { incident, manner } => show(incident.id, &manner).await,
-        Action::Acknowledge { incident, manner } => {
+        IncidentCommand::List { which, manner } => list(which, &manner).await,
+        IncidentCommand::Show { incident, manner } => show(incident.id, &manner).await,
+        IncidentCommand::Acknowledge { incident, manner } => {
             let request = AcknowledgeIncidentRequest { id: incident.id };
             let answer = manner.service.client()?.incidents.acknowledge_incident(request).await;
             let answer = manner.service.answered("acknowledging the incident", answer)?;
             say(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
         }
-        Action::Resolve { incident, manner } => {
+        IncidentCommand::Resolve { incident, manner } => {
             let request = ResolveIncidentRequest { id: incident.id };
             let answer = manner.service.client()?.incidents.resolve_incident(request).await;
             let answer = manner.service.answered("resolving the incident", answer)?;
             say(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
         }
-        Action::Comment { incident, text, manner } => comment(incident.id, text, &manner).await,
+        IncidentCommand::Comment { incident, text, manner } => {
+            comment(incident.id, text, &manner).await
+        }
     }
 }
 
-async fn list(which: Which, manner: &Manner) -> Result<()> {
+async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
     let request = ListIncidentsRequest {
         monitor_id: which.monitor,
         state: which.state,
@@ -138,7 +140,7 @@ async fn list(which: Which, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn show(id: String, manner: &Manner) -> Result<()> {
+async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetIncidentRequest { id };
     let answer = manner.service.client()?.incidents.get_incident(request).await;
     let whole = manner.service.answered("reading the incident", answer)?.into_owned();
@@ -158,7 +160,7 @@ async fn show(id: String, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn comment(id: String, text: String, manner: &Manner) -> Result<()> {
+async fn comment(id: String, text: String, manner: &OutputArgs) -> Result<()> {
     let request = CommentIncidentRequest { id, text: Some(text) };
     let answer = manner.service.client()?.incidents.comment_incident(request).await;
     let written = manner.service.answered("commenting on the incident", answer)?.into_owned();
@@ -171,7 +173,7 @@ async fn comment(id: String, text: String, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-fn say(incident: &Incident, manner: &Manner) -> Result<()> {
+fn say(incident: &Incident, manner: &OutputArgs) -> Result<()> {
     if manner.json {
         output::print(serde_json::to_value(incident)?);
     } else {
@@ -182,7 +184,7 @@ fn say(incident: &Incident, manner: &Manner) -> Result<()> {
 
 /// Describes the state of an incident: `open, acknowledged by on call`.
 fn state(incident: &Incident) -> String {
-    match (incident.closed_how.as_str(), incident.acknowledged_by.as_option()) {
+    match (incident.close_reason.as_str(), incident.acknowledged_by.as_option()) {
         ("", None) => incident.state.clone(),
         ("", Some(by)) => format!("{}, acknowledged by {}", incident.state, who(by)),
         (how, _) => format!("{}, {how}", incident.state),
@@ -191,14 +193,14 @@ fn state(incident: &Incident) -> String {
 
 /// Returns a timeline entry as a row of a table: time, kind, details.
 fn line(entry: &TimelineEntry) -> [String; 3] {
-    let told = entry.told.as_option();
+    let told = entry.notified.as_option();
     let told = told.map(|it| {
         format!("{} {}: {}, {}", it.provider_type, it.notification_id, it.event, it.state)
     });
     let by = entry.by.as_option().map(|by| format!("by {}", who(by)));
     let text = |given: &String| Some(given.clone()).filter(|text| !text.is_empty());
     let region = text(&entry.place).or_else(|| text(&entry.region));
-    let rest = [by, text(&entry.text), region, text(&entry.closed_how), told];
+    let rest = [by, text(&entry.text), region, text(&entry.close_reason), told];
     let rest: Vec<String> = rest.into_iter().flatten().collect();
     let at = entry.at.as_option().map(moment).unwrap_or_default();
     [at, entry.kind.clone(), rest.join(": ")]

@@ -27,7 +27,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use server::control::Place;
+use server::control::DatabaseUrl;
 
 use crate::database_args::{ConfigArg, DatabaseArgs};
 use crate::flags::Flags;
@@ -68,7 +68,7 @@ enum Command {
         #[command(subcommand)]
         target: check::Target,
         #[command(flatten)]
-        manner: check::Manner,
+        manner: check::CheckArgs,
     },
     /// Create, list and revoke API keys
     Keys {
@@ -116,17 +116,17 @@ enum Command {
     Migrate {
         /// Source: sqlite:DIR or postgres://…
         #[arg(long, value_name = "DATABASE")]
-        from: Place,
+        from: DatabaseUrl,
         /// Destination: postgres://… or sqlite:DIR
         #[arg(long, value_name = "DATABASE")]
-        to: Place,
+        to: DatabaseUrl,
         #[command(flatten)]
         config: ConfigArg,
     },
     /// List, read, acknowledge and resolve incidents
     Incidents {
         #[command(subcommand)]
-        action: incidents::Action,
+        action: incidents::IncidentCommand,
     },
     /// List the slots of a monitor that nobody ran, newest first
     Missed {
@@ -136,32 +136,32 @@ enum Command {
     /// List, plan, end and delete maintenance
     Maintenance {
         #[command(subcommand)]
-        action: maintenance::Action,
+        action: maintenance::MaintenanceCommand,
     },
     /// List and test channels, list deliveries and replay them
     Notifications {
         #[command(subcommand)]
-        action: notifications::Action,
+        action: notifications::NotificationCommand,
     },
     /// Create, update, resolve, list and delete status reports and their templates
     Reports {
         #[command(subcommand)]
-        action: reports::Action,
+        action: reports::ReportCommand,
     },
     /// List, add and remove subscribers of status pages
     Subscribers {
         #[command(subcommand)]
-        action: subscribers::Action,
+        action: subscribers::SubscriberCommand,
     },
     /// List, preview, publish and hide status pages
     Pages {
         #[command(subcommand)]
-        action: pages::Action,
+        action: pages::PageCommand,
     },
     /// Export a workspace as a Terraform configuration
     Terraform {
         #[command(subcommand)]
-        action: terraform::Action,
+        action: terraform::TerraformCommand,
     },
     /// Print all settings and the source of each
     Config {
@@ -307,14 +307,14 @@ mod tests {
         ("AddSubscriber", Ok(&["subscribers", "add"])),
         ("RemoveSubscriber", Ok(&["subscribers", "remove"])),
         ("GetStatusPageOverview", Ok(&["pages", "overview"])),
-        ("GetComponentSummary", Ok(&["pages", "days"])),
+        ("GetComponentSummary", Ok(&["pages", "uptime"])),
         ("CreateStatusReport", Ok(&["reports", "create"])),
         ("GetStatusReport", Ok(&["reports", "show"])),
         ("ListStatusReports", Ok(&["reports", "list"])),
-        ("UpdateStatusReport", Ok(&["reports", "change"])),
+        ("UpdateStatusReport", Ok(&["reports", "edit"])),
         ("DeleteStatusReport", Ok(&["reports", "delete"])),
-        ("AddStatusReportUpdate", Ok(&["reports", "update"])),
-        ("EditStatusReportUpdate", Ok(&["reports", "edit"])),
+        ("AddStatusReportUpdate", Ok(&["reports", "add-update"])),
+        ("EditStatusReportUpdate", Ok(&["reports", "edit-update"])),
         ("DeleteStatusReportUpdate", Ok(&["reports", "delete"])),
         ("CreateReportTemplate", Ok(&["reports", "templates", "create"])),
         ("ListReportTemplates", Ok(&["reports", "templates", "list"])),

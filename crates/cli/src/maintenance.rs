@@ -20,40 +20,40 @@ const SHOWN: i32 = 20;
 
 /// Subcommands of `aloft maintenance`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum MaintenanceCommand {
     /// List maintenance, newest first
     List {
         #[command(flatten)]
-        which: Which,
+        which: MaintenanceFilterArgs,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Plan maintenance: checks continue, alerts are held back
     Plan {
         #[command(flatten)]
         plan: Box<Planned>,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// End the current window; later windows stay planned
     End {
         #[command(flatten)]
-        maintenance: Named,
+        maintenance: MaintenanceIdArg,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Delete a maintenance and end its current window
     Delete {
         #[command(flatten)]
-        maintenance: Named,
+        maintenance: MaintenanceIdArg,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
 }
 
 /// The maintenance to work on.
 #[derive(Debug, Args)]
-pub(crate) struct Named {
+pub(crate) struct MaintenanceIdArg {
     /// ID of the maintenance, mnt_…
     #[arg(value_name = "MAINTENANCE")]
     id: String,
@@ -62,7 +62,7 @@ pub(crate) struct Named {
 /// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
-pub(crate) struct Manner {
+pub(crate) struct OutputArgs {
     #[command(flatten)]
     service: Service,
     /// Print JSON
@@ -72,8 +72,8 @@ pub(crate) struct Manner {
 
 /// Filter of a list.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
-    /// Only maintenance with this state: scheduled, active or over
+pub(crate) struct MaintenanceFilterArgs {
+    /// Only maintenance with this state: scheduled, active or completed
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
     /// Only maintenance of this monitor, mon_…
@@ -113,22 +113,22 @@ pub(crate) struct Planned {
     components: Vec<String>,
 }
 
-pub(crate) async fn run(action: Action) -> Result<()> {
+pub(crate) async fn run(action: MaintenanceCommand) -> Result<()> {
     match action {
-        Action::List { which, manner } => list(which, &manner).await,
-        Action::Plan { plan, manner } => {
+        MaintenanceCommand::List { which, manner } => list(which, &manner).await,
+        MaintenanceCommand::Plan { plan, manner } => {
             let request = CreateMaintenanceRequest { maintenance: plan.written()?.into() };
             let answer = manner.service.client()?.maintenances.create_maintenance(request).await;
             let answer = manner.service.answered("planning the maintenance", answer)?;
             say(&answer.into_owned().maintenance.into_option().unwrap_or_default(), &manner)
         }
-        Action::End { maintenance, manner } => {
+        MaintenanceCommand::End { maintenance, manner } => {
             let request = EndMaintenanceRequest { id: maintenance.id };
             let answer = manner.service.client()?.maintenances.end_maintenance(request).await;
             let answer = manner.service.answered("ending the maintenance", answer)?;
             say(&answer.into_owned().maintenance.into_option().unwrap_or_default(), &manner)
         }
-        Action::Delete { maintenance, manner } => {
+        MaintenanceCommand::Delete { maintenance, manner } => {
             let request = DeleteMaintenanceRequest { id: maintenance.id.clone() };
             let answer = manner.service.client()?.maintenances.delete_maintenance(request).await;
             manner.service.answered("deleting the maintenance", answer)?;
@@ -167,7 +167,7 @@ impl Planned {
     }
 }
 
-async fn list(which: Which, manner: &Manner) -> Result<()> {
+async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
     let request = ListMaintenancesRequest {
         status: which.status,
         monitor_id: which.monitor,
@@ -194,7 +194,7 @@ async fn list(which: Which, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-fn say(maintenance: &Maintenance, manner: &Manner) -> Result<()> {
+fn say(maintenance: &Maintenance, manner: &OutputArgs) -> Result<()> {
     if manner.json {
         output::print(serde_json::to_value(maintenance)?);
         return Ok(());

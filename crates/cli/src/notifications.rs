@@ -22,11 +22,11 @@ test could not run; 2, invalid command line.";
 
 /// Subcommands of `aloft notifications`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum NotificationCommand {
     /// List the channels of the workspace, newest first
     List {
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Send a test message through a channel and print the receiver's response
     #[command(after_help = format!("{TEST_EXIT_CODES} {KEY_HELP}"))]
@@ -34,21 +34,21 @@ pub(crate) enum Action {
         /// ID of the channel, chn_…
         channel: String,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// List deliveries, newest first
     Deliveries {
         #[command(flatten)]
-        which: Which,
+        which: DeliveryFilterArgs,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Retry a dead letter
     Replay {
         /// ID of the delivery, dlv_…
         delivery: String,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Rotate the signing secret of webhooks and print the new one once
     RotateSigningSecret {
@@ -56,14 +56,14 @@ pub(crate) enum Action {
         #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
         overlap_hours: Option<i32>,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
 }
 
 /// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
-pub(crate) struct Manner {
+pub(crate) struct OutputArgs {
     #[command(flatten)]
     service: Service,
     /// Print JSON
@@ -73,7 +73,7 @@ pub(crate) struct Manner {
 
 /// Filter of a list.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct DeliveryFilterArgs {
     /// Only deliveries to this channel, chn_…
     #[arg(long, value_name = "ID")]
     channel: Option<String>,
@@ -94,20 +94,20 @@ pub(crate) struct Which {
     limit: i32,
 }
 
-pub(crate) async fn run(action: Action) -> Result<ExitCode> {
+pub(crate) async fn run(action: NotificationCommand) -> Result<ExitCode> {
     match action {
-        Action::List { manner } => list(&manner).await?,
-        Action::Test { channel, manner } => return test(channel, &manner).await,
-        Action::Deliveries { which, manner } => deliveries(which, &manner).await?,
-        Action::Replay { delivery, manner } => replay(delivery, &manner).await?,
-        Action::RotateSigningSecret { overlap_hours, manner } => {
+        NotificationCommand::List { manner } => list(&manner).await?,
+        NotificationCommand::Test { channel, manner } => return test(channel, &manner).await,
+        NotificationCommand::Deliveries { which, manner } => deliveries(which, &manner).await?,
+        NotificationCommand::Replay { delivery, manner } => replay(delivery, &manner).await?,
+        NotificationCommand::RotateSigningSecret { overlap_hours, manner } => {
             rotate(overlap_hours, &manner).await?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(manner: &Manner) -> Result<()> {
+async fn list(manner: &OutputArgs) -> Result<()> {
     let client = manner.service.client()?;
     let (mut channels, mut page_token) = (Vec::new(), None);
     loop {
@@ -140,7 +140,7 @@ async fn list(manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn test(channel: String, manner: &Manner) -> Result<ExitCode> {
+async fn test(channel: String, manner: &OutputArgs) -> Result<ExitCode> {
     let request = TestNotificationRequest { id: Some(channel), ..Default::default() };
     let answer = manner.service.client()?.notifications.test_notification(request).await;
     let tested = manner.service.answered("testing the channel", answer)?.into_owned();
@@ -148,7 +148,7 @@ async fn test(channel: String, manner: &Manner) -> Result<ExitCode> {
         output::print(serde_json::to_value(&tested)?);
     } else {
         let became = if tested.accepted { "accepted" } else { "not accepted" };
-        let mut said = format!("{became}, in {} ms: {}", tested.took_ms, tested.answer);
+        let mut said = format!("{became}, in {} ms: {}", tested.duration_ms, tested.response);
         if !tested.help.is_empty() {
             said = format!("{said}\n{}", tested.help);
         }
@@ -157,7 +157,7 @@ async fn test(channel: String, manner: &Manner) -> Result<ExitCode> {
     Ok(if tested.accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn deliveries(which: Which, manner: &Manner) -> Result<()> {
+async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()> {
     let request = ListDeliveriesRequest {
         notification_id: which.channel,
         monitor_id: which.monitor,
@@ -183,7 +183,7 @@ async fn deliveries(which: Which, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn replay(delivery: String, manner: &Manner) -> Result<()> {
+async fn replay(delivery: String, manner: &OutputArgs) -> Result<()> {
     let request = ReplayDeliveryRequest { id: delivery };
     let answer = manner.service.client()?.notifications.replay_delivery(request).await;
     let replayed = manner.service.answered("replaying the delivery", answer)?.into_owned();
@@ -204,7 +204,7 @@ async fn replay(delivery: String, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn rotate(overlap_hours: Option<i32>, manner: &Manner) -> Result<()> {
+async fn rotate(overlap_hours: Option<i32>, manner: &OutputArgs) -> Result<()> {
     let request = RotateSigningSecretRequest { overlap_hours };
     let answer = manner.service.client()?.notifications.rotate_signing_secret(request).await;
     let rotated = manner.service.answered("rotating the signing secret", answer)?.into_owned();
@@ -238,7 +238,7 @@ fn channel(channel: &Notification) -> Value {
 /// Returns a delivery as a row of a table.
 fn line(delivery: &Delivery) -> [String; 6] {
     let last = delivery.attempts.last();
-    let state = match &delivery.held {
+    let state = match &delivery.hold_reason {
         Some(held) => format!("{} ({held})", delivery.state),
         None => delivery.state.clone(),
     };
@@ -252,7 +252,7 @@ fn line(delivery: &Delivery) -> [String; 6] {
             delivery.provider_type,
             delivery.subscriber_id.as_deref().unwrap_or(&delivery.notification_id)
         ),
-        last.map(|attempt| attempt.answer.clone()).unwrap_or_default(),
+        last.map(|attempt| attempt.response.clone()).unwrap_or_default(),
     ]
 }
 

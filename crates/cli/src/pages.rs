@@ -1,7 +1,7 @@
 //! `aloft pages`: shows what visitors of a status page see, the daily history of a component, and
 //! the settings of a page. Calls a running service with a key.
 
-mod shown;
+mod settings;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -20,11 +20,11 @@ const PAGES_SHOWN: i32 = 100;
 
 /// Subcommands of `aloft pages`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum PageCommand {
     /// List status pages, newest first
     List {
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Show what visitors of a page see now
     Overview {
@@ -32,7 +32,7 @@ pub(crate) enum Action {
         #[arg(value_name = "PAGE")]
         id: String,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Show the daily history of a component (UTC)
     Days {
@@ -43,61 +43,61 @@ pub(crate) enum Action {
         #[arg(long, value_name = "NUMBER", default_value_t = 30, allow_negative_numbers = true)]
         days: i32,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Show the settings of a page: access, domain, theme, indexing
     Show {
         #[command(flatten)]
-        page: Named,
+        page: PageIdArg,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// List the components of a page with their monitors and groups, newest first
     Components {
         #[command(flatten)]
-        page: Named,
+        page: PageIdArg,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Publish a page
     Publish {
         #[command(flatten)]
-        page: Named,
+        page: PageIdArg,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Unpublish a page; its content is kept
     Unpublish {
         #[command(flatten)]
-        page: Named,
+        page: PageIdArg,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Set the theme of a page
     Theme {
         #[command(flatten)]
-        page: Named,
+        page: PageIdArg,
         /// light, dark or system (follows the visitor's device)
         #[arg(value_name = "THEME")]
         theme: String,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Allow or forbid indexing by search engines
     Indexing {
         #[command(flatten)]
-        page: Named,
+        page: PageIdArg,
         /// Whether to allow indexing
         #[arg(value_name = "CHOICE")]
-        choice: shown::Indexing,
+        choice: settings::Indexing,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
 }
 
 /// The page to work on.
 #[derive(Debug, Args)]
-pub(crate) struct Named {
+pub(crate) struct PageIdArg {
     /// ID of the page, page_…
     #[arg(value_name = "PAGE")]
     id: String,
@@ -106,7 +106,7 @@ pub(crate) struct Named {
 /// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
-pub(crate) struct Manner {
+pub(crate) struct OutputArgs {
     #[command(flatten)]
     service: Service,
     /// Print JSON
@@ -114,23 +114,25 @@ pub(crate) struct Manner {
     json: bool,
 }
 
-pub(crate) async fn run(action: Action) -> Result<()> {
+pub(crate) async fn run(action: PageCommand) -> Result<()> {
     match action {
-        Action::List { manner } => list(&manner).await,
-        Action::Overview { id, manner } => overview(id, &manner).await,
-        Action::Days { id, days, manner } => by_days(id, days, &manner).await,
-        Action::Show { page, manner } => shown::show(page.id, &manner).await,
-        Action::Components { page, manner } => shown::components(page.id, &manner).await,
-        Action::Publish { page, manner } => shown::publish(page.id, &manner).await,
-        Action::Unpublish { page, manner } => shown::unpublish(page.id, &manner).await,
-        Action::Theme { page, theme, manner } => shown::theme(page.id, theme, &manner).await,
-        Action::Indexing { page, choice, manner } => {
-            shown::indexing(page.id, choice, &manner).await
+        PageCommand::List { manner } => list(&manner).await,
+        PageCommand::Overview { id, manner } => overview(id, &manner).await,
+        PageCommand::Days { id, days, manner } => by_days(id, days, &manner).await,
+        PageCommand::Show { page, manner } => settings::show(page.id, &manner).await,
+        PageCommand::Components { page, manner } => settings::components(page.id, &manner).await,
+        PageCommand::Publish { page, manner } => settings::publish(page.id, &manner).await,
+        PageCommand::Unpublish { page, manner } => settings::unpublish(page.id, &manner).await,
+        PageCommand::Theme { page, theme, manner } => {
+            settings::theme(page.id, theme, &manner).await
+        }
+        PageCommand::Indexing { page, choice, manner } => {
+            settings::indexing(page.id, choice, &manner).await
         }
     }
 }
 
-async fn list(manner: &Manner) -> Result<()> {
+async fn list(manner: &OutputArgs) -> Result<()> {
     let request = ListStatusPagesRequest { limit: Some(PAGES_SHOWN), ..Default::default() };
     let answer = manner.service.client()?.status_pages.list_status_pages(request).await;
     let list = manner.service.answered("listing status pages", answer)?.into_owned();
@@ -155,7 +157,7 @@ async fn list(manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn overview(id: String, manner: &Manner) -> Result<()> {
+async fn overview(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetStatusPageOverviewRequest { id };
     let answer = manner.service.client()?.status_pages.get_status_page_overview(request).await;
     let answer = manner.service.answered("reading the status page", answer)?.into_owned();
@@ -184,7 +186,7 @@ async fn overview(id: String, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn by_days(id: String, days: i32, manner: &Manner) -> Result<()> {
+async fn by_days(id: String, days: i32, manner: &OutputArgs) -> Result<()> {
     let request = GetComponentSummaryRequest { id, days: Some(days) };
     let answer = manner.service.client()?.status_pages.get_component_summary(request).await;
     let summary = manner.service.answered("reading the component", answer)?.into_owned();

@@ -2,7 +2,7 @@
 //! Calls a running service with a key. Leaves the output to `said`.
 
 mod change;
-mod said;
+mod print;
 mod templates;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -26,48 +26,48 @@ const RESOLVED: &str = "resolved";
 
 /// Subcommands of `aloft reports`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum ReportCommand {
     /// List reports, newest first
     List {
         #[command(flatten)]
-        which: Which,
+        which: ReportFilterArgs,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Show a report with all its updates
     Show {
         #[command(flatten)]
-        report: Named,
+        report: ReportIdArg,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Create a report on a status page
     Create {
         #[command(flatten)]
         opened: Box<Opened>,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Add an update to a report
     Update {
         #[command(flatten)]
-        report: Named,
+        report: ReportIdArg,
         /// investigating, identified, monitoring or resolved
         #[arg(long, value_name = "STATUS")]
         status: String,
         #[command(flatten)]
         added: Added,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Resolve a report with a last update
     Resolve {
         #[command(flatten)]
-        report: Named,
+        report: ReportIdArg,
         #[command(flatten)]
         added: Added,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Edit an update; subscribers are not notified
     Edit {
@@ -75,18 +75,18 @@ pub(crate) enum Action {
         #[arg(value_name = "UPDATE")]
         update: String,
         #[command(flatten)]
-        wanted: Wanted,
+        wanted: ListArgs,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Edit the title of a report or the components of its latest update; subscribers are not notified
     Change {
         #[command(flatten)]
-        report: Named,
+        report: ReportIdArg,
         #[command(flatten)]
         change: change::Changes,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Delete a report, rpt_…, or one of its updates, upd_…
     Delete {
@@ -94,18 +94,18 @@ pub(crate) enum Action {
         #[arg(value_name = "ID")]
         id: String,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Templates of reports: list, create, edit and delete them
     Templates {
         #[command(subcommand)]
-        action: templates::Action,
+        action: templates::TemplateCommand,
     },
 }
 
 /// The report to work on.
 #[derive(Debug, Args)]
-pub(crate) struct Named {
+pub(crate) struct ReportIdArg {
     /// ID of the report, rpt_…
     #[arg(value_name = "REPORT")]
     id: String,
@@ -114,7 +114,7 @@ pub(crate) struct Named {
 /// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
-pub(crate) struct Manner {
+pub(crate) struct OutputArgs {
     #[command(flatten)]
     pub(super) service: Service,
     /// Print JSON
@@ -124,7 +124,7 @@ pub(crate) struct Manner {
 
 /// Filter of a list.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct ReportFilterArgs {
     /// Only reports of this status page, page_…
     #[arg(long, value_name = "ID")]
     page: Option<String>,
@@ -149,7 +149,7 @@ pub(crate) struct Opened {
     #[arg(long, value_name = "ID")]
     template: Option<String>,
     #[command(flatten)]
-    first: Wanted,
+    first: ListArgs,
     /// Do not notify subscribers
     #[arg(long)]
     no_notify: bool,
@@ -175,7 +175,7 @@ pub(crate) struct Added {
 
 /// Changes of an update. Missing values stay as they are.
 #[derive(Debug, Default, Args)]
-pub(crate) struct Wanted {
+pub(crate) struct ListArgs {
     /// investigating, identified, monitoring or resolved
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
@@ -190,27 +190,27 @@ pub(crate) struct Wanted {
     components: Vec<String>,
 }
 
-pub(crate) async fn run(action: Action) -> Result<()> {
+pub(crate) async fn run(action: ReportCommand) -> Result<()> {
     match action {
-        Action::List { which, manner } => list(which, &manner).await,
-        Action::Show { report, manner } => show(report.id, &manner).await,
-        Action::Create { opened, manner } => create(*opened, &manner).await,
-        Action::Update { report, status, added, manner } => {
+        ReportCommand::List { which, manner } => list(which, &manner).await,
+        ReportCommand::Show { report, manner } => show(report.id, &manner).await,
+        ReportCommand::Create { opened, manner } => create(*opened, &manner).await,
+        ReportCommand::Update { report, status, added, manner } => {
             add(report.id, status, added, &manner).await
         }
-        Action::Resolve { report, added, manner } => {
+        ReportCommand::Resolve { report, added, manner } => {
             add(report.id, RESOLVED.to_owned(), added, &manner).await
         }
-        Action::Edit { update, wanted, manner } => edit(update, wanted, &manner).await,
-        Action::Change { report, change, manner } => {
+        ReportCommand::Edit { update, wanted, manner } => edit(update, wanted, &manner).await,
+        ReportCommand::Change { report, change, manner } => {
             change::change(report.id, change, &manner).await
         }
-        Action::Delete { id, manner } => delete(id, &manner).await,
-        Action::Templates { action } => templates::run(action).await,
+        ReportCommand::Delete { id, manner } => delete(id, &manner).await,
+        ReportCommand::Templates { action } => templates::run(action).await,
     }
 }
 
-async fn list(which: Which, manner: &Manner) -> Result<()> {
+async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
     let request = ListStatusReportsRequest {
         page_id: which.page,
         state: which.state,
@@ -223,7 +223,7 @@ async fn list(which: Which, manner: &Manner) -> Result<()> {
         output::print(serde_json::to_value(&page)?);
         return Ok(());
     }
-    output::say(&said::table(&page.status_reports));
+    output::say(&print::table(&page.status_reports));
     let (shown, all) = (page.status_reports.len(), page.total_size);
     if usize::try_from(all).is_ok_and(|all| all > shown) {
         output::complain(&format!("{shown} of {all}; --limit shows more"));
@@ -231,7 +231,7 @@ async fn list(which: Which, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn show(id: String, manner: &Manner) -> Result<()> {
+async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetStatusReportRequest { id };
     let answer = manner.service.client()?.status_reports.get_status_report(request).await;
     let report = manner.service.answered("reading the report", answer)?.into_owned();
@@ -239,12 +239,12 @@ async fn show(id: String, manner: &Manner) -> Result<()> {
     if manner.json {
         output::print(serde_json::to_value(&report)?);
     } else {
-        output::say(&said::whole(&report));
+        output::say(&print::whole(&report));
     }
     Ok(())
 }
 
-async fn create(opened: Opened, manner: &Manner) -> Result<()> {
+async fn create(opened: Opened, manner: &OutputArgs) -> Result<()> {
     let report =
         StatusReport { page_id: Some(opened.page), title: opened.title, ..Default::default() };
     let request = CreateStatusReportRequest {
@@ -258,9 +258,9 @@ async fn create(opened: Opened, manner: &Manner) -> Result<()> {
     say(&answer.status_report.into_option().unwrap_or_default(), manner)
 }
 
-async fn add(id: String, status: String, added: Added, manner: &Manner) -> Result<()> {
+async fn add(id: String, status: String, added: Added, manner: &OutputArgs) -> Result<()> {
     let Added { text, at, components, no_notify } = added;
-    let wanted = Wanted { status: Some(status), text: Some(text), at, components };
+    let wanted = ListArgs { status: Some(status), text: Some(text), at, components };
     let update = wanted.written()?.into();
     let request = AddStatusReportUpdateRequest { id, update, notify: Some(!no_notify) };
     let answer = manner.service.client()?.status_reports.add_status_report_update(request).await;
@@ -268,7 +268,7 @@ async fn add(id: String, status: String, added: Added, manner: &Manner) -> Resul
     say(&answer.status_report.into_option().unwrap_or_default(), manner)
 }
 
-async fn edit(update: String, wanted: Wanted, manner: &Manner) -> Result<()> {
+async fn edit(update: String, wanted: ListArgs, manner: &OutputArgs) -> Result<()> {
     let paths = wanted.given();
     if paths.is_empty() {
         return Err(anyhow!("nothing to change; give --status, --text, --at or --component"));
@@ -281,7 +281,7 @@ async fn edit(update: String, wanted: Wanted, manner: &Manner) -> Result<()> {
     say(&answer.status_report.into_option().unwrap_or_default(), manner)
 }
 
-async fn delete(id: String, manner: &Manner) -> Result<()> {
+async fn delete(id: String, manner: &OutputArgs) -> Result<()> {
     let reports = manner.service.client()?.status_reports;
     if id.starts_with(UpdateId::PREFIX) {
         let request = DeleteStatusReportUpdateRequest { id };
@@ -296,11 +296,11 @@ async fn delete(id: String, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-fn say(report: &StatusReport, manner: &Manner) -> Result<()> {
+fn say(report: &StatusReport, manner: &OutputArgs) -> Result<()> {
     if manner.json {
         output::print(serde_json::to_value(report)?);
     } else {
-        output::say(&said::line(report));
+        output::say(&print::line(report));
     }
     Ok(())
 }
@@ -314,7 +314,7 @@ fn gone(id: &str, json: bool) {
     }
 }
 
-impl Wanted {
+impl ListArgs {
     /// Returns the names of the given fields.
     fn given(&self) -> Vec<String> {
         let given = [
@@ -374,14 +374,14 @@ mod tests {
 
     #[test]
     fn edit_changes_only_given_fields() {
-        let wanted = Wanted { text: Some("x".to_owned()), ..Wanted::default() };
+        let wanted = ListArgs { text: Some("x".to_owned()), ..ListArgs::default() };
         assert_eq!(wanted.given(), ["text"]);
         let at = Some("2026-12-01T22:00:00Z".to_owned());
-        let wanted = Wanted { at, components: vec!["a=down".to_owned()], ..Wanted::default() };
+        let wanted = ListArgs { at, components: vec!["a=down".to_owned()], ..ListArgs::default() };
         assert_eq!(wanted.given(), ["at", "components"]);
         let written = wanted.written().unwrap();
         assert_eq!(written.at.as_option().map(|at| at.seconds), Some(1_796_162_400));
-        let wrong = Wanted { at: Some("tomorrow".to_owned()), ..Wanted::default() };
+        let wrong = ListArgs { at: Some("tomorrow".to_owned()), ..ListArgs::default() };
         let refusal = wrong.written().unwrap_err().to_string();
         assert_eq!(refusal, "`--at tomorrow` is not a time; write it as 2026-12-01T22:00:00Z");
     }

@@ -16,20 +16,20 @@ const SHOWN: i32 = 20;
 
 /// Subcommands of `aloft subscribers`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum SubscriberCommand {
     /// List subscribers, newest first
     List {
         #[command(flatten)]
-        which: Which,
+        which: SubscriberFilterArgs,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Add a subscriber: an email address, which must confirm, or a webhook URL
     Add {
         #[command(flatten)]
-        new: New,
+        new: NewSubscriberArgs,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Remove a subscriber and all its data
     Remove {
@@ -37,13 +37,13 @@ pub(crate) enum Action {
         #[arg(value_name = "SUBSCRIBER")]
         id: String,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
 }
 
 /// Filter of a list.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct SubscriberFilterArgs {
     /// Only subscribers of this page, page_…
     #[arg(long, value_name = "ID")]
     page: Option<String>,
@@ -61,7 +61,7 @@ pub(crate) struct Which {
 /// A subscriber to add.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("destination").required(true).args(["email", "webhook_url"])))]
-pub(crate) struct New {
+pub(crate) struct NewSubscriberArgs {
     /// ID of the page, page_…
     #[arg(long, value_name = "ID")]
     page: String,
@@ -88,7 +88,7 @@ pub(crate) struct New {
 /// The service to call, and the format of the output.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
-pub(crate) struct Manner {
+pub(crate) struct OutputArgs {
     #[command(flatten)]
     service: Service,
     /// Print JSON
@@ -96,15 +96,15 @@ pub(crate) struct Manner {
     json: bool,
 }
 
-pub(crate) async fn run(action: Action) -> Result<()> {
+pub(crate) async fn run(action: SubscriberCommand) -> Result<()> {
     match action {
-        Action::List { which, manner } => list(which, &manner).await,
-        Action::Add { new, manner } => add(new, &manner).await,
-        Action::Remove { id, manner } => remove(id, &manner).await,
+        SubscriberCommand::List { which, manner } => list(which, &manner).await,
+        SubscriberCommand::Add { new, manner } => add(new, &manner).await,
+        SubscriberCommand::Remove { id, manner } => remove(id, &manner).await,
     }
 }
 
-async fn list(which: Which, manner: &Manner) -> Result<()> {
+async fn list(which: SubscriberFilterArgs, manner: &OutputArgs) -> Result<()> {
     let request = ListSubscribersRequest {
         limit: Some(which.limit),
         page_id: which.page,
@@ -129,7 +129,7 @@ async fn list(which: Which, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn add(new: New, manner: &Manner) -> Result<()> {
+async fn add(new: NewSubscriberArgs, manner: &OutputArgs) -> Result<()> {
     let subscriber = Subscriber {
         page_id: Some(new.page),
         email: new.email,
@@ -154,7 +154,7 @@ async fn add(new: New, manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn remove(id: String, manner: &Manner) -> Result<()> {
+async fn remove(id: String, manner: &OutputArgs) -> Result<()> {
     let request = RemoveSubscriberRequest { id: id.clone() };
     let answer = manner.service.client()?.status_pages.remove_subscriber(request).await;
     manner.service.answered("removing the subscriber", answer)?;
@@ -177,7 +177,7 @@ fn line(subscriber: &Subscriber) -> [String; 7] {
         since,
         subscriber.topics.join(" "),
         text(place),
-        text(subscriber.not_told_because.clone()),
+        text(subscriber.suppression_reason.clone()),
     ]
 }
 

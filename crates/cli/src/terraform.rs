@@ -29,15 +29,15 @@ const FILE_MODE: u32 = 0o666;
 
 /// Subcommands of `aloft terraform`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum TerraformCommand {
     /// Export the workspace of a key as a configuration with import blocks
-    Export(Asked),
+    Export(ExportArgs),
 }
 
 /// Source and destination of an export.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
-pub(crate) struct Asked {
+pub(crate) struct ExportArgs {
     #[command(flatten)]
     service: Service,
     /// Folder for the files, none of which may exist [default: standard output]
@@ -48,7 +48,7 @@ pub(crate) struct Asked {
     with_secrets: bool,
 }
 
-pub(crate) async fn run(Action::Export(asked): Action) -> Result<ExitCode> {
+pub(crate) async fn run(TerraformCommand::Export(asked): TerraformCommand) -> Result<ExitCode> {
     let client = asked.service.client()?;
     let base_url = asked.service.address()?;
     let workspace = workspace::read(&client).await.with_context(|| {

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::monitor::wire::{
     CreateDnsMonitorRequest, CreateHttpMonitorRequest, CreateTcpMonitorRequest, Kind,
 };
-use crate::monitor::{Secrets, Shown, drafted};
+use crate::monitor::{SecretVisibility, StoredMonitor, decode};
 use crate::notification::shown;
 use crate::notification::wire::CreateNotificationRequest;
 use crate::rpc::{check_json, methods};
@@ -39,7 +39,7 @@ macro_rules! creating {
             type Draft = MonitorDraft;
 
             fn draft(self) -> Option<MonitorDraft> {
-                drafted(self.monitor.into_option()).ok()
+                decode(self.monitor.into_option()).ok()
             }
 
             fn comes_and_goes(draft: MonitorDraft) {
@@ -69,7 +69,7 @@ impl Creating for CreateNotificationRequest {
         let at = Timestamp::from_millis(0);
         let (id, workspace) = (ChannelId::from_bits(1), WorkspaceId::from_bits(1));
         let channel = Channel { id, workspace, settings, created_at: at, updated_at: at };
-        let answered = ChannelDraft::from(shown(&channel, Secrets::Shown));
+        let answered = ChannelDraft::from(shown(&channel, SecretVisibility::Shown));
         assert_eq!(answered, written, "what is answered is not what was written");
         assert_eq!(
             answered.parse().as_ref(),
@@ -77,7 +77,7 @@ impl Creating for CreateNotificationRequest {
             "the answer is not valid again"
         );
         // Encoding for a read key must not panic either.
-        let _ = shown(&channel, Secrets::LeftOut);
+        let _ = shown(&channel, SecretVisibility::LeftOut);
     }
 }
 
@@ -148,11 +148,11 @@ fn monitor_comes_and_goes(draft: MonitorDraft) {
     let Ok(settings) = draft.parse() else { return };
     let written = MonitorDraft::from(&settings);
     let monitor = stored(settings);
-    let shown = Shown {
+    let shown = StoredMonitor {
         monitor: &monitor,
         status: MonitorStatus::Active,
         default_regions: &[Region::FlyFra],
-        secrets: Secrets::Shown,
+        secrets: SecretVisibility::Shown,
     };
     let answered: MonitorDraft = match shown.kind() {
         Kind::Http(message) => (*message).into(),
@@ -162,7 +162,7 @@ fn monitor_comes_and_goes(draft: MonitorDraft) {
     assert_eq!(answered, written, "what is answered is not what was written");
     assert_eq!(answered.parse().as_ref(), Ok(&monitor.settings), "the answer is not valid again");
     // Encoding for a read key must not panic either.
-    let _ = Shown { secrets: Secrets::LeftOut, ..shown }.kind();
+    let _ = StoredMonitor { secrets: SecretVisibility::LeftOut, ..shown }.kind();
 }
 
 fn stored(settings: MonitorSettings) -> Monitor {

@@ -36,7 +36,7 @@
 //! - **Sizes.** [`rpc::serve`] rejects bodies and messages above
 //!   [`rules::limits::MESSAGE_BYTES_MAX`] with `resource_exhausted`, before and after decompression.
 //! - **Errors without a reason** come from the library before the interceptors run. A layer around
-//!   the service reads them with [`rpc::refused`] and replaces them.
+//!   the service reads them with [`rpc::library_error`] and replaces them.
 //! - **Malformed input.** A body that is not JSON or protobuf is `invalid_argument` (400). So are
 //!   an unknown JSON field and a value of a wrong type, with its path. An unknown content type is
 //!   415, an unknown method `unimplemented` (404).

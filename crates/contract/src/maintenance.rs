@@ -18,7 +18,7 @@ const UNCOUNTED: Timestamp = Timestamp::from_millis(i64::MAX);
 
 /// Computed state of a maintenance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct MaintenanceProgress {
     /// Status, as a word.
     pub status: &'static str,
     /// Start and end of the active window.
@@ -44,7 +44,7 @@ impl From<wire::Maintenance> for MaintenanceDraft {
 }
 
 /// Encodes a maintenance.
-pub fn shown(maintenance: &Maintenance, standing: Standing) -> wire::Maintenance {
+pub fn shown(maintenance: &Maintenance, standing: MaintenanceProgress) -> wire::Maintenance {
     let settings = &maintenance.settings;
     let schedule = &settings.schedule;
     wire::Maintenance {
@@ -107,7 +107,8 @@ mod tests {
     #[test]
     fn what_is_answered_is_what_was_written() {
         // design: §4, a created object reads back equal
-        let standing = Standing { status: "active", current: Some((AT, AT)), next: None };
+        let standing =
+            MaintenanceProgress { status: "active", current: Some((AT, AT)), next: None };
         let answer = shown(&full(), standing);
         let json = serde_json::to_string(&answer).unwrap();
         insta::assert_snapshot!(json, @r#"{"id":"mnt_0000000000007","title":"Moving","description":"","startsAt":"1970-01-01T00:00:01.500Z","duration":"60m","timeZone":"Europe/Berlin","recurrence":"freq=weekly;byday=su","monitorIds":["mon_0000000000007"],"componentIds":["cmp_0000000000007"],"status":"active","currentWindow":{"startsAt":"1970-01-01T00:00:01.500Z","endsAt":"1970-01-01T00:00:01.500Z"},"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);

@@ -1,12 +1,14 @@
 //! Converts `monitor.v1` between the wire and `rules`: requests to drafts, stored monitors to
 //! responses. Validation belongs to `rules`.
 
-mod answer;
-mod draft;
+mod decode;
+mod encode;
 mod history;
 
-pub use answer::{Secrets, Shown, instant, revision, shown_endpoint, shown_text, shown_url};
-pub use draft::{Identified, drafted, mask};
+pub use decode::{Identified, decode, mask};
+pub use encode::{
+    SecretVisibility, StoredMonitor, instant, revision, shown_endpoint, shown_text, shown_url,
+};
 pub use history::{SummaryNumbers, given_instant, micros};
 
 /// Messages, service and client generated from `proto/monitor/v1/monitor.proto`, and the types of

@@ -1,10 +1,10 @@
 //! Converts `notification.v1` between the wire and `rules`: requests to drafts, stored channels to
 //! responses. Validation belongs to `rules`.
 
-mod answer;
-mod draft;
+mod decode;
+mod encode;
 
-pub use answer::shown;
+pub use encode::shown;
 
 /// Messages, service and client generated from `proto/notification/v1/notification.proto`. A
 /// message becomes a field by `into()`.

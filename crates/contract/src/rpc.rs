@@ -6,9 +6,9 @@ mod call;
 mod client;
 mod error;
 mod json;
+mod library_error;
 mod methods;
 mod network;
-mod refused;
 mod strict;
 mod whoami;
 
@@ -31,9 +31,9 @@ pub use self::error::{
     unavailable, unknown_method, with_request_id,
 };
 pub use self::json::check_json;
+pub use self::library_error::{RawResponse, library_error};
 pub use self::methods::{Method, field_names, method, methods, redacted_fields, service_names};
 pub use self::network::{Network, ProxyFailure, Transport, proxy_failure};
-pub use self::refused::{Answered, refused};
 pub use self::strict::Strict;
 pub use self::whoami::{Actor, Whoami};
 

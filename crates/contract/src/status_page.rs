@@ -3,11 +3,11 @@
 
 use rules::Secret;
 use rules::status_page::{
-    Component, ComponentDraft, ComponentGroup, Destination, GroupDraft, NotTold, PageDraft,
-    StatusPage, Subscriber, SubscriberDraft,
+    Component, ComponentDraft, ComponentGroup, Destination, GroupDraft, PageDraft, StatusPage,
+    Subscriber, SubscriberDraft, SuppressionReason,
 };
 
-use crate::monitor::{Secrets, instant, revision};
+use crate::monitor::{SecretVisibility, instant, revision};
 
 /// Messages, service and client generated from `proto/status_page/v1/status_page.proto`. A message
 /// becomes a field by `into()`.
@@ -69,9 +69,9 @@ impl From<wire::Subscriber> for SubscriberDraft {
 
 /// Encodes a status page. Its password is a secret: for a read key the field is absent, without a
 /// placeholder (design §4).
-pub fn shown_page(page: &StatusPage, secrets: Secrets) -> wire::StatusPage {
+pub fn shown_page(page: &StatusPage, secrets: SecretVisibility) -> wire::StatusPage {
     let settings = &page.settings;
-    let password = settings.password.as_ref().filter(|_| secrets == Secrets::Shown);
+    let password = settings.password.as_ref().filter(|_| secrets == SecretVisibility::Shown);
     wire::StatusPage {
         id: Some(page.id.to_string()),
         title: Some(settings.title.clone()),
@@ -125,14 +125,14 @@ pub fn shown_group(group: &ComponentGroup) -> wire::ComponentGroup {
 }
 
 /// Encodes an email address. A read key gets its first character and its domain.
-fn shown_address(address: &str, secrets: Secrets) -> String {
+fn shown_address(address: &str, secrets: SecretVisibility) -> String {
     match (secrets, address.rsplit_once('@')) {
-        (Secrets::LeftOut, Some((user, domain))) => {
+        (SecretVisibility::LeftOut, Some((user, domain))) => {
             let first: String = user.chars().take(1).collect();
             format!("{first}…@{domain}")
         }
-        (Secrets::LeftOut, None) => String::new(),
-        (Secrets::Shown, _) => address.to_owned(),
+        (SecretVisibility::LeftOut, None) => String::new(),
+        (SecretVisibility::Shown, _) => address.to_owned(),
     }
 }
 
@@ -140,14 +140,14 @@ fn shown_address(address: &str, secrets: Secrets) -> String {
 /// URL, and only part of an email address.
 pub fn shown_subscriber(
     subscriber: &Subscriber,
-    not_told: Option<NotTold>,
-    secrets: Secrets,
+    not_told: Option<SuppressionReason>,
+    secrets: SecretVisibility,
 ) -> wire::Subscriber {
     let settings = &subscriber.settings;
     let (email, webhook_url) = match &settings.destination {
         Destination::Email(address) => (Some(shown_address(address, secrets)), None),
         Destination::Webhook(url) => {
-            (None, Some(url.expose().clone()).filter(|_| secrets == Secrets::Shown))
+            (None, Some(url.expose().clone()).filter(|_| secrets == SecretVisibility::Shown))
         }
     };
     wire::Subscriber {
@@ -162,7 +162,7 @@ pub fn shown_subscriber(
         state: Some(subscriber.state().to_string()),
         created_at: instant(subscriber.created_at),
         confirmed_at: subscriber.confirmed_at.map(instant).unwrap_or_default(),
-        not_told_because: not_told.map(|why| why.to_string()),
+        suppression_reason: not_told.map(|why| why.to_string()),
     }
 }
 

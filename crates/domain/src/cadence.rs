@@ -10,6 +10,6 @@ mod turns;
 
 pub use budget::Budget;
 pub use missed::{Missed, MissedReason};
-pub use schedule::{Asked, Call, Due, First, Handle, Schedule};
+pub use schedule::{ConfirmationCheck, DueSlot, FirstRun, Handle, Schedule, SlotAction};
 pub use slot::{Downtime, Regions, Slots, missed_while_down, on_grid};
 pub use turns::Turns;

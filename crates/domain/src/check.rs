@@ -8,20 +8,20 @@ mod evidence;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 pub mod http;
+mod observation;
 mod plan;
 pub(crate) mod redact;
 mod result;
 mod retry;
-mod seen;
 pub mod tcp;
 mod text;
 
 pub use assess::{AssertionResult, Assessment, Outcome, assess};
 pub use evidence::{AttemptEvidence, Evidence, HopEvidence};
-pub use plan::{Identity, Job, Plan, PlannedCheck, Trigger, Unplannable};
+pub use observation::{
+    Attempt, Certificate, DnsAnswer, DnsRecord, DnsSeen, Failure, FailureKind, Found, Hop,
+    HttpSeen, Observation, ObservedBody, Phases, TcpSeen,
+};
+pub use plan::{InvalidPlan, Job, Plan, PlannedCheck, ResultKey, Trigger};
 pub use result::{CheckResult, ProbeId, conclude};
 pub use retry::{NoRetry, Retry, next_attempt};
-pub use seen::{
-    Attempt, Body, Certificate, DnsAnswer, DnsRecord, DnsSeen, Failure, FailureKind, Found, Hop,
-    HttpSeen, Phases, Seen, TcpSeen,
-};

@@ -1,16 +1,16 @@
-//! history: compact records of past checks. Rollups of an hour or a day ([`Sum`]) with their
+//! history: compact records of past checks. Rollups of an hour or a day ([`Rollup`]) with their
 //! latency distribution ([`Sketch`]), and the uptime of a monitor ([`uptime`]). The store persists
 //! them.
 
 mod phases;
+mod rollup;
 mod sketch;
-mod sum;
 mod uptime;
 pub mod varint;
 
 pub use phases::{PHASES, PhaseSum};
+pub use rollup::Rollup;
 pub use sketch::{LATENCY_MAX_US, LATENCY_MIN_US, RELATIVE_ERROR, Sketch};
-pub use sum::Sum;
 pub(crate) use uptime::joined;
 pub use uptime::{Span, StatusFrom, Uptime, uptime};
 

@@ -22,7 +22,7 @@ const OUT_OF_ORDER_MAX: Duration = Duration::from_hours(24);
 
 /// The windows of a maintenance from some time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ahead {
+pub struct UpcomingWindows {
     /// Windows in order of time; overlapping or adjacent ones are merged.
     pub windows: Vec<Span>,
     /// All windows that begin before this are included; `None` if no more follow.
@@ -31,28 +31,28 @@ pub struct Ahead {
 
 /// Status of a maintenance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Course {
+pub enum MaintenanceStatus {
     /// A window is upcoming, and none is active.
     Scheduled,
     /// A window is active.
     Active,
     /// No window is active or upcoming.
-    Over,
+    Completed,
 }
 
 /// Returns the windows that end after `range` begins and begin before it ends. Returns at least the
 /// next window, if any, and at most [`WINDOWS_MAX`].
-pub fn ahead(schedule: &Schedule, range: Span) -> Ahead {
+pub fn ahead(schedule: &Schedule, range: Span) -> UpcomingWindows {
     let from = range.from;
     let window = |at: Timestamp| Span { from: at, to: at + schedule.duration.duration() };
     let Some(rule) = &schedule.recurrence else {
         let once = Some(window(schedule.starts_at)).filter(|window| window.to > from);
-        return Ahead { windows: once.into_iter().collect(), until: None };
+        return UpcomingWindows { windows: once.into_iter().collect(), until: None };
     };
     let zone = &schedule.time_zone;
     // Start early enough for any difference between two clocks.
     let back = schedule.duration.duration() + 2 * OUT_OF_ORDER_MAX;
-    let Some(start) = local(zone, schedule.starts_at) else { return Ahead::NONE };
+    let Some(start) = local(zone, schedule.starts_at) else { return UpcomingWindows::NONE };
     let mut occurrences = Occurrences::of(rule, start);
     if let Some(first) = local(zone, from - back) {
         occurrences.skip_to(first);
@@ -75,11 +75,11 @@ pub fn ahead(schedule: &Schedule, range: Span) -> Ahead {
             None | Some(_) => windows.push(window),
         }
     }
-    Ahead { windows: in_order(&windows), until }
+    UpcomingWindows { windows: in_order(&windows), until }
 }
 
 /// Returns the range for which windows are stored, starting now.
-pub fn written(now: Timestamp) -> Span {
+pub fn planning_horizon(now: Timestamp) -> Span {
     Span { from: now, to: now + limits::MAINTENANCE_AHEAD }
 }
 
@@ -103,31 +103,31 @@ pub fn extended(last: Option<Span>, more: &[Span], until: Timestamp) -> Vec<Span
 }
 
 /// Returns the status of a maintenance.
-pub const fn course(is_current: bool, has_next: bool) -> Course {
+pub const fn course(is_current: bool, has_next: bool) -> MaintenanceStatus {
     match (is_current, has_next) {
-        (true, _) => Course::Active,
-        (false, true) => Course::Scheduled,
-        (false, false) => Course::Over,
+        (true, _) => MaintenanceStatus::Active,
+        (false, true) => MaintenanceStatus::Scheduled,
+        (false, false) => MaintenanceStatus::Completed,
     }
 }
 
-impl Ahead {
+impl UpcomingWindows {
     /// No windows.
     pub const NONE: Self = Self { windows: Vec::new(), until: None };
 }
 
-impl Course {
+impl MaintenanceStatus {
     /// Returns the name used in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Scheduled => "scheduled",
             Self::Active => "active",
-            Self::Over => "over",
+            Self::Completed => "completed",
         }
     }
 
     /// All variants in order of time.
-    pub const ALL: [Self; 3] = [Self::Scheduled, Self::Active, Self::Over];
+    pub const ALL: [Self; 3] = [Self::Scheduled, Self::Active, Self::Completed];
 }
 
 fn in_order(windows: &[Span]) -> Vec<Span> {

@@ -2,50 +2,56 @@
 //! Each kind of channel has a file that builds requests and reads responses. `pipeline::notify`
 //! sends and waits; the store persists.
 
-mod answer;
+mod alert_text;
 mod compose;
-mod content;
+mod dedup;
 mod discord;
 mod email;
 mod event;
-mod fit;
 mod google_chat;
 mod grafana_oncall;
-mod identity;
 mod message;
-mod news;
 mod ntfy;
 mod opsgenie;
+mod page_event;
 mod pagerduty;
+mod payload;
+mod phone;
 mod policy;
-mod servers;
+mod response;
 mod slack;
-mod story;
 mod telegram;
-mod telephone;
+mod truncate;
+mod vendors;
 mod webhook;
 
 #[cfg(test)]
 mod tests;
 
-pub use answer::{in_one_line, read_answer, said};
-pub use compose::{compose, keeps_alerts};
-pub use content::Content;
+pub use compose::{compose, is_stateful};
+pub use dedup::{digest_key, digest_of, event_key, event_name, thread};
 pub use email::style as letter_style;
-pub use event::{Ended, Event, EventKind, Grounds, Notice, RegionSeen, Subject};
-pub use identity::{event_key, event_name, storm_key, storm_of, thread};
-pub use message::{Answer, Delivered, Envelope, HttpMessage, ListLinks, Mail, Message, Refusal};
-pub use news::{
-    About, ComponentNamed, Cover, IncidentNews, Links, MaintenanceNews, News, PageNamed,
-    ReportNews, Stage, compose_news, news_key,
+pub use event::{
+    Cause, Event, EventBatch, EventKind, MonitorSnapshot, RegionOutcome, StoredCloseReason,
 };
+pub use message::{
+    Disposition, Envelope, HttpMessage, ListLinks, Mail, Message, Rejection, VendorResponse,
+};
+pub use page_event::{
+    ComponentNamed, IncidentEvent, Links, MaintenanceEvent, MaintenancePhase, PageEvent,
+    PageEventKind, PageNamed, ReportEvent, SubscriberEnvelope, compose_page_event, page_event_key,
+};
+pub use payload::Payload;
 pub use policy::{
-    ASKED_WAIT_MAX, Deaf, Hearer, Hears, Holds, Matter, NextTry, Occasion, Opening, Placed,
-    STORM_EVENTS_MAX, Scene, Stands, Telling, Told, Turn, Window, Written, degraded_due, end_of,
-    group, hears, held_until, next_reminder, next_try, place, remind, ripen, superseded, tell,
+    ASKED_WAIT_MAX, AlertChange, AlertContext, AlertSubject, ChannelState, DeliveryPlan,
+    DeliveryProgress, DueTime, FilterDecision, GroupWindow, HoldReason, NewDelivery, NextTry,
+    OpenDelivery, PriorDelivery, STORM_EVENTS_MAX, SendTime, SuppressReason, degraded_due, end_of,
+    filter, group, held_until, next_reminder, next_reminder_time, next_try, plan_deliveries,
+    reschedule_held, schedule, superseded,
 };
-pub use servers::{
-    BotAccount, Servers, TelephoneAccount, TemplateParameter, Unconfigured, WhatsappTemplate,
+pub use response::{in_one_line, read_answer, said};
+pub use vendors::{
+    BotAccount, TemplateParameter, TwilioAccount, Unconfigured, VendorConfig, WhatsappTemplate,
     account, setting,
 };
 pub use webhook::signing_secret_text;

@@ -2,31 +2,31 @@
 //! states, the summary, bars of days, stale data and the eligibility of subscribers. The server
 //! translates and renders the view as HTML and JSON, and controls access.
 
-mod course;
+mod archive;
 mod day;
+mod eligibility;
 mod facts;
-mod hearing;
+mod latency_series;
 mod month;
-mod past;
+mod overall_status;
 mod project;
 mod report;
 mod state;
-mod verdict;
 mod view;
 
 #[cfg(test)]
 mod tests;
 
-pub use course::{CoursePoint, PERCENTILES, Range, course};
+pub use archive::{MonthView, PastFacts};
 pub use day::{Day, days, uptime_of};
+pub use eligibility::{may_subscribe, not_told};
 pub use facts::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
-pub use hearing::{may_subscribe, not_told};
+pub use latency_series::{LatencyPoint, PERCENTILES, Range, course};
 pub use month::Month;
-pub use past::{MonthView, PastFacts};
+pub use overall_status::{DataAge, OverallStatus, StatusSummary};
 pub use project::project;
 pub use report::{ReportView, ReportedComponent, UpdateView};
 pub use state::State;
-pub use verdict::{Knowledge, Sentence, Verdict};
 pub use view::{
     ComponentView, GroupView, HistoryDay, IncidentView, MaintenanceView, NamedComponent, PageView,
     Section,

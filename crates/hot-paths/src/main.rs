@@ -9,16 +9,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use contract::monitor::{Secrets, Shown, wire};
-use domain::cadence::{First, Regions, Schedule};
+use contract::monitor::{SecretVisibility, StoredMonitor, wire};
+use domain::cadence::{FirstRun, Regions, Schedule};
 use domain::check::{
-    Attempt, Body, CheckResult, Hop, HttpSeen, Identity, Outcome, Phases, Plan, PlannedCheck,
-    ProbeId, Seen, Trigger, assess,
+    Attempt, CheckResult, Hop, HttpSeen, Observation, ObservedBody, Outcome, Phases, Plan,
+    PlannedCheck, ProbeId, ResultKey, Trigger, assess,
 };
-use domain::judge::{Doubts, History, Moment, Policy, ProbeSlot, Serving, receive};
+use domain::judge::{
+    JudgeState, Policy, ProbeIndex, ProbeSuspicions, ServedRegion, StepContext, receive,
+};
 use rules::monitor::{Check, HttpCheck, Monitor, MonitorSettings};
 use rules::{Method, MonitorId, MonitorStatus, Periodicity, Region, Timestamp, WorkspaceId};
-use store::{Actor, Batch, Change, Database, FREE_PLAN, MasterKeySource, NewMonitor, Store};
+use store::{Actor, AuditContext, Batch, Database, FREE_PLAN, MasterKeySource, NewMonitor, Store};
 
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const PERIOD: Duration = Duration::from_secs(30);
@@ -58,12 +60,15 @@ fn assess_a_success(times: u64) -> Result<()> {
         headers: http::HeaderMap::new(),
         certificate: None,
     };
-    let body =
-        Body { bytes: bytes::Bytes::from_static(&[b'.'; 64]), truncated: false, ..Body::default() };
+    let body = ObservedBody {
+        bytes: bytes::Bytes::from_static(&[b'.'; 64]),
+        truncated: false,
+        ..ObservedBody::default()
+    };
     let attempt = Attempt {
         started_at: START,
         latency_us: 20_000,
-        seen: Seen::Http(HttpSeen { hops: vec![hop], body }),
+        seen: Observation::Http(HttpSeen { hops: vec![hop], body }),
         failure: None,
     };
     counted_assess(&plan, &attempt, times);
@@ -78,9 +83,9 @@ fn counted_assess(plan: &Plan, attempt: &Attempt, times: u64) {
 }
 
 fn judge_results(times: u64) -> Result<()> {
-    let serving = |region| Serving { region, probe: ProbeSlot::EMBEDDED };
+    let serving = |region| ServedRegion { region, probe: ProbeIndex::EMBEDDED };
     let policy = Policy::of(&monitor(1).settings, 1, REGIONS.map(serving).to_vec());
-    let mut history = History::new(&policy, START);
+    let mut history = JudgeState::new(&policy, START);
     let results: Vec<CheckResult> = (0..times).map(|row| result(1, row, START)).collect();
     counted_judge(&policy, &mut history, &results);
     if times >= 3 && history.status != MonitorStatus::Active {
@@ -90,10 +95,10 @@ fn judge_results(times: u64) -> Result<()> {
 }
 
 #[inline(never)]
-fn counted_judge(policy: &Policy, history: &mut History, results: &[CheckResult]) {
-    let doubts = Doubts::default();
+fn counted_judge(policy: &Policy, history: &mut JudgeState, results: &[CheckResult]) {
+    let doubts = ProbeSuspicions::default();
     for result in results {
-        let moment = Moment { now: result.finished_at, chance: 7, doubts: &doubts };
+        let moment = StepContext { now: result.finished_at, chance: 7, doubts: &doubts };
         std::hint::black_box(receive(policy, history, result, moment));
     }
 }
@@ -102,7 +107,7 @@ fn schedule_a_period(times: u64) -> Result<()> {
     let mut schedule = Schedule::default();
     let regions: Regions = REGIONS.into_iter().collect();
     for number in 1..=MONITORS {
-        schedule.put(MonitorId::from_bits(number), PERIOD, regions, START, First::Regular);
+        schedule.put(MonitorId::from_bits(number), PERIOD, regions, START, FirstRun::Regular);
     }
     let taken = counted_schedule(&mut schedule, times);
     if taken < times {
@@ -140,11 +145,11 @@ fn counted_list(monitors: &[Monitor], times: u64) -> Result<usize> {
     for _ in 0..times {
         let mut answer = wire::ListMonitorsResponse::default();
         for monitor in monitors {
-            let shown = Shown {
+            let shown = StoredMonitor {
                 monitor,
                 status: MonitorStatus::Active,
                 default_regions: &REGIONS,
-                secrets: Secrets::Shown,
+                secrets: SecretVisibility::Shown,
             };
             answer.http_monitors.extend(shown.http());
         }
@@ -177,7 +182,7 @@ fn commit_results(times: u64) -> Result<()> {
 }
 
 async fn fill(store: &Store) -> Result<()> {
-    let change = Change { actor: Actor::Server, at: START };
+    let change = AuditContext { actor: Actor::Server, at: START };
     let workspace = store::Workspace {
         id: WORKSPACE,
         slug: "hot".to_owned(),
@@ -199,7 +204,7 @@ async fn fill(store: &Store) -> Result<()> {
 fn result(monitor: u64, row: u64, from: Timestamp) -> CheckResult {
     let slot = from + PERIOD * (row / REGIONS.len() as u64) as u32;
     CheckResult {
-        identity: Identity {
+        identity: ResultKey {
             monitor: MonitorId::from_bits(monitor),
             revision: 1,
             region: REGIONS[row as usize % REGIONS.len()],

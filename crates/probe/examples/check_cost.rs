@@ -14,7 +14,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use rules::monitor::{Check, HttpCheck, Monitor, MonitorSettings};
 use rules::{Method, MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
-use testkit::target::{Answer, Authority, DnsTarget, HttpTarget, Protocol, Validity};
+use testkit::target::{Authority, DnsTarget, HttpTarget, Protocol, ScriptedResponse, Validity};
 use tokio::time::Instant;
 
 const CHECKS: u32 = 20_000;
@@ -60,7 +60,7 @@ async fn serve(tell: &std::sync::mpsc::Sender<Targets>) {
     let secure = HttpTarget::start_tls(identity(&["127.0.0.1"]), Protocol::Http1).await;
     let second = HttpTarget::start_tls(identity(&["127.0.0.1"]), Protocol::Http2).await;
     for target in [&plain, &secure, &second] {
-        target.on("/", Answer::ok("x".repeat(64)));
+        target.on("/", ScriptedResponse::ok("x".repeat(64)));
     }
     let dns = DnsTarget::start().await;
     dns.address_of("target.test", "127.0.0.1");

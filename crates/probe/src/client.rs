@@ -2,8 +2,8 @@
 //! egress policy as checks, after DNS resolution. Redirects are not followed but returned like any
 //! response. Callers interpret responses and retry.
 
+mod pool;
 mod request;
-mod spare;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,29 +19,29 @@ use url::Host;
 
 pub use self::request::Request;
 
-use self::request::Place;
-use self::spare::{Connection, Spare};
+use self::pool::{Connection, ConnectionPool};
+use self::request::Origin;
 use crate::connect::{connect, permitted};
 use crate::limits::{ANSWER_BODY, ANSWER_BODY_ENDS, ANSWER_BODY_WITHIN};
 use crate::memory::Memory;
 use crate::progress::Stage;
 use crate::resolve::Resolver;
 use crate::settings::Settings;
+use crate::stream::{Stream, TimedStream};
 use crate::transport::Network;
-use crate::transport::http::heads::Room;
-use crate::transport::http::link::{self, Link};
-use crate::wire::{Stream, Wire};
+use crate::transport::http::connection::{self, HttpConnection};
+use crate::transport::http::header_limit::HeaderLimit;
 
 /// Sends requests. Clones share all state; creating one does no I/O.
 #[derive(Clone)]
 pub struct Client {
     network: Arc<Network>,
-    spare: Arc<Spare>,
+    spare: Arc<ConnectionPool>,
 }
 
 /// A response with any status.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ClientResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     /// Beginning of the body; for messages at most 16 KiB, and what was received within two
@@ -73,7 +73,7 @@ struct Keep {
 }
 
 /// Progress of an exchange.
-struct Progress {
+struct ExchangeProgress {
     stage: Stage,
     peer: Option<SocketAddr>,
 }
@@ -95,7 +95,11 @@ impl Client {
     /// Sends `request` and waits for its response, for at most `limit` from DNS lookup to the
     /// response head. Cuts a body that is long or does not end. Failures contain no part of the URL
     /// except its host.
-    pub async fn send(&self, request: &Request, limit: Duration) -> Result<Answer, Failure> {
+    pub async fn send(
+        &self,
+        request: &Request,
+        limit: Duration,
+    ) -> Result<ClientResponse, Failure> {
         let deadline = Instant::now() + limit;
         let keep = || Keep {
             bytes: ANSWER_BODY,
@@ -110,7 +114,7 @@ impl Client {
         request: &Request,
         limit: Duration,
         bytes: usize,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ClientResponse, Failure> {
         let deadline = Instant::now() + limit;
         self.exchange(request, (deadline, limit), || Keep { bytes, until: deadline }).await
     }
@@ -120,9 +124,9 @@ impl Client {
         request: &Request,
         (deadline, limit): (Instant, Duration),
         keep: impl FnOnce() -> Keep + Send,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ClientResponse, Failure> {
         let place = request.place()?;
-        let mut progress = Progress { stage: Stage::LookUp, peer: None };
+        let mut progress = ExchangeProgress { stage: Stage::LookUp, peer: None };
         let asked = timeout_at(deadline, self.ask(request, &place, &mut progress)).await;
         let (mut connection, answer) = match asked {
             Ok(asked) => asked?,
@@ -134,7 +138,7 @@ impl Client {
             self.spare.keep(place, connection);
         }
         let (truncated, endless) = (end != End::Whole, end == End::Never);
-        Ok(Answer { status: head.status, headers: head.headers, body, truncated, endless })
+        Ok(ClientResponse { status: head.status, headers: head.headers, body, truncated, endless })
     }
 
     /// Returns the response head, using an idle connection if there is one. If such a connection
@@ -143,8 +147,8 @@ impl Client {
     async fn ask(
         &self,
         request: &Request,
-        place: &Place,
-        progress: &mut Progress,
+        place: &Origin,
+        progress: &mut ExchangeProgress,
     ) -> Result<(Connection, Response<Incoming>), Failure> {
         while let Some(mut connection) = self.spare.take(place) {
             progress.stage = Stage::Answer;
@@ -169,8 +173,8 @@ impl Client {
     async fn open(
         &self,
         request: &Request,
-        place: &Place,
-        progress: &mut Progress,
+        place: &Origin,
+        progress: &mut ExchangeProgress,
     ) -> Result<Connection, Failure> {
         let network = &*self.network;
         progress.stage = Stage::LookUp;
@@ -192,13 +196,13 @@ impl Client {
                 Some(b"h2") => Version::HTTP_2,
                 _ => Version::HTTP_11,
             };
-            (Wire::new(Stream::Tls(Box::new(tls))), version)
+            (TimedStream::new(Stream::Tls(Box::new(tls))), version)
         } else {
-            (Wire::new(Stream::Plain(tcp)), Version::HTTP_11)
+            (TimedStream::new(Stream::Plain(tcp)), Version::HTTP_11)
         };
         let peer = progress.peer;
-        let opened = Link::open(wire, version, Room::Large).await;
-        let (link, sender) = opened.map_err(|error| link::broken(&error, peer))?;
+        let opened = HttpConnection::open(wire, version, HeaderLimit::Large).await;
+        let (link, sender) = opened.map_err(|error| connection::broken(&error, peer))?;
         Ok(Connection { link, sender, peer, version, opened: Instant::now() })
     }
 }
@@ -215,12 +219,12 @@ async fn answer_over(
 ) -> Result<Response<Incoming>, Failure> {
     let Connection { link, sender, peer, version, .. } = connection;
     let written = request.written(*version)?;
-    link.send(sender, written, || {}).await.map_err(|error| link::broken(&error, *peer))
+    link.send(sender, written, || {}).await.map_err(|error| connection::broken(&error, *peer))
 }
 
 /// Reads the beginning of the body. Reads and drops what exceeds the limit, to distinguish a long
 /// body from an endless one.
-async fn read(link: &mut Link, mut incoming: Incoming, keep: Keep) -> (Bytes, End) {
+async fn read(link: &mut HttpConnection, mut incoming: Incoming, keep: Keep) -> (Bytes, End) {
     let (mut kept, mut seen) = (BytesMut::new(), 0);
     let reading = async {
         while let Some(frame) = link.drive(incoming.frame(), || {}).await {

@@ -2,14 +2,14 @@
 //! after every DNS lookup and at every redirect. So neither a name nor a special form of an address
 //! can reach the internal network.
 
-mod place;
+mod address_class;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use ipnet::IpNet;
 
-pub use place::{Mapping, Place, Zone, classify};
+pub use address_class::{AddressClass, Mapping, Zone, classify};
 
 /// Networks that are permitted besides the public internet.
 #[derive(Clone, Debug, Default)]
@@ -23,13 +23,13 @@ pub struct Egress {
 pub enum Refusal {
     /// Private and loopback networks are blocked by the configuration.
     #[error("address {0} is {1}; `--allow-private-networks` opens private and loopback networks")]
-    Closed(IpAddr, Place),
+    Closed(IpAddr, AddressClass),
     /// Always blocked, because it hands out credentials of the machine.
     #[error("address {0} is a metadata service of a cloud, which checks may never reach")]
     Metadata(IpAddr),
     /// Not an address of an internet host.
     #[error("address {0} is {1}, which checks may never reach")]
-    Unreachable(IpAddr, Place),
+    Unreachable(IpAddr, AddressClass),
 }
 
 impl Egress {
@@ -61,7 +61,7 @@ impl Egress {
     fn allows(&self, address: IpAddr) -> bool {
         let meant = match address {
             IpAddr::V4(_) => address,
-            IpAddr::V6(v6) => place::unmapped(v6).map_or(address, |(_, v4)| IpAddr::V4(v4)),
+            IpAddr::V6(v6) => address_class::unmapped(v6).map_or(address, |(_, v4)| IpAddr::V4(v4)),
         };
         self.allowed.iter().any(|network| network.contains(&meant))
     }

@@ -5,24 +5,24 @@
 mod certificate;
 mod client;
 mod connect;
+mod dns_lookup;
 pub mod egress;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 mod limits;
 mod memory;
-mod names;
 mod progress;
 mod resolve;
 mod runner;
 mod settings;
+mod stream;
 mod tls;
 mod transport;
-mod wire;
 
-pub use client::{Answer, Client, Request};
+pub use client::{Client, ClientResponse, Request};
+pub use dns_lookup::{DnsLookup, Resolution};
 pub use egress::Egress;
 pub use limits::concurrency_limit;
-pub use names::{Leads, Names};
 pub use runner::Probe;
 pub use settings::{Nameservers, Settings, UnusableRoots, read_roots};
 

@@ -19,7 +19,7 @@ pub(crate) struct Held {
 }
 
 /// Bytes with their reservation.
-struct Kept {
+struct BodyBuffer {
     bytes: Vec<u8>,
     _held: Held,
 }
@@ -56,7 +56,7 @@ impl Held {
         if bytes.is_empty() {
             return Bytes::new();
         }
-        Bytes::from_owner(Kept { bytes, _held: self })
+        Bytes::from_owner(BodyBuffer { bytes, _held: self })
     }
 }
 
@@ -66,7 +66,7 @@ impl Drop for Held {
     }
 }
 
-impl AsRef<[u8]> for Kept {
+impl AsRef<[u8]> for BodyBuffer {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use domain::check::{
-    Assessment, Attempt, Job, Outcome, Plan, PlannedCheck, Retry, Seen, assess, next_attempt,
+    Assessment, Attempt, Job, Observation, Outcome, Plan, PlannedCheck, Retry, assess, next_attempt,
 };
 use rules::Timestamp;
 use tokio::sync::Semaphore;
@@ -88,31 +88,31 @@ impl Probe {
         // Each exchange is pinned in place, because passing it as an argument would copy kilobytes.
         let (seen, failure) = match &plan.check {
             PlannedCheck::Http(http) => {
-                let mut progress = http::Progress::new();
+                let mut progress = http::HttpProgress::new();
                 let ended = {
                     let exchange = pin!(http::exchange(network, http, &mut progress));
                     timeout(plan.timeout, exchange).await
                 };
                 let failure = ended.map_err(|_| progress.out_of_time(plan.timeout));
-                (Seen::Http(progress.into_seen()), failure)
+                (Observation::Http(progress.into_seen()), failure)
             }
             PlannedCheck::Tcp(tcp) => {
-                let mut progress = tcp::Progress::new();
+                let mut progress = tcp::TcpProgress::new();
                 let ended = {
                     let exchange = pin!(tcp::exchange(network, tcp, &mut progress));
                     timeout(plan.timeout, exchange).await
                 };
                 let failure = ended.map_err(|_| progress.out_of_time(tcp, plan.timeout));
-                (Seen::Tcp(progress.seen), failure)
+                (Observation::Tcp(progress.seen), failure)
             }
             PlannedCheck::Dns(dns) => {
-                let mut progress = dns::Progress::new();
+                let mut progress = dns::DnsProgress::new();
                 let ended = {
                     let exchange = pin!(dns::exchange(network, dns, &mut progress));
                     timeout(plan.timeout, exchange).await
                 };
                 let failure = ended.map_err(|_| progress.out_of_time(dns, plan.timeout));
-                (Seen::Dns(progress.seen), failure)
+                (Observation::Dns(progress.seen), failure)
             }
         };
         let failure = failure.flatten().err();

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use rustls::pki_types::CertificateDer;
 
-use self::http::heads::LongHeads;
+use self::http::header_limit::LargeHeaderHosts;
 use crate::egress::Egress;
 use crate::memory::Memory;
 use crate::resolve::Resolver;
@@ -18,7 +18,7 @@ use crate::tls::Tls;
 pub(crate) struct Network {
     pub(crate) egress: Egress,
     pub(crate) resolver: Resolver,
-    pub(crate) long_heads: LongHeads,
+    pub(crate) long_heads: LargeHeaderHosts,
     /// Memory budget for bodies.
     pub(crate) memory: Memory,
     extra_roots: Vec<CertificateDer<'static>>,
@@ -35,7 +35,7 @@ impl Network {
         Self {
             egress,
             resolver,
-            long_heads: LongHeads::default(),
+            long_heads: LargeHeaderHosts::default(),
             memory,
             extra_roots,
             tls: OnceLock::new(),

@@ -16,8 +16,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use self::failure::Failure;
-use self::failure::{Circumstances, explained};
-pub use self::retry::{Next, Policy, Repeat};
+use self::failure::{CallContext, explained};
+pub use self::retry::{Policy, RetryDecision, RetrySafety};
 use self::retry::{may_be_done, retry_after};
 use crate::settings::Settings;
 
@@ -97,25 +97,25 @@ impl Client {
     /// Makes an idempotent call, such as a read. `method` is its path, such as
     /// `/monitor.v1.MonitorService/GetMonitor`.
     pub async fn call(&self, method: &str, request: Json) -> Result<Json, Failure> {
-        self.made(method, request, Repeat::Safe, None).await
+        self.made(method, request, RetrySafety::Safe, None).await
     }
 
     /// Makes a call that creates. Its attempts share an idempotency key, so a lost response leaves no orphan.
     /// Other calls have other keys, so equal resources stay separate.
     pub async fn create(&self, method: &str, request: Json) -> Result<Json, Failure> {
         let key = format!("{:032x}", rand::random::<u128>());
-        self.made(method, request, Repeat::Creates, Some(&key)).await
+        self.made(method, request, RetrySafety::Creates, Some(&key)).await
     }
 
     /// Makes a call that has an effect each time. It is retried only if it was rate-limited or never sent.
     pub async fn act(&self, method: &str, request: Json) -> Result<Json, Failure> {
-        self.made(method, request, Repeat::WhenRefused, None).await
+        self.made(method, request, RetrySafety::WhenRefused, None).await
     }
 
     /// Returns the identity of the key.
     pub async fn whoami(&self) -> Result<Whoami, Failure> {
         let time = self.settings.request_timeout;
-        self.repeated(Repeat::Safe, time, || self.services.whoami()).await
+        self.repeated(RetrySafety::Safe, time, || self.services.whoami()).await
     }
 
     /// Returns whether the key is read-only, in which case responses omit secrets. Asks once. If that fails,
@@ -132,12 +132,12 @@ impl Client {
         &self,
         method: &str,
         request: Json,
-        repeat: Repeat,
+        repeat: RetrySafety,
         idempotency_key: Option<&str>,
     ) -> Result<Json, Failure> {
         let time = match repeat {
-            Repeat::Safe | Repeat::Creates => self.settings.request_timeout,
-            Repeat::WhenRefused => rpc::CALL_TIMEOUT,
+            RetrySafety::Safe | RetrySafety::Creates => self.settings.request_timeout,
+            RetrySafety::WhenRefused => rpc::CALL_TIMEOUT,
         };
         let request = &request;
         let answer_bytes_max = ANSWER_BYTES_MAX;
@@ -147,7 +147,7 @@ impl Client {
 
     async fn repeated<A, F>(
         &self,
-        repeat: Repeat,
+        repeat: RetrySafety,
         time: Duration,
         call: impl Fn() -> F,
     ) -> Result<A, Failure>
@@ -171,11 +171,13 @@ impl Client {
             unclear |= may_be_done(&error);
             let (settings, tries) = (&*self.settings, attempt + 1);
             let circumstances =
-                Circumstances { settings, tries, asked_to_wait: asked, repeat, time, unclear };
+                CallContext { settings, tries, asked_to_wait: asked, repeat, time, unclear };
             failure = explained(&error, &circumstances);
             match self.policy.next(attempt, repeat, &error, now, rand::random()) {
-                Next::Again(pause) => self.rest(attempt, pause, asked.is_some(), &error).await,
-                Next::Over => return Err(failure),
+                RetryDecision::Again(pause) => {
+                    self.rest(attempt, pause, asked.is_some(), &error).await
+                }
+                RetryDecision::Over => return Err(failure),
             }
         }
         unreachable!("the policy bounds the number of attempts")

@@ -13,14 +13,14 @@ pub use self::single::SingleData;
 pub use self::whoami::WhoamiData;
 
 use rules::field::{Field, Presence, Resource, Shape};
-use rules::{Reader, Violations};
+use rules::{Validator, Violations};
 use terraform_plugin::{Object, Outcome};
 
 use crate::{validate, wire};
 
 /// Validates the arguments of a data source by its table. Unknown values pass.
 pub(crate) fn held(table: &'static Resource, config: &Object) -> Outcome<()> {
-    let mut reader = Reader::new(table);
+    let mut reader = Validator::new(table);
     for field in table.fields.iter().filter(|field| field.presence != Presence::Output) {
         hold(&mut reader, field, config);
     }
@@ -29,7 +29,7 @@ pub(crate) fn held(table: &'static Resource, config: &Object) -> Outcome<()> {
     Err(refusals.map(|it| validate::refusal(it, wire::path_of(&it.field))).collect())
 }
 
-fn hold(reader: &mut Reader, field: &Field, config: &Object) {
+fn hold(reader: &mut Validator, field: &Field, config: &Object) {
     let given = config.value(field.name);
     if given.is_unknown() {
         return;

@@ -48,7 +48,7 @@ impl Function for PeriodicitySeconds {
     }
 }
 
-fn refused(error: &rules::UnknownWord) -> FunctionError {
+fn refused(error: &rules::UnknownVariant) -> FunctionError {
     FunctionError::at(0, format!("{error}."))
 }
 

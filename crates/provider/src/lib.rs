@@ -13,8 +13,8 @@ pub mod resource;
 pub mod schema;
 pub mod service;
 pub mod settings;
-mod twin;
 pub mod validate;
 pub mod wire;
+mod write_only;
 
 pub use provider::ServiceProvider;

@@ -8,7 +8,7 @@ use terraform_plugin::{Context, Diagnostic, Object, Outcome};
 
 use crate::connection::{Connection, told};
 use crate::resource::Managed;
-use crate::service::Asked;
+use crate::service::ListRequest;
 use crate::{data_source, schema, wire};
 
 /// The arguments of a list of a kind that belongs to a status page.
@@ -53,7 +53,7 @@ impl ListResource for Existing {
         let page_id: Option<String> = query.config.get("page_id")?;
         let (mut token, mut left) = (String::new(), query.limit);
         loop {
-            let asked = Asked { token: token.clone(), page_id: page_id.clone() };
+            let asked = ListRequest { token: token.clone(), page_id: page_id.clone() };
             let page = self.0.service.list(client, asked).await;
             let doing = || format!("Cannot list each {}", self.0.service.noun);
             let page = page.map_err(|failure| told(&doing(), failure))?;

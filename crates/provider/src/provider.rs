@@ -4,7 +4,7 @@ use rules::tables::{
     DNS_MONITOR, HTTP_MONITOR, NOTIFICATION, NOTIFICATION_DATA, PROVIDER, STATUS_PAGE,
     STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP, STATUS_PAGE_DATA, TCP_MONITOR,
 };
-use rules::{Reader, Secret, Violations};
+use rules::{Secret, Validator, Violations};
 use terraform_plugin::schema::{Presence, Schema};
 use terraform_plugin::{Catalog, Context, Diagnostic, Given, Object, Outcome, Provider};
 
@@ -77,7 +77,7 @@ impl Provider for ServiceProvider {
     }
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
-        let mut reader = Reader::new(&PROVIDER);
+        let mut reader = Validator::new(&PROVIDER);
         if let Given::Known(token) = config.get("api_token")? {
             let _ = reader.text("api_token", Some(token));
         }

@@ -10,8 +10,8 @@ use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type, 
 
 use crate::client::Failure;
 use crate::connection::{Connection, at, told};
-use crate::service::{Answer, Id, Service};
-use crate::{schema, twin, validate, wire};
+use crate::service::{Id, ResourceReply, Service};
+use crate::{schema, validate, wire, write_only};
 
 /// A resource of the specification (§2).
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +128,7 @@ impl Managed {
                 sent.set(field.name, Value::Null);
             }
         }
-        for twin in twin::all_of(self.table) {
+        for twin in write_only::all_of(self.table) {
             twin.add(&mut sent, config);
             twin.merge(&mut sent);
         }
@@ -139,7 +139,7 @@ impl Managed {
     /// whose version is the same. A secret in a block is sent with its block.
     fn mask(&self, planned: &Object, prior: &Object) -> Vec<&'static str> {
         let unchanged = |name: &str| {
-            let mut twins = twin::all_of(self.table).filter(|twin| twin.is_used(planned));
+            let mut twins = write_only::all_of(self.table).filter(|twin| twin.is_used(planned));
             // The service may have dropped a secret that was not required until now.
             let asked_anew = self.table.rules.iter().any(|rule| {
                 matches!(*rule, Rule::RequiredWhen { field, when, .. }
@@ -155,7 +155,7 @@ impl Managed {
     }
 
     /// Returns the state after a response. `before` is the plan, or the prior state.
-    fn kept(&self, answer: &Answer, before: &Object) -> State {
+    fn kept(&self, answer: &ResourceReply, before: &Object) -> State {
         let values = state::of(self.table, wire::read(self.table, &answer.resource), before);
         let identity = self.identity_of(&values);
         State::new(values).with_identity(identity)
@@ -241,7 +241,7 @@ impl Managed {
         told(&format!("Cannot {doing} the {}", self.service.noun), failure)
     }
 
-    fn warn(&self, ctx: &Ctx, answer: &Answer) {
+    fn warn(&self, ctx: &Ctx, answer: &ResourceReply) {
         for warning in &answer.warnings {
             let (_, within) = warning.field.split_once('.').unwrap_or_default();
             let summary = format!("The {} was stored, but", self.service.noun);

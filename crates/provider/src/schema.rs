@@ -9,8 +9,8 @@ use terraform_plugin::resource::Upgrade;
 use terraform_plugin::schema::{Attribute, Block, Nesting, Presence as Said, Schema};
 use terraform_plugin::{Diagnostic, IntoValue, Object, Type, Value};
 
-use crate::twin::{self, Twin};
 use crate::wire::is_single;
+use crate::write_only::{self, WriteOnlyArgument};
 
 /// Outputs that never change after the creation.
 const FIXED: [&str; 2] = ["id", "created_at"];
@@ -28,7 +28,7 @@ pub fn schema(table: &'static Resource) -> Schema {
     for field in table.fields {
         schema = schema.attribute(field.name, attribute(field));
     }
-    for twin in twin::of(table, None) {
+    for twin in write_only::of(table, None) {
         for (name, attribute) in twins(twin) {
             schema = schema.attribute(name, attribute);
         }
@@ -106,7 +106,7 @@ fn block(table: &'static Resource, inner: &'static field::Block) -> Block {
     for field in inner.fields {
         block = block.attribute(field.name, attribute(field));
     }
-    for twin in twin::of(table, Some(inner.name)) {
+    for twin in write_only::of(table, Some(inner.name)) {
         for (name, attribute) in twins(twin) {
             block = block.attribute(name, attribute);
         }
@@ -118,8 +118,8 @@ fn block(table: &'static Resource, inner: &'static field::Block) -> Block {
 }
 
 /// Returns the write-only secret and its version.
-fn twins(twin: &Twin) -> [(String, Attribute); 2] {
-    let Twin { field, .. } = twin;
+fn twins(twin: &WriteOnlyArgument) -> [(String, Attribute); 2] {
+    let WriteOnlyArgument { field, .. } = twin;
     let secret = Attribute::optional(Type::String).sensitive().write_only().describe(format!(
         "As `{field}`, but kept out of plan and state. Needs `{}`; not together with `{field}`. An \
          import cannot know of it: the state has `{field}` until the apply that comes after.",

@@ -1,8 +1,8 @@
 //! The calls of the service for each kind of resource: five calls that differ only in names. Values travel as
 //! the protocol's JSON, with the names of the tables. The order of calls belongs to `resource`.
 
-mod judged;
 mod kinds;
+mod request_check;
 
 use rules::limits::LIST_LIMIT_MAX;
 use rules::{MonitorKind, Violations};
@@ -23,7 +23,7 @@ static KINDS: [(MonitorKind, &str, &Service); 3] = [
 
 /// A response with one resource.
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub struct ResourceReply {
     /// The resource as JSON of the wire.
     pub resource: Json,
     pub warnings: Vec<Warning>,
@@ -80,7 +80,7 @@ pub struct Id {
 
 /// A request for a page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct ListRequest {
     /// [`Page::next`] of the previous page; empty for the first.
     pub token: String,
     /// Status page of the resources, for kinds that belong to one.
@@ -89,22 +89,22 @@ pub struct Asked {
 
 impl Service {
     /// Creates a resource.
-    pub async fn create(&self, client: &Client, resource: Json) -> Result<Answer, Failure> {
+    pub async fn create(&self, client: &Client, resource: Json) -> Result<ResourceReply, Failure> {
         let request = json!({ self.field: resource });
         let answer = client.create(&self.method("Create", self.written), request).await?;
-        Ok(Answer { resource: self.one(&answer)?, warnings: warnings(&answer) })
+        Ok(ResourceReply { resource: self.one(&answer)?, warnings: warnings(&answer) })
     }
 
     /// Reads a resource. Fails for a monitor of another kind, and names the resource type that fits.
-    pub async fn get(&self, client: &Client, id: Id) -> Result<Answer, Failure> {
+    pub async fn get(&self, client: &Client, id: Id) -> Result<ResourceReply, Failure> {
         let Some(kind) = self.kind else {
             let request = request([("id", Some(id.id)), ("pageId", id.page_id)]);
             let answer = client.call(&self.method("Get", self.read), request).await?;
-            return Ok(Answer { resource: self.one(&answer)?, warnings: warnings(&answer) });
+            return Ok(ResourceReply { resource: self.one(&answer)?, warnings: warnings(&answer) });
         };
         let (found, resource) = any_monitor(client, &id.id).await?;
         if found == kind {
-            return Ok(Answer { resource, warnings: Vec::new() });
+            return Ok(ResourceReply { resource, warnings: Vec::new() });
         }
         let right = rules::tables::monitor(found).name;
         Err(Failure::Failed(format!(
@@ -121,11 +121,11 @@ impl Service {
         client: &Client,
         resource: Json,
         mask: &[&str],
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ResourceReply, Failure> {
         let mask: Vec<_> = mask.iter().map(|name| camel(name)).collect();
         let request = json!({ self.field: resource, "updateMask": mask.join(",") });
         let answer = client.call(&self.method("Update", self.written), request).await?;
-        Ok(Answer { resource: self.one(&answer)?, warnings: warnings(&answer) })
+        Ok(ResourceReply { resource: self.one(&answer)?, warnings: warnings(&answer) })
     }
 
     /// Deletes a resource.
@@ -134,7 +134,7 @@ impl Service {
     }
 
     /// Returns a page of the list of all resources.
-    pub async fn list(&self, client: &Client, asked: Asked) -> Result<Page, Failure> {
+    pub async fn list(&self, client: &Client, asked: ListRequest) -> Result<Page, Failure> {
         let token = Some(asked.token).filter(|token| !token.is_empty());
         let mut request = request([("pageToken", token), ("pageId", asked.page_id)]);
         request["limit"] = LIST_LIMIT_MAX.into();

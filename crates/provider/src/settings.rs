@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use contract::rpc::{DEFAULT_BASE_URL, Network};
 use rules::tables::PROVIDER;
-use rules::{Reader, Secret, Violations};
+use rules::{Secret, Validator, Violations};
 use url::Url;
 
 /// The variable that replaces `api_token` (spec §5.9).
@@ -62,7 +62,7 @@ impl Environment {
 impl Settings {
     /// Returns the effective settings, or all violations. Arguments win over the environment (spec §5.4).
     pub fn of(arguments: Arguments, environment: &Environment) -> Result<Self, Violations> {
-        let mut reader = Reader::new(&PROVIDER);
+        let mut reader = Validator::new(&PROVIDER);
         let from_environment = [
             ("api_token", TOKEN_VARIABLE, arguments.api_token.is_none()),
             ("base_url", URL_VARIABLE, arguments.base_url.is_none()),
@@ -108,7 +108,7 @@ impl Settings {
 }
 
 /// Reads the address of the service. Rejects credentials in it, because messages repeat the address.
-pub fn base_url_of(reader: &mut Reader, given: String) -> Option<String> {
+pub fn base_url_of(reader: &mut Validator, given: String) -> Option<String> {
     let parsed = Url::parse(&given);
     let parsed = parsed.is_ok_and(|url| !url.username().is_empty() || url.password().is_some());
     // Messages repeat a malformed address too.

@@ -1,27 +1,27 @@
 //! Checks all rules of the service at plan time: `rules` parses the configuration exactly as the service does, with
 //! placeholders for unknown values. Violations of placeholders are left to the next plan, or to the service.
 
-mod stand_in;
+mod placeholder;
 
 use rules::field::Resource;
 use rules::{Violation, Violations};
 use terraform_plugin::{Diagnostic, Diagnostics, Object, Path, Step, Value};
 
-use self::stand_in::Filled;
-pub(crate) use self::stand_in::is_mocked;
+use self::placeholder::Filled;
+pub(crate) use self::placeholder::is_mocked;
 use crate::service::Service;
-use crate::twin::{self, Twin};
 use crate::wire;
+use crate::write_only::{self, WriteOnlyArgument};
 
 /// Returns the problems of a configuration.
 pub fn problems(table: &'static Resource, service: &Service, config: &Object) -> Diagnostics {
     let mut merged = config.clone();
     let mut found = Diagnostics::new();
-    for twin in twin::all_of(table) {
+    for twin in write_only::all_of(table) {
         found.extend(pairing(twin, config));
         twin.merge(&mut merged);
     }
-    let Filled { object, unknown, refused } = stand_in::filled(table, &merged);
+    let Filled { object, unknown, refused } = placeholder::filled(table, &merged);
     let Violations(violations) = (service.refused)(wire::written(table, &object));
     let at = |violation: &Violation| wire::path_of(&violation.field);
     let known =
@@ -51,7 +51,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// Checks that a secret is given under one name, and that a write-only one has its version.
-fn pairing(twin: &Twin, config: &Object) -> Option<Diagnostic> {
+fn pairing(twin: &WriteOnlyArgument, config: &Object) -> Option<Diagnostic> {
     let object = twin.within(config)?;
     let path = twin.parent();
     let (kept, write_only, version) = (twin.field, twin.write_only(), twin.version());
@@ -72,7 +72,7 @@ fn pairing(twin: &Twin, config: &Object) -> Option<Diagnostic> {
 
 /// Returns the path of a secret under the name by which it was given.
 fn renamed(table: &Resource, config: &Object, path: Path) -> Path {
-    for twin in twin::all_of(table) {
+    for twin in write_only::all_of(table) {
         let parent = twin.parent();
         let object = twin.within(config);
         let write_only = object.is_some_and(|object| !object.value(&twin.write_only()).is_null());

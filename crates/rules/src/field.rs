@@ -1,9 +1,9 @@
 //! Tables of fields: the schema of a resource as data, so that RPC validation, forms, the Terraform
 //! schema, the reference and the TypeScript client use the same limits.
 
-use crate::form;
-use crate::form::clock::CLOCK_CHARS_MAX;
-use crate::form::contact::PHONE_CHARS_MAX;
+use crate::format;
+use crate::format::clock::CLOCK_CHARS_MAX;
+use crate::format::contact::PHONE_CHARS_MAX;
 
 /// Maximum length of an ID, in characters (our choice).
 const ID_CHARS_MAX: u32 = 64;
@@ -277,7 +277,7 @@ impl Shape {
     pub fn takes(self, text: &str) -> bool {
         let fits = |(min, max)| (min..=max as usize).contains(&text.chars().count());
         let bounds = self.characters().map(|(min, max)| (min as usize, max));
-        bounds.is_some_and(fits) && form::check(self, text).is_ok()
+        bounds.is_some_and(fits) && format::check(self, text).is_ok()
     }
 
     /// Returns the minimum and maximum length of a text of this shape, or `None` if it is not free

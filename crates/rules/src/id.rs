@@ -23,7 +23,7 @@ pub type ById<I, V> = HashMap<I, V, foldhash::fast::RandomState>;
 /// Error for a text that is not an ID of the expected kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid identifier `{given}`; expected the form `{prefix}…`")]
-pub struct UnreadableId {
+pub struct InvalidId {
     pub given: String,
     /// The expected prefix.
     pub prefix: &'static str,
@@ -56,11 +56,11 @@ macro_rules! ids {
             }
 
             /// Parses the text form.
-            pub fn parse(text: &str) -> Result<Self, UnreadableId> {
+            pub fn parse(text: &str) -> Result<Self, InvalidId> {
                 text.strip_prefix($prefix)
                     .and_then(decode)
                     .map(Self)
-                    .ok_or_else(|| UnreadableId { given: text.to_owned(), prefix: $prefix })
+                    .ok_or_else(|| InvalidId { given: text.to_owned(), prefix: $prefix })
             }
         }
 
@@ -78,8 +78,8 @@ macro_rules! ids {
         }
 
         impl FromStr for $name {
-            type Err = UnreadableId;
-            fn from_str(text: &str) -> Result<Self, UnreadableId> {
+            type Err = InvalidId;
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
                 Self::parse(text)
             }
         }

@@ -2,7 +2,7 @@
 //! an incident opens and closes.
 
 use crate::tables::INCIDENT_COMMENT;
-use crate::{Reader, Violation, Violations};
+use crate::{Validator, Violation, Violations};
 
 words! {
     /// State of an incident.
@@ -21,7 +21,7 @@ pub struct Comment(String);
 impl Comment {
     /// Validates the text of a comment.
     pub fn parse(text: Option<String>) -> Result<Self, Violations> {
-        let mut reader = Reader::new(&INCIDENT_COMMENT);
+        let mut reader = Validator::new(&INCIDENT_COMMENT);
         let text = reader.text("text", text);
         let comment = reader.finish(text.map(Self))?;
         if comment.0.trim().is_empty() {

@@ -6,42 +6,41 @@ mod id;
 mod secret;
 mod time;
 #[macro_use]
-mod words;
+mod enums;
 pub mod field;
-mod form;
+mod format;
 pub mod incident;
 pub mod limits;
+mod location;
 pub mod maintenance;
 mod mask;
 pub mod monitor;
 mod nearest;
 pub mod notification;
-mod place;
 pub mod plan;
-mod reader;
 mod reason;
 pub mod report;
 pub mod status_page;
 pub mod tables;
+mod validate;
 mod violation;
 
-pub use form::{
-    CONNECTION_HEADERS, DomainName, Host, HostPort, Interval, Refusal, TimeOfDay, TimeZone,
+pub use enums::{
+    AccessType, ComponentType, Method, MonitorKind, MonitorStatus, NumberComparator,
+    OpsgenieRegion, Periodicity, ProviderType, RecordComparator, RecordKind, Region, RegionGroup,
+    Scope, TextComparator, Theme, UnknownVariant,
+};
+pub use format::{
+    CONNECTION_HEADERS, DomainName, FormatError, Host, HostPort, Interval, TimeOfDay, TimeZone,
 };
 pub use id::{
-    ById, ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId,
-    PageId, ReportId, SigningSecretId, SubscriberId, TemplateId, UnreadableId, UpdateId,
-    WorkspaceId,
+    ById, ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, InvalidId, KeyId, MaintenanceId,
+    MonitorId, PageId, ReportId, SigningSecretId, SubscriberId, TemplateId, UpdateId, WorkspaceId,
 };
+pub use location::Location;
 pub use nearest::nearest;
-pub use place::Place;
-pub use reader::Reader;
 pub use reason::Reason;
 pub use secret::Secret;
 pub use time::Timestamp;
+pub use validate::Validator;
 pub use violation::{Violation, Violations};
-pub use words::{
-    AccessType, ComponentType, Method, MonitorKind, MonitorStatus, NumberComparator,
-    OpsgenieRegion, Periodicity, ProviderType, RecordComparator, RecordKind, Region, RegionGroup,
-    Scope, TextComparator, Theme, UnknownWord,
-};

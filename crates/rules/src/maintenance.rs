@@ -10,7 +10,7 @@ pub use recurrence::{Frequency, Recurrence, RecurrenceEnd};
 use crate::mask::{self, replace};
 use crate::tables::MAINTENANCE;
 use crate::{
-    ComponentId, Interval, MaintenanceId, MonitorId, Reader, TimeZone, Timestamp, Violations,
+    ComponentId, Interval, MaintenanceId, MonitorId, TimeZone, Timestamp, Validator, Violations,
     WorkspaceId, limits,
 };
 
@@ -124,7 +124,7 @@ impl MaintenanceDraft {
     }
 
     fn read(self, seen: Option<&MaintenanceSettings>) -> Result<MaintenanceSettings, Violations> {
-        let mut reader = Reader::new(&MAINTENANCE);
+        let mut reader = Validator::new(&MAINTENANCE);
         let settings = settings(&mut reader, self, seen);
         reader.finish(settings)
     }
@@ -155,7 +155,7 @@ impl From<&MaintenanceSettings> for MaintenanceDraft {
 }
 
 fn settings(
-    reader: &mut Reader,
+    reader: &mut Validator,
     draft: MaintenanceDraft,
     seen: Option<&MaintenanceSettings>,
 ) -> Option<MaintenanceSettings> {
@@ -186,7 +186,7 @@ fn settings(
     Some(MaintenanceSettings { title: title?, description, schedule, monitor_ids, component_ids })
 }
 
-fn starts_at(reader: &mut Reader, given: Option<Timestamp>) -> Option<Timestamp> {
+fn starts_at(reader: &mut Validator, given: Option<Timestamp>) -> Option<Timestamp> {
     let (min, max) = (limits::MAINTENANCE_STARTS_MIN, limits::MAINTENANCE_STARTS_MAX);
     let at = reader.instant("starts_at", given)?;
     if (min..=max).contains(&at) {
@@ -197,7 +197,7 @@ fn starts_at(reader: &mut Reader, given: Option<Timestamp>) -> Option<Timestamp>
 
 /// Parses IDs. A text with the right prefix that does not parse matches nothing.
 fn ids<Id: FromStr>(
-    reader: &mut Reader,
+    reader: &mut Validator,
     field: &str,
     given: Vec<String>,
     allowed: &str,

@@ -4,8 +4,8 @@
 mod draft;
 mod mask;
 mod parse;
-mod sealed;
-mod wishes;
+mod preferences;
+mod secret_serde;
 
 use std::net::IpAddr;
 
@@ -16,12 +16,14 @@ pub use draft::{
     TelegramDraft, WebhookDraft,
 };
 pub use parse::{MONITORS, MONITORS_ALLOWED};
-pub use wishes::{Held, QuietHours, QuietHoursDraft, WishedEvent, Wishes, WishesDraft};
+pub use preferences::{
+    AlertEvent, NotificationPreferences, QuietHours, QuietHoursDraft, QuietHoursScope, WishesDraft,
+};
 
 use crate::field::Shape;
 use crate::{
-    ChannelId, MonitorId, OpsgenieRegion, ProviderType, Refusal, Secret, Timestamp, WorkspaceId,
-    form,
+    ChannelId, FormatError, MonitorId, OpsgenieRegion, ProviderType, Secret, Timestamp,
+    WorkspaceId, format,
 };
 
 /// A stored channel.
@@ -45,7 +47,7 @@ pub struct ChannelSettings {
     pub monitor_ids: Vec<MonitorId>,
     pub provider: Provider,
     /// Which events it gets, and when; our addition to §2.4.
-    pub wishes: Wishes,
+    pub wishes: NotificationPreferences,
 }
 
 /// The provider of a channel, with its settings: the one block of §2.4. Its JSON contains the
@@ -53,9 +55,9 @@ pub struct ChannelSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provider {
-    Discord(Hook),
+    Discord(IncomingWebhook),
     Email(Email),
-    Slack(Hook),
+    Slack(IncomingWebhook),
     Pagerduty(Pagerduty),
     Opsgenie(Opsgenie),
     Webhook(Webhook),
@@ -64,16 +66,16 @@ pub enum Provider {
     Sms(Phone),
     /// WhatsApp messages to a phone.
     Whatsapp(Phone),
-    GoogleChat(Hook),
-    GrafanaOncall(Hook),
+    GoogleChat(IncomingWebhook),
+    GrafanaOncall(IncomingWebhook),
     Ntfy(Ntfy),
 }
 
 /// A webhook URL issued by a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hook {
+pub struct IncomingWebhook {
     /// As written; the whole URL is a secret.
-    #[serde(with = "sealed::text")]
+    #[serde(with = "secret_serde::text")]
     pub webhook_url: Secret<String>,
 }
 
@@ -87,7 +89,7 @@ pub struct Email {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pagerduty {
     /// Integration key of the service.
-    #[serde(with = "sealed::text")]
+    #[serde(with = "secret_serde::text")]
     pub integration_key: Secret<String>,
 }
 
@@ -95,7 +97,7 @@ pub struct Pagerduty {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opsgenie {
     /// API key of the integration.
-    #[serde(with = "sealed::text")]
+    #[serde(with = "secret_serde::text")]
     pub api_key: Secret<String>,
     /// Region of the account.
     pub region: OpsgenieRegion,
@@ -116,7 +118,7 @@ pub struct WebhookHeader {
     /// As written.
     pub key: String,
     /// As written; may be empty.
-    #[serde(with = "sealed::text")]
+    #[serde(with = "secret_serde::text")]
     pub value: Secret<String>,
 }
 
@@ -141,14 +143,14 @@ pub struct Ntfy {
     /// URL of the server as written; the public one if omitted.
     pub server_url: Option<String>,
     /// Access token of the server.
-    #[serde(with = "sealed::maybe_text")]
+    #[serde(with = "secret_serde::maybe_text")]
     pub token: Option<Secret<String>>,
 }
 
 impl Phone {
     /// Validates a phone number.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
-        form::check(Shape::PhoneNumber, text)?;
+    pub fn parse(text: &str) -> Result<Self, FormatError> {
+        format::check(Shape::PhoneNumber, text)?;
         Ok(Self { phone_number: text.to_owned() })
     }
 }
@@ -176,10 +178,10 @@ impl Provider {
     /// address. Names are resolved only when a message is sent.
     pub fn literal_address(&self) -> Option<(&'static str, IpAddr)> {
         let (field, url) = match self {
-            Self::Discord(Hook { webhook_url })
-            | Self::Slack(Hook { webhook_url })
-            | Self::GoogleChat(Hook { webhook_url })
-            | Self::GrafanaOncall(Hook { webhook_url }) => {
+            Self::Discord(IncomingWebhook { webhook_url })
+            | Self::Slack(IncomingWebhook { webhook_url })
+            | Self::GoogleChat(IncomingWebhook { webhook_url })
+            | Self::GrafanaOncall(IncomingWebhook { webhook_url }) => {
                 ("webhook_url", webhook_url.expose().as_str())
             }
             Self::Webhook(Webhook { endpoint, .. }) => ("endpoint", endpoint.as_str()),

@@ -34,9 +34,9 @@ words! {
         /// The object is in the wrong state; the message describes it.
         FailedPrecondition = "FAILED_PRECONDITION",
         /// The request is too large.
-        TooLarge = "TOO_LARGE",
+        PayloadTooLarge = "PAYLOAD_TOO_LARGE",
         /// The request was not completed in time.
-        TooSlow = "TOO_SLOW",
+        RequestTimeout = "REQUEST_TIMEOUT",
         /// The content type is not supported.
         MediaType = "UNSUPPORTED_MEDIA_TYPE",
         /// The HTTP method does not call this RPC method.
@@ -44,7 +44,7 @@ words! {
         /// The method does not exist.
         UnknownMethod = "UNKNOWN_METHOD",
         /// The deadline of the call has passed, or the caller disconnected.
-        Abandoned = "ABANDONED",
+        DeadlineExceeded = "DEADLINE_EXCEEDED",
         /// A dependency is not available.
         Unavailable = "UNAVAILABLE",
         /// An internal error of the service.
@@ -60,7 +60,7 @@ impl Reason {
                 "unauthenticated"
             }
             Self::KeyReadOnly => "permission_denied",
-            Self::RateLimited | Self::TooLarge => "resource_exhausted",
+            Self::RateLimited | Self::PayloadTooLarge => "resource_exhausted",
             Self::InvalidArgument
             | Self::MalformedMessage
             | Self::MonitorTypeMismatch
@@ -70,7 +70,7 @@ impl Reason {
             Self::AlreadyExists => "already_exists",
             Self::Conflict | Self::RevisionMismatch => "aborted",
             Self::FailedPrecondition => "failed_precondition",
-            Self::TooSlow | Self::Abandoned => "deadline_exceeded",
+            Self::RequestTimeout | Self::DeadlineExceeded => "deadline_exceeded",
             Self::UnknownMethod => "unimplemented",
             Self::Unavailable => "unavailable",
             Self::Internal => "internal",
@@ -83,7 +83,7 @@ impl Reason {
             Self::KeyMissing | Self::KeyUnknown | Self::KeyExpired | Self::KeyRevoked => 401,
             Self::KeyReadOnly => 403,
             Self::RateLimited => 429,
-            Self::TooLarge => 413,
+            Self::PayloadTooLarge => 413,
             Self::InvalidArgument
             | Self::MalformedMessage
             | Self::MonitorTypeMismatch
@@ -92,8 +92,8 @@ impl Reason {
             Self::Verb => 405,
             Self::NotFound | Self::UnknownMethod => 404,
             Self::AlreadyExists | Self::Conflict | Self::RevisionMismatch => 409,
-            Self::TooSlow => 408,
-            Self::Abandoned => 504,
+            Self::RequestTimeout => 408,
+            Self::DeadlineExceeded => 504,
             Self::Unavailable => 503,
             Self::Internal => 500,
         }
@@ -121,12 +121,12 @@ impl Reason {
             Self::FailedPrecondition => {
                 "Bring the object into the state that the message describes."
             }
-            Self::TooLarge => "Send a smaller request; retrying does not help.",
-            Self::TooSlow => "Retry over a faster connection or send less.",
+            Self::PayloadTooLarge => "Send a smaller request; retrying does not help.",
+            Self::RequestTimeout => "Retry over a faster connection or send less.",
             Self::MediaType => "Send `application/json` or `application/proto`.",
             Self::Verb => "Use a method listed in `Allow`.",
             Self::UnknownMethod => "Check the spelling of the service and the method.",
-            Self::Abandoned => "Use a longer deadline.",
+            Self::DeadlineExceeded => "Use a longer deadline.",
             Self::Unavailable => "Retry in a moment.",
             Self::Internal => "Report it to the operator with the `x-request-id` of the response.",
         }

@@ -12,7 +12,9 @@ pub use update::{UpdateDraft, UpdateSettings};
 use crate::mask::{self, replace};
 use crate::status_page::{A_PAGE, fixed, reference};
 use crate::tables::STATUS_REPORT;
-use crate::{ComponentId, PageId, Reader, ReportId, Timestamp, UpdateId, Violations, WorkspaceId};
+use crate::{
+    ComponentId, PageId, ReportId, Timestamp, UpdateId, Validator, Violations, WorkspaceId,
+};
 
 /// The field with components.
 pub const COMPONENTS: &str = "components";
@@ -172,7 +174,7 @@ impl ReportDraft {
     }
 
     fn read(self, seen: Option<&ReportSettings>) -> Result<ReportSettings, Violations> {
-        let mut reader = Reader::new(&STATUS_REPORT);
+        let mut reader = Validator::new(&STATUS_REPORT);
         let seen_page = seen.map(|seen| seen.page_id);
         let page_id = self.page_id.or_else(|| seen_page.map(|page| page.to_string()));
         let page_id: Option<PageId> = reference(&mut reader, "page_id", page_id, A_PAGE);
@@ -210,7 +212,7 @@ impl From<&ComponentImpact> for ImpactDraft {
 
 /// Reads the impact on components: sorted, without duplicates.
 fn impacts(
-    reader: &mut Reader,
+    reader: &mut Validator,
     given: Vec<ImpactDraft>,
     allowed: &'static str,
 ) -> Vec<ComponentImpact> {

@@ -12,8 +12,8 @@ pub(crate) use component::{fixed, reference};
 pub use group::{ComponentGroup, GroupDraft, GroupSettings};
 pub use page::{PageDraft, PageSettings, StatusPage};
 pub use subscriber::{
-    Admission, Components, Destination, Language, NotTold, Subscriber, SubscriberDraft,
-    SubscriberKind, SubscriberSettings, SubscriberState, Topic,
+    AccessProof, ComponentScope, Destination, Language, Subscriber, SubscriberDraft,
+    SubscriberKind, SubscriberSettings, SubscriberState, SuppressionReason, Topic,
 };
 
 /// Requirement for a `page_id`, as the end of a sentence.

@@ -1,7 +1,6 @@
 //! The field tables of §2 and §8: one file per group of resources, one constant per resource.
 //! `reader` validates inputs by them; `limits` has the limits of the service.
 
-mod access;
 mod component;
 mod data_source;
 mod dns_monitor;
@@ -10,15 +9,15 @@ mod incident;
 mod maintenance;
 mod monitor;
 mod notification;
+mod preferences;
 mod provider;
 mod report;
 mod revision;
 mod status_page;
 mod subscriber;
 mod tcp_monitor;
-mod wishes;
+mod workspace;
 
-pub use access::{KEY, SIGNING_SECRET, WORKSPACE};
 pub use component::{STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP};
 pub use data_source::{MONITOR_DATA, MONITORS_DATA, NOTIFICATION_DATA, STATUS_PAGE_DATA};
 pub use dns_monitor::DNS_MONITOR;
@@ -27,12 +26,13 @@ pub use incident::INCIDENT_COMMENT;
 pub use maintenance::MAINTENANCE;
 pub use monitor::{RETRY_MAX, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX};
 pub use notification::NOTIFICATION;
+pub use preferences::NOTIFICATION_WISHES;
 pub use provider::PROVIDER;
 pub use report::{REPORT_TEMPLATE, REPORT_UPDATE, STATUS_REPORT};
 pub use status_page::STATUS_PAGE;
 pub use subscriber::SUBSCRIBER;
 pub use tcp_monitor::TCP_MONITOR;
-pub use wishes::NOTIFICATION_WISHES;
+pub use workspace::{KEY, SIGNING_SECRET, WORKSPACE};
 
 use crate::MonitorKind;
 use crate::field::Resource;

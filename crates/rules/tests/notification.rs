@@ -6,8 +6,9 @@ use std::net::IpAddr;
 use aloft_rules::field::Presence;
 use aloft_rules::monitor::HeaderDraft;
 use aloft_rules::notification::{
-    ChannelDraft, EmailDraft, HookDraft, NtfyDraft, OpsgenieDraft, PagerdutyDraft, PhoneDraft,
-    Provider, QuietHoursDraft, TelegramDraft, WebhookDraft, Wishes, WishesDraft,
+    ChannelDraft, EmailDraft, HookDraft, NotificationPreferences, NtfyDraft, OpsgenieDraft,
+    PagerdutyDraft, PhoneDraft, Provider, QuietHoursDraft, TelegramDraft, WebhookDraft,
+    WishesDraft,
 };
 use aloft_rules::{ProviderType, Secret, Violations, tables};
 
@@ -62,7 +63,7 @@ fn full() -> ChannelDraft {
                 from: text("22:00"),
                 until: text("07:00"),
                 time_zone: text("Europe/Berlin"),
-                held: text("all_but_errors"),
+                applies_to: text("all_but_errors"),
             }),
         },
     }
@@ -129,8 +130,11 @@ fn preferences_round_trip_through_draft() {
     written.events.sort();
     assert_eq!(WishesDraft::from(&wishes), written);
     let json = serde_json::to_string(&wishes).unwrap();
-    assert_eq!(serde_json::from_str::<Wishes>(&json).unwrap(), wishes);
-    assert_eq!(serde_json::from_str::<Wishes>("{}").unwrap(), Wishes::default());
+    assert_eq!(serde_json::from_str::<NotificationPreferences>(&json).unwrap(), wishes);
+    assert_eq!(
+        serde_json::from_str::<NotificationPreferences>("{}").unwrap(),
+        NotificationPreferences::default()
+    );
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn invalid_preferences_are_reported_with_paths() {
         wrong(|_, hours| hours.from = text("22")),
         wrong(|_, hours| hours.until = text("22:00")),
         wrong(|_, hours| hours.time_zone = text("Mars/Olympus")),
-        wrong(|_, hours| hours.held = text("none")),
+        wrong(|_, hours| hours.applies_to = text("none")),
         wrong(|_, hours| *hours = QuietHoursDraft::default()),
     ];
     insta::assert_snapshot!(said.join("\n"), @"
@@ -162,7 +166,7 @@ fn invalid_preferences_are_reported_with_paths() {
     `quiet_hours.from` must be a time of the day from 00:00 to 23:59 (given: `22`)
     `quiet_hours.until` must be another time than `from` (given: `22:00`)
     `quiet_hours.time_zone` must be a name of the IANA time zones, such as Europe/Berlin (given: `Mars/Olympus`)
-    `quiet_hours.held` must be one of all, all_but_errors (given: `none`)
+    `quiet_hours.applies_to` must be one of all, all_but_errors (given: `none`)
     `quiet_hours.from` must be given; `quiet_hours.until` must be given; `quiet_hours.time_zone` must be given
     ");
 }

@@ -2,7 +2,7 @@
 //! the wrong format; and the rules between fields.
 
 use aloft_rules::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
-use aloft_rules::{Reader, Violations, tables};
+use aloft_rules::{Validator, Violations, tables};
 
 /// Returns all tables with writable fields, including the arguments of data sources.
 fn all() -> impl Iterator<Item = &'static Resource> {
@@ -34,17 +34,17 @@ fn written(fields: &'static [Field]) -> impl Iterator<Item = &'static Field> {
 fn read<T>(
     resource: &'static Resource,
     blocks: &[&Block],
-    read: &dyn Fn(&mut Reader) -> Option<T>,
+    read: &dyn Fn(&mut Validator) -> Option<T>,
 ) -> Result<Option<T>, Violations> {
     fn inside<T>(
-        reader: &mut Reader,
+        reader: &mut Validator,
         blocks: &[&Block],
-        read: &dyn Fn(&mut Reader) -> Option<T>,
+        read: &dyn Fn(&mut Validator) -> Option<T>,
     ) -> Option<T> {
         let Some((block, rest)) = blocks.split_first() else { return read(reader) };
         reader.blocks(block.name, vec![()], |reader, ()| inside(reader, rest, read)).pop()
     }
-    let mut reader = Reader::new(resource);
+    let mut reader = Validator::new(resource);
     let value = inside(&mut reader, blocks, read);
     reader.finish(Some(value))
 }
@@ -196,7 +196,7 @@ fn violations_never_repeat_secrets() {
 #[test]
 fn nested_blocks_have_nested_paths() {
     // spec: §2.4
-    let mut reader = Reader::new(&tables::NOTIFICATION);
+    let mut reader = Validator::new(&tables::NOTIFICATION);
     let endpoints = reader.blocks("webhook", vec!["https://a.example"], |reader, endpoint| {
         reader.blocks("headers", vec!["fine", "not fine"], |reader, key| {
             reader.text("key", Some(key.to_owned()))
@@ -212,7 +212,7 @@ fn nested_blocks_have_nested_paths() {
 fn access_type_requires_its_field() {
     // spec: §2.5
     let held = |access: &'static str, given: &'static str| {
-        let mut reader = Reader::new(&tables::STATUS_PAGE);
+        let mut reader = Validator::new(&tables::STATUS_PAGE);
         reader.hold(|_| Some(access), |field| field == given);
         reader.finish(Some(())).map_err(|violations| violations.to_string())
     };
@@ -228,7 +228,7 @@ fn exactly_one_provider_block_is_required() {
     // spec: §2.4
     let kinds: Vec<_> = tables::NOTIFICATION.blocks.iter().map(|block| block.name).collect();
     let held = |kind: &'static str, given: &dyn Fn(&str) -> bool| {
-        let mut reader = Reader::new(&tables::NOTIFICATION);
+        let mut reader = Validator::new(&tables::NOTIFICATION);
         reader.hold(|_| Some(kind), given);
         reader.finish(Some(())).map_err(|violations| violations.0)
     };
@@ -267,7 +267,7 @@ fn has_word(field: &Field, word: &str) -> bool {
 fn ids_are_sorted_unique_and_prefixed() {
     // spec: §2.4
     let read = |ids: &[&str]| {
-        let mut reader = Reader::new(&tables::NOTIFICATION);
+        let mut reader = Validator::new(&tables::NOTIFICATION);
         let ids = reader.id_set("monitor_ids", ids.iter().map(ToString::to_string).collect());
         reader.finish(Some(ids))
     };
@@ -281,7 +281,7 @@ fn ids_are_sorted_unique_and_prefixed() {
 fn email_domains_are_a_limited_list() {
     // spec: §2.5
     let read = |domains: Vec<String>| {
-        let mut reader = Reader::new(&tables::STATUS_PAGE);
+        let mut reader = Validator::new(&tables::STATUS_PAGE);
         let domains = reader.domains("auth_email_domains", domains);
         reader.finish(Some(domains)).map_err(|violations| violations.0[0].field.clone())
     };

@@ -11,9 +11,9 @@ use rules::Region;
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::{Auth, Gate};
+use crate::auth::{Auth, AuthLayer};
 use crate::context::Context;
-use crate::control::Desk;
+use crate::control::ControlService;
 use crate::domains::{ByHost, Domains};
 use crate::edge::{self, Budget, Edge};
 use crate::observe::{Metrics, health};
@@ -64,9 +64,9 @@ impl App {
         let services = Router::new()
             .nest_service("/rpc", service.clone())
             .fallback_service(service)
-            .layer(from_fn_with_state(self.kept(), services::Kept::before))
+            .layer(from_fn_with_state(self.kept(), services::ResponseCache::before))
             .layer(from_fn_with_state(self.metrics.clone(), services::whole))
-            .layer(from_fn_with_state(self.gate(), Gate::before_rpc))
+            .layer(from_fn_with_state(self.gate(), AuthLayer::before_rpc))
             .layer(from_fn(services::readable));
         let pages = status_page::domain_routes(self, pages_stop.clone());
         let service = Router::new()
@@ -93,13 +93,14 @@ impl App {
     }
 
     /// Returns the operations on workspaces and keys.
-    pub fn desk(&self) -> Desk {
+    pub fn desk(&self) -> ControlService {
         let auth = Some(Arc::clone(&self.auth));
-        Desk::new(self.ctx.clone(), self.store.clone(), auth).with_pipeline(self.pipeline.clone())
+        ControlService::new(self.ctx.clone(), self.store.clone(), auth)
+            .with_pipeline(self.pipeline.clone())
     }
 
-    fn kept(&self) -> services::Kept {
-        services::Kept {
+    fn kept(&self) -> services::ResponseCache {
+        services::ResponseCache {
             ctx: self.ctx.clone(),
             store: self.store.clone(),
             metrics: self.metrics.clone(),
@@ -107,8 +108,8 @@ impl App {
         }
     }
 
-    pub(crate) fn gate(&self) -> Gate {
-        Gate { auth: Arc::clone(&self.auth), metrics: self.metrics.clone() }
+    pub(crate) fn gate(&self) -> AuthLayer {
+        AuthLayer { auth: Arc::clone(&self.auth), metrics: self.metrics.clone() }
     }
 }
 

@@ -22,10 +22,10 @@ use ipnet::IpNet;
 use rules::{KeyId, Scope, Timestamp, WorkspaceId};
 use store::{Store, StoreError, Workspace};
 
-use self::cache::{Cache, Remembered, Verdict};
-pub(crate) use self::gate::{Gate, Peer};
-use self::limits::{Limits, Standing};
-pub(crate) use self::limits::{Tries, network};
+use self::cache::{Cache, CacheLookup, CachedKey};
+pub(crate) use self::gate::{AuthLayer, Peer};
+pub(crate) use self::limits::{AttemptLimiter, network};
+use self::limits::{Limits, RateLimitStatus};
 use crate::config::Settings;
 use crate::context::Context;
 
@@ -59,10 +59,10 @@ enum Refused {
 
 /// Authenticated caller with its rate limit status.
 #[derive(Debug)]
-struct Admitted {
+struct AuthenticatedCaller {
     caller: Caller,
     workspace: Arc<Workspace>,
-    standing: Standing,
+    standing: RateLimitStatus,
 }
 
 /// Authenticates the requests of one server.
@@ -74,16 +74,16 @@ pub struct Auth {
     limits: Limits,
     trusted_proxies: Vec<IpNet>,
     used: Mutex<HashMap<KeyId, Timestamp>>,
-    known: Mutex<Known>,
+    known: Mutex<KnownKeys>,
     /// Limits the lookups of known keys from blocked networks.
-    tries: Tries<KeyId>,
+    tries: AttemptLimiter<KeyId>,
     /// Whether the log already warned that forwarded addresses are ignored.
     has_warned: AtomicBool,
 }
 
 /// IDs of existing keys, so that a block of their network does not affect them.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownKeys {
     ids: HashSet<KeyId>,
     read_at: Option<Timestamp>,
 }
@@ -97,7 +97,7 @@ impl Auth {
             cache: Cache::default(),
             used: Mutex::default(),
             known: Mutex::default(),
-            tries: Tries::new(&ctx, KNOWN_TRIES, KNOWN_TRIES_IN),
+            tries: AttemptLimiter::new(&ctx, KNOWN_TRIES, KNOWN_TRIES_IN),
             has_warned: AtomicBool::new(false),
             ctx,
             store,
@@ -124,11 +124,15 @@ impl Auth {
 
     /// Authenticates a request with these headers on a connection from `peer`. Also returns the
     /// rate limit status of the key.
-    async fn admit(&self, headers: &HeaderMap, peer: IpAddr) -> Result<Admitted, rpc::Error> {
+    async fn admit(
+        &self,
+        headers: &HeaderMap,
+        peer: IpAddr,
+    ) -> Result<AuthenticatedCaller, rpc::Error> {
         let address = self.address(peer, headers);
         let (caller, workspace) = self.identify(headers, address).await?;
         let standing = self.limits.call(caller.key)?;
-        Ok(Admitted { caller, workspace, standing })
+        Ok(AuthenticatedCaller { caller, workspace, standing })
     }
 
     /// Removes a key from the cache: the next call with it asks the store.
@@ -165,9 +169,9 @@ impl Auth {
         };
         let now = self.ctx.now();
         let verdict = match self.cache.get(&presented.hash, now) {
-            Remembered::Now(verdict) => verdict,
-            Remembered::Before => self.look_up(presented, now).await?,
-            Remembered::No => {
+            CacheLookup::Now(verdict) => verdict,
+            CacheLookup::Before => self.look_up(presented, now).await?,
+            CacheLookup::No => {
                 if let Err(blocked) = self.limits.may_look_up(address)
                     && !self.may_try(presented.id, now).await?
                 {
@@ -182,24 +186,29 @@ impl Auth {
     /// Returns whether a key with this ID exists and may be looked up although its network is
     /// blocked. Other clients behind the same proxy must not lock it out, even after a restart.
     async fn may_try(&self, key: KeyId, now: Timestamp) -> Result<bool, rpc::Error> {
-        let is_fresh = |known: &Known| known.read_at.is_some_and(|at| now.since(at) < KNOWN_FOR);
+        let is_fresh =
+            |known: &KnownKeys| known.read_at.is_some_and(|at| now.since(at) < KNOWN_FOR);
         if !is_fresh(&self.known()) {
             let ids = self.store.keys().active_ids().await.map_err(|error| unread(&error))?;
-            *self.known() = Known { ids, read_at: Some(now) };
+            *self.known() = KnownKeys { ids, read_at: Some(now) };
         }
         let is_known = self.known().ids.contains(&key);
         Ok(is_known && self.tries.may(&key))
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownKeys> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn look_up(&self, key: key::PresentedKey, now: Timestamp) -> Result<Verdict, rpc::Error> {
+    async fn look_up(
+        &self,
+        key: key::PresentedKey,
+        now: Timestamp,
+    ) -> Result<CachedKey, rpc::Error> {
         let generation = self.cache.generation();
         let found =
             self.store.keys().find_for_auth(key.hash).await.map_err(|error| unread(&error))?;
-        let verdict = Verdict::of(found);
+        let verdict = CachedKey::of(found);
         if verdict.caller(now).is_ok() {
             self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key.id, now);
         }

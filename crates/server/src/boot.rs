@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::environment::variable;
 use self::listeners::{Addresses, Listeners};
-use self::names::Names;
+use self::names::DomainTasks;
 pub use self::network::network;
 use self::network::{egress, egress_addresses};
 pub use self::signals::Signals;
@@ -33,15 +33,15 @@ use crate::app::App;
 use crate::auth::Auth;
 use crate::config::{ConfigError, Layers, SETTINGS, Settings, Values};
 use crate::context::Context;
-use crate::control::{Desk, Socket};
+use crate::control::{ControlService, Socket};
 use crate::demo::{self, DemoError};
 use crate::edge::Budget;
 use crate::observe::Metrics;
 use crate::operator;
 use crate::pipeline::{
-    self, Notifier, NotifierParts, Notifying, Parts, Pipeline, PipelineError, Probes,
+    self, Notifier, NotifierParts, Notifying, Pipeline, PipelineError, PipelineParts, Probes,
 };
-use crate::status_page::{Icons, PageShelf, SubscribeDesk, Tickets, VisitorGate};
+use crate::status_page::{Icons, PageShelf, SubscribeDesk, SubscriberTokens, VisitorGate};
 
 /// Settings that are paths.
 const PATHS: [&str; 2] = ["data", "extra_ca_file"];
@@ -93,12 +93,12 @@ pub type Zones = Vec<(String, SocketAddr)>;
 
 /// Handle of a running server. Dropping it does not stop the server.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningServer {
     addresses: Addresses,
     app: App,
     stop: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
-    stages: pipeline::Running,
+    stages: pipeline::RunningPipeline,
     notifying: Notifying,
 }
 
@@ -128,13 +128,13 @@ pub fn load(
 }
 
 /// Starts a server. It accepts requests when this returns.
-pub async fn start(settings: &Settings, ctx: Context) -> Result<Running, BootError> {
+pub async fn start(settings: &Settings, ctx: Context) -> Result<RunningServer, BootError> {
     let store = open(settings).await?;
     start_on(store, settings, ctx, Vec::new()).await
 }
 
 /// Starts a server with an empty database, even in a folder that contains workspaces.
-pub async fn start_fresh(settings: &Settings, ctx: Context) -> Result<Running, BootError> {
+pub async fn start_fresh(settings: &Settings, ctx: Context) -> Result<RunningServer, BootError> {
     prepare(settings);
     let store = Store::open_fresh(store_settings(settings)).await?;
     hold_to_plans(&store, settings);
@@ -146,7 +146,7 @@ pub async fn start_in_zones(
     settings: &Settings,
     ctx: Context,
     zones: Zones,
-) -> Result<Running, BootError> {
+) -> Result<RunningServer, BootError> {
     let store = open(settings).await?;
     start_on(store, settings, ctx, zones).await
 }
@@ -155,7 +155,7 @@ pub async fn start_in_zones(
 pub async fn start_demo(
     settings: &Settings,
     ctx: Context,
-) -> Result<(Running, Option<Secret<String>>), BootError> {
+) -> Result<(RunningServer, Option<Secret<String>>), BootError> {
     let store = open(settings).await?;
     let targets = demo::Targets::serve(&ctx).await.map_err(DemoError::Listen)?;
     let zones = vec![(demo::ZONE.to_owned(), targets.dns)];
@@ -193,7 +193,7 @@ async fn start_on(
     settings: &Settings,
     ctx: Context,
     zones: Zones,
-) -> Result<Running, BootError> {
+) -> Result<RunningServer, BootError> {
     environment::warn_of_strangers();
     let listeners = Listeners::bind(settings).await?;
     let control = |why| BootError::Control { folder: settings.data.clone(), why };
@@ -201,13 +201,13 @@ async fn start_on(
 
     let metrics = Metrics::new();
     let network = network(settings, zones)?;
-    let names = Names::open(settings, &network);
+    let names = DomainTasks::open(settings, &network);
     names.domains.read(&store).await?;
     let notifier = notifier(settings, &ctx, &store, &metrics, &network)?;
     let icons = Arc::new(Icons::new(probe::Client::new(network.clone())));
     let (notes, notes_end) = operator::notes();
     let operator_client = probe::Client::new(network.clone());
-    let parts = Parts {
+    let parts = PipelineParts {
         operator: settings.operator.is_some().then_some(notes),
         ..parts(settings, &ctx, &store, &metrics, network)
     };
@@ -217,7 +217,8 @@ async fn start_on(
     let default_regions = settings.default_regions.clone().into();
     let (egress, shelf) = (egress(settings), Arc::default());
     let visitors = Arc::new(VisitorGate::new(&ctx, store.session_key()));
-    let subscribing = Arc::new(SubscribeDesk::new(&ctx, Tickets::new(store.session_key())));
+    let subscribing =
+        Arc::new(SubscribeDesk::new(&ctx, SubscriberTokens::new(store.session_key())));
     let own = listeners.addresses.own();
     let page_shelf = Arc::new(PageShelf::new(settings.public_url.clone(), own, metrics.clone()));
     let app = App {
@@ -259,7 +260,7 @@ async fn start_on(
     }
     let keep = housekeeping::keep(app.clone(), settings.retention, stop.clone());
     tasks.push(tokio::spawn(keep));
-    Ok(Running { addresses, app, stop, tasks, stages, notifying })
+    Ok(RunningServer { addresses, app, stop, tasks, stages, notifying })
 }
 
 /// Returns the settings of the store: its location and the source of its encryption key.
@@ -272,7 +273,7 @@ pub fn store_settings(settings: &Settings) -> store::Settings {
     }
 }
 
-impl Running {
+impl RunningServer {
     /// Returns the address of the listener.
     pub const fn address(&self) -> SocketAddr {
         self.addresses.plain
@@ -294,7 +295,7 @@ impl Running {
     }
 
     /// Returns the operations on workspaces and keys.
-    pub fn desk(&self) -> Desk {
+    pub fn desk(&self) -> ControlService {
         self.app.desk()
     }
 
@@ -345,8 +346,8 @@ fn parts(
     store: &Store,
     metrics: &Metrics,
     network: probe::Settings,
-) -> Parts {
-    Parts {
+) -> PipelineParts {
+    PipelineParts {
         ctx: ctx.clone(),
         store: store.clone(),
         in_flight_max: network.concurrency,

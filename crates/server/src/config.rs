@@ -84,7 +84,7 @@ pub static SETTINGS: &[Setting] = &[
         "Name servers for checks, such as 9.9.9.9:53, separated by commas; empty uses the system's.",
     ),
     Setting::new(
-        "canaries",
+        "connectivity_check_hosts",
         "",
         "HOSTS",
         "Hosts that are reachable whenever the network works, such as example.com:443, separated by commas; if many checks fail at once, the server connects to them first.",
@@ -192,7 +192,7 @@ pub static SETTINGS: &[Setting] = &[
     ),
     Setting::new("telegram_url", "https://api.telegram.org", "URL", "URL of Telegram's Bot API."),
     Setting::new(
-        "telephone_url",
+        "twilio_url",
         "https://api.twilio.com",
         "URL",
         "URL of the telephone API: Twilio's or a compatible one.",
@@ -223,7 +223,7 @@ pub static SETTINGS: &[Setting] = &[
     ),
     Setting::secret("telegram_token", "TOKEN", "Token of the Telegram bot that sends messages."),
     Setting::secret(
-        "telephone_account",
+        "twilio_account",
         "ACCOUNT",
         "Account for text and WhatsApp messages, as its ID and its token: AC0123:token.",
     ),

@@ -29,20 +29,20 @@ const NETWORK_BITS_V6: u32 = 56;
 
 /// Connection limits of one listener.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct ConnectionLimits {
     max: usize,
     /// Maximum number of connections without a key.
     without_key_max: usize,
     /// Trusted proxies. They carry many callers and have no limit per address.
     proxies: Vec<IpNet>,
-    table: Mutex<Table>,
+    table: Mutex<ConnectionTable>,
     freed: Notify,
     /// Counter of requests and connections, which serves as a logical clock.
     ticks: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct ConnectionTable {
     connections: HashMap<u64, Connection>,
     without_key: usize,
     of_address: HashMap<IpAddr, u32>,
@@ -52,12 +52,12 @@ struct Table {
 
 /// Open connection, in the extensions of its requests.
 #[derive(Clone)]
-pub(crate) struct Connection(Arc<State>);
+pub(crate) struct Connection(Arc<ConnectionState>);
 
-struct State {
+struct ConnectionState {
     id: u64,
     peer: IpAddr,
-    places: Arc<Places>,
+    places: Arc<ConnectionLimits>,
     has_key: AtomicBool,
     /// Whether it has a reserved place and has not shown a key yet.
     on_probation: bool,
@@ -65,14 +65,14 @@ struct State {
     open: AtomicU32,
     /// Number of complete requests that are being handled: the client waits for the server.
     serving: AtomicU32,
-    /// Tick of [`Places::ticks`] when the client was served last.
+    /// Tick of [`ConnectionLimits::ticks`] when the client was served last.
     served_at: AtomicU64,
     closed: CancellationToken,
 }
 
 /// Place of a connection, released on drop.
 #[derive(Debug)]
-pub(crate) struct Place(Connection);
+pub(crate) struct ConnectionPermit(Connection);
 
 /// Complete request that is being handled, until it is dropped.
 #[derive(Debug)]
@@ -81,15 +81,15 @@ pub(crate) struct Served(Connection);
 /// Result of admitting a new connection.
 #[derive(Debug)]
 pub(crate) enum Taken {
-    Place(Place),
+    Place(ConnectionPermit),
     /// Its address or network is at the limit, and all its connections are being served.
     Refused,
     /// All connections, including the reserved ones, are being served. A free place wakes
-    /// [`Places::freed`].
+    /// [`ConnectionLimits::freed`].
     Full,
 }
 
-impl Places {
+impl ConnectionLimits {
     /// Creates limits for `max` connections.
     pub(crate) fn new(max: usize, proxies: Vec<IpNet>) -> Arc<Self> {
         Arc::new(Self {
@@ -109,11 +109,12 @@ impl Places {
         if !self.is_exempt(peer) {
             let count = |counts: &HashMap<_, u32>, key| counts.get(&key).copied().unwrap_or(0);
             let network = network(peer);
-            let is_full = |table: &Table| {
+            let is_full = |table: &ConnectionTable| {
                 count(&table.of_address, peer) >= OF_ADDRESS_MAX
                     || count(&table.of_network, network) >= OF_NETWORK_MAX
             };
-            let is_near = |it: &State| it.peer == peer || self::network(it.peer) == network;
+            let is_near =
+                |it: &ConnectionState| it.peer == peer || self::network(it.peer) == network;
             if is_full(&table) && !table.evict(is_near) {
                 return Taken::Refused;
             }
@@ -125,7 +126,7 @@ impl Places {
             return Taken::Full;
         }
         let id = self.tick();
-        let connection = Connection(Arc::new(State {
+        let connection = Connection(Arc::new(ConnectionState {
             id,
             peer,
             places: Arc::clone(self),
@@ -138,7 +139,7 @@ impl Places {
         }));
         table.connections.insert(id, connection.clone());
         table.count(&connection.0, true);
-        Taken::Place(Place(connection))
+        Taken::Place(ConnectionPermit(connection))
     }
 
     /// Waits until a place may be free.
@@ -154,15 +155,15 @@ impl Places {
         self.ticks.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, ConnectionTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Table {
+impl ConnectionTable {
     /// Closes the matching connection without a key that was served longest ago. Returns whether
     /// there was one.
-    fn evict(&mut self, among: impl Fn(&State) -> bool) -> bool {
+    fn evict(&mut self, among: impl Fn(&ConnectionState) -> bool) -> bool {
         let idle = self.connections.values().filter(|it| it.0.is_idle() && among(&it.0));
         let stalest = idle.min_by_key(|it| it.0.served_at.load(Ordering::Relaxed)).cloned();
         let Some(stalest) = stalest else { return false };
@@ -171,7 +172,7 @@ impl Table {
         true
     }
 
-    fn remove(&mut self, connection: &State) {
+    fn remove(&mut self, connection: &ConnectionState) {
         if self.connections.remove(&connection.id).is_some()
             && !connection.has_key.load(Ordering::Relaxed)
         {
@@ -180,7 +181,7 @@ impl Table {
     }
 
     /// Adds a connection without a key to the counts, or removes it.
-    fn count(&mut self, connection: &State, is_in: bool) {
+    fn count(&mut self, connection: &ConnectionState, is_in: bool) {
         let network = network(connection.peer);
         for (counts, key) in
             [(&mut self.of_address, connection.peer), (&mut self.of_network, network)]
@@ -195,7 +196,7 @@ impl Table {
     }
 }
 
-impl State {
+impl ConnectionState {
     fn is_idle(&self) -> bool {
         !self.has_key.load(Ordering::Relaxed) && self.serving.load(Ordering::Relaxed) == 0
     }
@@ -242,14 +243,14 @@ impl fmt::Debug for Connection {
     }
 }
 
-impl Place {
+impl ConnectionPermit {
     /// Returns the connection of this place.
     pub(crate) const fn connection(&self) -> &Connection {
         &self.0
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let state = &self.0.0;
         state.places.table().remove(state);
@@ -285,21 +286,21 @@ fn network(address: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
-    fn from(places: &Arc<Places>, peer: &str) -> Option<Place> {
+    fn from(places: &Arc<ConnectionLimits>, peer: &str) -> Option<ConnectionPermit> {
         match places.take(peer.parse().unwrap()) {
             Taken::Place(place) => Some(place),
             Taken::Refused | Taken::Full => None,
         }
     }
 
-    fn is_closed(place: &Place) -> bool {
+    fn is_closed(place: &ConnectionPermit) -> bool {
         place.0.0.closed.is_cancelled()
     }
 
     // issue 16, point 1: slow clients keep nobody out
     #[test]
     fn the_stalest_connection_makes_room() {
-        let places = Places::new(4, Vec::new());
+        let places = ConnectionLimits::new(4, Vec::new());
         let first = from(&places, "192.0.2.1").unwrap();
         let second = from(&places, "198.51.100.1").unwrap();
         let third = from(&places, "203.0.113.1").unwrap();
@@ -313,8 +314,8 @@ mod tests {
 
     #[test]
     fn connections_with_a_key_keep_their_places() {
-        let places = Places::new(4, Vec::new());
-        let keyed: Vec<Place> = (1..=4)
+        let places = ConnectionLimits::new(4, Vec::new());
+        let keyed: Vec<ConnectionPermit> = (1..=4)
             .map(|number| {
                 let place = from(&places, &format!("192.0.2.{number}")).unwrap();
                 place.connection().has_key();
@@ -329,7 +330,7 @@ mod tests {
 
     #[test]
     fn requests_being_answered_are_not_interrupted() {
-        let places = Places::new(1, Vec::new());
+        let places = ConnectionLimits::new(1, Vec::new());
         let busy = from(&places, "192.0.2.1").unwrap();
         let served = busy.connection().serve();
         assert!(matches!(places.take("192.0.2.2".parse().unwrap()), Taken::Full));
@@ -341,8 +342,8 @@ mod tests {
     // issue 16, point 1: capacity is reserved for callers with a key
     #[test]
     fn where_all_are_being_served_a_newcomer_is_on_probation() {
-        let places = Places::new(4, Vec::new());
-        let busy: Vec<Place> =
+        let places = ConnectionLimits::new(4, Vec::new());
+        let busy: Vec<ConnectionPermit> =
             (1..=3).map(|number| from(&places, &format!("192.0.2.{number}")).unwrap()).collect();
         let served: Vec<Served> = busy.iter().map(|place| place.connection().serve()).collect();
         let newcomer = from(&places, "192.0.2.4").unwrap();
@@ -357,8 +358,8 @@ mod tests {
 
     #[test]
     fn an_address_and_a_network_have_limits() {
-        let places = Places::new(100_000, vec!["10.0.0.0/8".parse().unwrap()]);
-        let many = |peer: &dyn Fn(u32) -> String, count: u32| -> Vec<Place> {
+        let places = ConnectionLimits::new(100_000, vec!["10.0.0.0/8".parse().unwrap()]);
+        let many = |peer: &dyn Fn(u32) -> String, count: u32| -> Vec<ConnectionPermit> {
             (0..count).filter_map(|number| from(&places, &peer(number))).collect()
         };
         let of_address = many(&|_| "192.0.2.1".to_owned(), OF_ADDRESS_MAX + 1);
@@ -375,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_place_is_given_back_once() {
-        let places = Places::new(2, Vec::new());
+        let places = ConnectionLimits::new(2, Vec::new());
         let first = from(&places, "192.0.2.1").unwrap();
         let second = from(&places, "192.0.2.1").unwrap();
         let third = from(&places, "192.0.2.1").unwrap();

@@ -69,7 +69,7 @@ impl Context {
     }
 
     /// Returns 64 random bits.
-    pub fn chance(&self) -> u64 {
+    pub fn random(&self) -> u64 {
         match &self.chance {
             Chance::System => rand::random(),
             Chance::Seeded(state) => mix(state.fetch_add(1, Ordering::Relaxed)),
@@ -80,14 +80,14 @@ impl Context {
     pub fn secret_bytes(&self) -> [u8; 32] {
         let mut bytes = [0; 32];
         for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.chance().to_le_bytes());
+            chunk.copy_from_slice(&self.random().to_le_bytes());
         }
         bytes
     }
 
     /// Creates an ID of any kind.
     pub fn new_id<Id: FreshId>(&self) -> Id {
-        Id::fresh(self.now(), self.chance())
+        Id::fresh(self.now(), self.random())
     }
 }
 

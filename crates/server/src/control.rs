@@ -11,8 +11,8 @@ mod operation;
 mod socket;
 
 pub use self::connect::{Admin, connect};
-pub use self::database::{Place, migrate, restore};
-pub use self::desk::Desk;
+pub use self::database::{DatabaseUrl, migrate, restore};
+pub use self::desk::ControlService;
 pub use self::details::{WorkspaceDetails, WorkspaceUsage};
 pub use self::operation::{
     AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow,

@@ -3,10 +3,10 @@
 //! It creates a workspace, a key that is printed once, monitors of targets on loopback, and a status
 //! page with reports.
 
+mod announcements;
 mod page;
 mod past;
 mod targets;
-mod told;
 mod zone;
 
 use rules::monitor::{
@@ -15,8 +15,8 @@ use rules::monitor::{
 };
 use rules::{KeyId, Periodicity, RecordComparator, RecordKind, Scope, Secret, TextComparator};
 use store::{
-    Actor, ApiKey, Change, Created, FREE_PLAN, KeyHash, MonitorWithStatus, NewMonitor, Page, Store,
-    StoreError, Workspace,
+    Actor, ApiKey, AuditContext, Created, FREE_PLAN, KeyHash, MonitorWithStatus, NewMonitor, Page,
+    Store, StoreError, Workspace,
 };
 
 pub(crate) use self::targets::Targets;
@@ -62,7 +62,7 @@ pub(crate) async fn fill(
     targets: &Targets,
 ) -> Result<Option<Secret<String>>, DemoError> {
     let App { ctx, store, .. } = app;
-    let change = Change { actor: Actor::Server, at: ctx.now() };
+    let change = AuditContext { actor: Actor::Server, at: ctx.now() };
     let workspace = workspace(app, change).await?;
     let stored = store.monitors().list(workspace.id, PAGE).await?.rows;
     if !store.keys().list(workspace.id).await?.is_empty() {
@@ -89,7 +89,7 @@ pub(crate) async fn fill(
 }
 
 /// Returns the demo's workspace, and creates it if necessary.
-async fn workspace(app: &App, change: Change) -> Result<Workspace, StoreError> {
+async fn workspace(app: &App, change: AuditContext) -> Result<Workspace, StoreError> {
     match app.store.workspaces().by_slug(WORKSPACE).await {
         Err(StoreError::NotFound { .. }) => {}
         known => return known,
@@ -109,7 +109,7 @@ async fn new_key(
     ctx: &Context,
     store: &Store,
     workspace: &Workspace,
-    change: Change,
+    change: AuditContext,
 ) -> Result<Secret<String>, StoreError> {
     let id: KeyId = ctx.new_id();
     let text = key::compose(id, &ctx.secret_bytes());
@@ -132,7 +132,7 @@ async fn repoint(
     app: &App,
     stored: &[MonitorWithStatus],
     targets: &Targets,
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), DemoError> {
     for (name, draft) in monitors(targets) {
         let wanted = draft.parse().expect("the demo's monitors keep every rule");

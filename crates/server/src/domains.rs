@@ -4,12 +4,12 @@
 //! The content of pages belongs to `status_page`, listeners and handshakes belong to `boot`.
 
 mod acme;
-mod by_host;
 mod certificates;
+mod dns_check;
 mod host;
-mod keeper;
-mod leads;
+mod host_router;
 mod ownership;
+mod renewer;
 mod schedule;
 mod status;
 mod table;
@@ -19,13 +19,13 @@ use std::sync::Arc;
 use rules::{DomainName, Violation};
 use tokio::sync::watch;
 
-pub(crate) use self::by_host::{ByHost, Entrance};
 pub(crate) use self::certificates::{ACME_TLS, Certificates};
-pub(crate) use self::keeper::{Keeper, KeeperParts};
-use self::leads::Wanted;
+use self::dns_check::ExpectedTargets;
+pub(crate) use self::host_router::{ByHost, EntryPoint};
 pub(crate) use self::ownership::Claim;
+pub(crate) use self::renewer::{CertificateRenewer, KeeperParts};
 pub(crate) use self::status::DomainStatus;
-use self::table::Table;
+use self::table::DomainTable;
 pub(crate) use self::table::follow;
 use crate::config::DomainSettings;
 
@@ -36,9 +36,9 @@ const NOT_OFFERED: &str = "needs a server that knows its own names: ask its oper
 #[derive(Debug)]
 pub(crate) struct Domains {
     settings: DomainSettings,
-    wanted: Wanted,
-    names: probe::Names,
-    table: watch::Sender<Arc<Table>>,
+    wanted: ExpectedTargets,
+    names: probe::DnsLookup,
+    table: watch::Sender<Arc<DomainTable>>,
     certificates: Arc<Certificates>,
 }
 
@@ -46,10 +46,10 @@ impl Domains {
     /// Creates an empty set of domains.
     pub(crate) fn new(
         settings: DomainSettings,
-        names: probe::Names,
+        names: probe::DnsLookup,
         certificates: Arc<Certificates>,
     ) -> Self {
-        let wanted = Wanted::of(&settings);
+        let wanted = ExpectedTargets::of(&settings);
         Self { settings, wanted, names, table: watch::Sender::default(), certificates }
     }
 
@@ -68,7 +68,7 @@ impl Domains {
         if !self.are_offered() {
             return Err(refused(NOT_OFFERED.to_owned()));
         }
-        leads::lead_here(&self.names, &self.wanted, domain).await.map_err(refused)?;
+        dns_check::lead_here(&self.names, &self.wanted, domain).await.map_err(refused)?;
         ownership::verify(&self.names, domain, claim).await.map_err(refused)
     }
 
@@ -86,7 +86,7 @@ impl Domains {
     }
 
     /// Returns the current table.
-    fn table(&self) -> Arc<Table> {
+    fn table(&self) -> Arc<DomainTable> {
         Arc::clone(&self.table.borrow())
     }
 }

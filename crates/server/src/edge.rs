@@ -46,7 +46,7 @@ pub(crate) struct Edge {
 
 /// Rejection of a request without a key, because there are too many.
 #[derive(Clone, Copy, Debug)]
-struct Crowded;
+struct ConnectionLimitReached;
 
 /// ID of a request, in its extensions.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl RequestId {
     fn of(request: &HeaderMap, ctx: &Context) -> Self {
         let given = request.get(&REQUEST_ID).filter(|id| is_sane(id.as_bytes()));
         let id = given.cloned().unwrap_or_else(|| {
-            let id = format!("req_{:016x}", ctx.chance());
+            let id = format!("req_{:016x}", ctx.random());
             HeaderValue::try_from(id).expect("digits are a header")
         });
         Self(id)
@@ -153,15 +153,18 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
 
 /// Counts a request without a key until the result is dropped. Fails if there are too many, or if
 /// its connection has a place reserved for callers with a key.
-fn admit(connection: Option<&Connection>, request: &Request) -> Result<Option<Open>, Crowded> {
+fn admit(
+    connection: Option<&Connection>,
+    request: &Request,
+) -> Result<Option<Open>, ConnectionLimitReached> {
     let Some(connection) = connection.filter(|it| it.is_without_key()) else { return Ok(None) };
     if auth::shows_key(request.headers()) || is_about_health(request.uri().path()) {
         return Ok(None);
     }
     if connection.is_on_probation() {
-        return Err(Crowded);
+        return Err(ConnectionLimitReached);
     }
-    connection.open().map(Some).ok_or(Crowded)
+    connection.open().map(Some).ok_or(ConnectionLimitReached)
 }
 
 /// Returns whether the path is for load balancers and operators. These requests are answered even

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use domain::cadence::{Handle, Missed};
 use domain::check::{CheckResult, Job};
-use domain::judge::{Canaries, ProbeSlot};
+use domain::judge::{ConnectivityCheck, ProbeIndex};
 use futures_util::future::select_all;
 use rules::Region;
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -24,34 +24,34 @@ const PAUSE: Duration = Duration::from_millis(4);
 
 /// Job on its way to a probe.
 #[derive(Debug)]
-pub(crate) struct Errand {
+pub(crate) struct QueuedJob {
     pub(crate) job: Job,
     /// Position of the slot on the timetable; `None` for jobs beside it.
     pub(crate) handle: Option<Handle>,
     /// Caller that waits for the result to be stored.
     pub(crate) reply: Option<oneshot::Sender<CheckResult>>,
     /// Whether the revision to check is current.
-    pub(crate) validity: Validity,
+    pub(crate) validity: RevisionFlag,
     /// Guard that is dropped after the report.
-    pub(crate) under_way: OneUnderWay,
+    pub(crate) under_way: InFlightGuard,
 }
 
 /// Counter of jobs in progress, from sending to the report. At zero the judge has nothing to wait
 /// for.
 #[derive(Debug, Default)]
-pub(crate) struct UnderWay {
+pub(crate) struct InFlight {
     count: AtomicUsize,
     ended: Notify,
 }
 
 /// Guard that counts one job in progress until it is dropped.
 #[derive(Debug)]
-pub(crate) struct OneUnderWay(Arc<UnderWay>);
+pub(crate) struct InFlightGuard(Arc<InFlight>);
 
 /// Flag that a revision of a monitor is current: not edited, paused or deleted since. Clones share
 /// the flag.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Validity(Arc<AtomicBool>);
+pub(crate) struct RevisionFlag(Arc<AtomicBool>);
 
 /// Input of the judge.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ pub(crate) enum Report {
     /// Slots without a check.
     Missed(Missed),
     /// Result of the connectivity check of a suspect probe.
-    Canaries(ProbeSlot, Canaries),
+    Canaries(ProbeIndex, ConnectivityCheck),
 }
 
 /// Checks that ended since cadence last looked. Cadence polls when it needs to know, so that an
@@ -70,7 +70,7 @@ pub(crate) enum Report {
 pub(crate) struct Finished(Mutex<Vec<(Handle, Region)>>);
 
 /// Sender of jobs. Cheap to clone.
-pub(crate) type Jobs = Lanes<Errand>;
+pub(crate) type Jobs = Lanes<QueuedJob>;
 
 /// Sender of several lanes, one for each checker thread.
 #[derive(Debug)]
@@ -78,20 +78,20 @@ pub(crate) struct Lanes<T>(Arc<[mpsc::Sender<T>]>);
 
 /// Error of a lane without a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ended;
+pub(crate) struct LaneClosed;
 
 /// Receiver of reports, which batches them under load, because each wakeup costs as much as a
 /// report.
-pub(crate) struct Paced<T = Report> {
+pub(crate) struct BatchedReceiver<T = Report> {
     reports: mpsc::Receiver<T>,
-    under_way: Arc<UnderWay>,
+    under_way: Arc<InFlight>,
     /// Time of the last batch.
     taken_at: Instant,
 }
 
 /// Result of waiting for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum RecvOutcome {
     /// Some reports were received.
     Some,
     /// The last job ended, and its report was received before.
@@ -101,7 +101,7 @@ pub(crate) enum Taken {
 }
 
 /// Creates `count` lanes of jobs.
-pub(crate) fn jobs(count: usize) -> (Jobs, Vec<mpsc::Receiver<Errand>>) {
+pub(crate) fn jobs(count: usize) -> (Jobs, Vec<mpsc::Receiver<QueuedJob>>) {
     let (near, far): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::channel(JOBS_WAITING)).unzip();
     (Lanes(near.into()), far)
 }
@@ -114,11 +114,11 @@ pub(crate) fn reports() -> (mpsc::Sender<Report>, mpsc::Receiver<Report>) {
 impl<T> Lanes<T> {
     /// Sends a job to the first lane that is not overloaded, else to the one with the most room.
     /// Waits if all are full.
-    pub(crate) async fn send(&self, job: T) -> Result<(), Ended> {
+    pub(crate) async fn send(&self, job: T) -> Result<(), LaneClosed> {
         let keeps_up = |lane: &&mpsc::Sender<T>| lane.max_capacity() - lane.capacity() < BEHIND;
         let roomiest = || self.0.iter().max_by_key(|lane| lane.capacity());
-        let lane = self.0.iter().find(keeps_up).or_else(roomiest).ok_or(Ended)?;
-        lane.send(job).await.map_err(|_| Ended)
+        let lane = self.0.iter().find(keeps_up).or_else(roomiest).ok_or(LaneClosed)?;
+        lane.send(job).await.map_err(|_| LaneClosed)
     }
 
     /// Returns whether a lane has room.
@@ -145,8 +145,8 @@ impl<T> Clone for Lanes<T> {
     }
 }
 
-impl<T> Paced<T> {
-    pub(crate) fn new(reports: mpsc::Receiver<T>, under_way: Arc<UnderWay>) -> Self {
+impl<T> BatchedReceiver<T> {
+    pub(crate) fn new(reports: mpsc::Receiver<T>, under_way: Arc<InFlight>) -> Self {
         Self { reports, under_way, taken_at: Instant::now() }
     }
 
@@ -162,7 +162,7 @@ impl<T> Paced<T> {
 
     /// Waits for reports and receives as many as there are, up to `limit`. Cancel safe: dropping
     /// the future loses none.
-    pub(crate) async fn take(&mut self, reports: &mut Vec<T>, limit: usize) -> Taken {
+    pub(crate) async fn take(&mut self, reports: &mut Vec<T>, limit: usize) -> RecvOutcome {
         let again_at = self.taken_at + PAUSE;
         let has_time = Instant::now() < again_at && self.reports.len() < limit;
         if has_time && !self.under_way.is_none() {
@@ -175,18 +175,18 @@ impl<T> Paced<T> {
             biased;
             count = self.reports.recv_many(reports, limit) => {
                 self.taken_at = Instant::now();
-                if count == 0 { Taken::NoneAnyMore } else { Taken::Some }
+                if count == 0 { RecvOutcome::NoneAnyMore } else { RecvOutcome::Some }
             }
-            () = self.under_way.ended() => Taken::NoneNow,
+            () = self.under_way.ended() => RecvOutcome::NoneNow,
         }
     }
 }
 
-impl UnderWay {
+impl InFlight {
     /// Counts a job until the guard is dropped.
-    pub(crate) fn begin(self: &Arc<Self>) -> OneUnderWay {
+    pub(crate) fn begin(self: &Arc<Self>) -> InFlightGuard {
         self.count.fetch_add(1, Ordering::Relaxed);
-        OneUnderWay(Arc::clone(self))
+        InFlightGuard(Arc::clone(self))
     }
 
     /// Returns whether no job is in progress. The reports of ended jobs can be received then.
@@ -201,7 +201,7 @@ impl UnderWay {
     }
 }
 
-impl Drop for OneUnderWay {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         if self.0.count.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.0.ended.notify_one();
@@ -209,7 +209,7 @@ impl Drop for OneUnderWay {
     }
 }
 
-impl Validity {
+impl RevisionFlag {
     /// Marks the revision as outdated.
     pub(crate) fn end(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -258,30 +258,34 @@ mod tests {
         assert_eq!(waiting(&far), [BEHIND + 1, BEHIND + 1], "none keeps up");
         drop(far);
         assert!(lanes.is_closed());
-        assert_eq!(lanes.send(0).await, Err(Ended));
+        assert_eq!(lanes.send(0).await, Err(LaneClosed));
     }
 
     #[tokio::test]
     async fn reports_that_come_soon_after_others_are_taken_together() {
         let (sender, receiver) = mpsc::channel(8);
         let begun = Instant::now();
-        let under_way = Arc::<UnderWay>::default();
+        let under_way = Arc::<InFlight>::default();
         let one = under_way.begin();
-        let mut paced = Paced::new(receiver, under_way);
+        let mut paced = BatchedReceiver::new(receiver, under_way);
         let mut taken = Vec::new();
         for report in 0..3 {
             sender.send(report).await.unwrap();
         }
-        assert_eq!(paced.take(&mut taken, 8).await, Taken::Some);
+        assert_eq!(paced.take(&mut taken, 8).await, RecvOutcome::Some);
         assert!(begun.elapsed() >= PAUSE, "some were taken just before");
         sender.send(3).await.unwrap();
-        assert_eq!(paced.take(&mut taken, 1).await, Taken::Some, "as many as it may are there");
+        assert_eq!(
+            paced.take(&mut taken, 1).await,
+            RecvOutcome::Some,
+            "as many as it may are there"
+        );
         assert!(!paced.is_quiet(), "one is under way");
         drop(one);
         assert!(paced.is_quiet());
-        assert_eq!(paced.take(&mut taken, 8).await, Taken::NoneNow);
+        assert_eq!(paced.take(&mut taken, 8).await, RecvOutcome::NoneNow);
         drop(sender);
-        assert_eq!(paced.take(&mut taken, 8).await, Taken::NoneAnyMore);
+        assert_eq!(paced.take(&mut taken, 8).await, RecvOutcome::NoneAnyMore);
         assert_eq!(taken, [0, 1, 2, 3]);
     }
 }

@@ -11,12 +11,12 @@ mod demo;
 mod docs;
 mod domains;
 mod edge;
+mod http_body;
 mod lane;
 pub mod observe;
 pub mod operator;
 pub mod pipeline;
 mod rpc;
-mod said;
 mod status_page;
 mod v1;
 

@@ -153,7 +153,7 @@ impl Teller {
     async fn send(&self, note: &Note) -> Result<(), String> {
         match &self.operator {
             Operator::Email(to) => {
-                let mail = note.mail(to, self.ctx.chance());
+                let mail = note.mail(to, self.ctx.random());
                 // Emails are scheduled by workspace. This one belongs to none.
                 self.notifier.post(WorkspaceId::from_bits(0), mail).await
             }

@@ -2,15 +2,15 @@
 //! decisions of `domain`, and save. This file has the handle for the rest of the server, and starts
 //! and stops the stages.
 
-mod asked;
 mod cadence;
 mod check;
+mod concurrency;
 mod judge;
+mod manual_checks;
 mod notify;
 pub(crate) mod page;
-mod places;
 mod probes;
-mod restart;
+mod startup;
 mod threads;
 mod view;
 mod weights;
@@ -19,9 +19,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use domain::cadence::{First, Regions};
+use domain::cadence::{FirstRun, Regions};
 use domain::check::Plan;
-use domain::judge::{History, HostMark, Policy};
+use domain::judge::{HostMark, JudgeState, Policy};
 use rules::monitor::{Monitor, MonitorSettings, TcpCheck};
 use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp};
 use store::{Store, StoreError};
@@ -31,16 +31,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::warn;
 
-use self::cadence::{Cadence, Entry, Order};
+use self::cadence::{Cadence, ScheduleCommand, TimetableEntry};
 use self::check::Checkers;
-use self::judge::{Canaries, Command, Judge, Watched};
+use self::concurrency::CheckPermits;
+use self::judge::{Canaries, Command, Judge, JudgedMonitor};
 pub use self::judge::{Health, RegionHealth};
-pub use self::notify::{Notifier, Parts as NotifierParts, Running as Notifying, Tested};
-use self::places::Places;
+pub use self::notify::{Notifier, NotifierParts, RunningNotifier as Notifying, Tested};
 pub use self::probes::{Probes, THIS_SERVER};
 use self::threads::Thread;
 use crate::context::Context;
-use crate::lane::{self, Errand, Finished, Jobs, Paced, UnderWay};
+use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, QueuedJob};
 use crate::observe::metrics::Metrics;
 use crate::operator::Note;
 
@@ -58,7 +58,7 @@ const COMMIT_GIVEN_UP_AFTER: Duration = Duration::from_secs(20);
 
 /// Dependencies of the pipeline.
 #[derive(Clone)]
-pub struct Parts {
+pub struct PipelineParts {
     pub ctx: Context,
     pub store: Store,
     pub probes: Probes,
@@ -80,11 +80,11 @@ pub struct Pipeline {
     store: Store,
     probes: Probes,
     default_regions: Arc<[Region]>,
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<ScheduleCommand>,
     commands: mpsc::Sender<Command>,
     jobs: Jobs,
-    places: Arc<Places>,
-    under_way: Arc<UnderWay>,
+    places: Arc<CheckPermits>,
+    under_way: Arc<InFlight>,
     /// Whether the judge's last commit failed.
     is_stuck: Arc<AtomicBool>,
     changing: Arc<[Mutex<()>; CHANGED_AT_A_TIME]>,
@@ -95,7 +95,7 @@ pub struct Pipeline {
 
 /// Handle of the pipeline's tasks, which stops them.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningPipeline {
     cadence: JoinHandle<()>,
     checkers: Vec<JoinHandle<()>>,
     judge: JoinHandle<()>,
@@ -140,7 +140,7 @@ pub enum PipelineError {
     NotFound(MonitorId),
     /// The stored settings of the monitor cannot be run.
     #[error(transparent)]
-    Unplannable(#[from] domain::check::Unplannable),
+    Unplannable(#[from] domain::check::InvalidPlan),
     /// Reading the store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -159,14 +159,14 @@ pub enum PipelineError {
 
 impl Pipeline {
     /// Loads every active monitor from the store and starts the stages.
-    pub async fn start(parts: Parts) -> Result<(Self, Running), PipelineError> {
+    pub async fn start(parts: PipelineParts) -> Result<(Self, RunningPipeline), PipelineError> {
         let threads = threads::start().map_err(PipelineError::Threads)?;
         let (jobs, jobs_ends) = lane::jobs(threads.len());
         let (reports, reports_end) = lane::reports();
         let (orders, orders_end) = mpsc::channel(ORDERS_WAITING);
         let (commands, commands_end) = mpsc::channel(ORDERS_WAITING);
-        let (finished, under_way) = (Arc::<Finished>::default(), Arc::<UnderWay>::default());
-        let Parts { ctx, store, probes, metrics, in_flight_max, .. } = parts.clone();
+        let (finished, under_way) = (Arc::<Finished>::default(), Arc::<InFlight>::default());
+        let PipelineParts { ctx, store, probes, metrics, in_flight_max, .. } = parts.clone();
         let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
         let (abandon, is_stuck) = (CancellationToken::new(), Arc::<AtomicBool>::default());
 
@@ -182,7 +182,7 @@ impl Pipeline {
             is_stuck.clone(),
         );
         judge.tell_of_probes(parts.operator);
-        let places = Arc::new(Places::new(in_flight_max, metrics.clone()));
+        let places = Arc::new(CheckPermits::new(in_flight_max, metrics.clone()));
         let mut cadence = Cadence::new(
             ctx.clone(),
             metrics.clone(),
@@ -218,10 +218,11 @@ impl Pipeline {
             asked_for: Arc::new(Semaphore::new(asked_for_max as usize)),
             asked_for_max,
         };
-        restart::take_up(&this, &mut judge, &mut cadence).await?;
-        let running = Running {
+        startup::take_up(&this, &mut judge, &mut cadence).await?;
+        let running = RunningPipeline {
             cadence: threads[0].spawn(cadence.run(orders_end)),
-            judge: threads[0].spawn(judge.run(Paced::new(reports_end, under_way), commands_end)),
+            judge: threads[0]
+                .spawn(judge.run(BatchedReceiver::new(reports_end, under_way), commands_end)),
             checkers: checking(&checkers, &threads, jobs_ends),
             checks: checkers.tasks.clone(),
             stop,
@@ -256,12 +257,12 @@ impl Pipeline {
         }
         let (watched, entry) = self.prepare(monitor, self.stored_history(monitor.id).await?)?;
         self.tell(|done| Command::Watch { watched: Box::new(watched), done }).await?;
-        self.order(|done| Order::Put { entry, first: First::AtOnce, done }).await
+        self.order(|done| ScheduleCommand::Put { entry, first: FirstRun::AtOnce, done }).await
     }
 
     /// Removes a monitor whose deletion is committed. Closes its incident.
     pub async fn removed(&self, monitor: MonitorId) -> Result<(), PipelineError> {
-        self.order(|done| Order::Remove { monitor, done }).await?;
+        self.order(|done| ScheduleCommand::Remove { monitor, done }).await?;
         self.tell(|done| Command::Forget { monitor, done }).await
     }
 
@@ -284,13 +285,13 @@ impl Pipeline {
 
     async fn paused(&self, monitor: &Monitor) -> Result<(), PipelineError> {
         let (id, revision) = (monitor.id, monitor.revision);
-        self.order(|done| Order::Remove { monitor: id, done }).await?;
+        self.order(|done| ScheduleCommand::Remove { monitor: id, done }).await?;
         self.tell(|done| Command::Pause { monitor: id, revision, done }).await
     }
 
     async fn order(
         &self,
-        order: impl FnOnce(oneshot::Sender<()>) -> Order,
+        order: impl FnOnce(oneshot::Sender<()>) -> ScheduleCommand,
     ) -> Result<(), PipelineError> {
         let (done, obeyed) = oneshot::channel();
         self.orders.send(order(done)).await.map_err(|_| PipelineError::Stopping)?;
@@ -306,25 +307,28 @@ impl Pipeline {
         obeyed.await.map_err(|_| PipelineError::Stopping)
     }
 
-    async fn stored_history(&self, monitor: MonitorId) -> Result<Option<History>, PipelineError> {
+    async fn stored_history(
+        &self,
+        monitor: MonitorId,
+    ) -> Result<Option<JudgeState>, PipelineError> {
         Ok(self.store.judge_states().history(monitor).await?)
     }
 
     fn prepare(
         &self,
         monitor: &Monitor,
-        history: Option<History>,
-    ) -> Result<(Watched, Entry), PipelineError> {
+        history: Option<JudgeState>,
+    ) -> Result<(JudgedMonitor, TimetableEntry), PipelineError> {
         let settings = &monitor.settings;
         let regions = self.regions(settings);
         let plan = Arc::new(Plan::of(monitor)?);
         let serving = regions.iter().map(|region| self.probes.serving(region)).collect();
         let policy = Policy::of(settings, monitor.revision, serving);
-        let history = history.unwrap_or_else(|| History::new(&policy, self.ctx.now()));
+        let history = history.unwrap_or_else(|| JudgeState::new(&policy, self.ctx.now()));
         let period = settings.periodicity.period();
         let host = HostMark::of(plan.check.host());
-        let watched = Watched::new(monitor, policy, history, host, self.ctx.now());
-        Ok((watched, Entry { plan, period, regions }))
+        let watched = JudgedMonitor::new(monitor, policy, history, host, self.ctx.now());
+        Ok((watched, TimetableEntry { plan, period, regions }))
     }
 
     fn regions(&self, settings: &MonitorSettings) -> Regions {
@@ -336,7 +340,7 @@ impl Pipeline {
 fn checking(
     checkers: &Arc<Checkers>,
     threads: &[Thread],
-    lanes: Vec<mpsc::Receiver<Errand>>,
+    lanes: Vec<mpsc::Receiver<QueuedJob>>,
 ) -> Vec<JoinHandle<()>> {
     let check = |(thread, jobs): (&Thread, _)| {
         thread.spawn(checkers.clone().run(jobs, thread.alive.clone()))
@@ -344,7 +348,7 @@ fn checking(
     threads.iter().zip(lanes).map(check).collect()
 }
 
-impl Running {
+impl RunningPipeline {
     /// Stops the stages in the order of the flow, so that no recorded result is lost. First the
     /// slots stop, then the checks, then the last commit is made.
     ///

@@ -3,24 +3,24 @@
 
 mod answer;
 mod audit;
-mod call;
-mod counted;
+mod body;
+mod cache;
+mod call_metrics;
 mod headers;
 mod health;
 mod history;
 mod incident;
-mod kept;
 mod list;
 mod maintenance;
 mod monitor;
 mod notification;
 mod reflection;
 mod region;
+mod request;
 mod status_page;
 mod status_report;
 mod update;
 mod warning;
-mod whole;
 
 use std::sync::Arc;
 
@@ -36,17 +36,17 @@ use contract::status_report::wire::StatusReportServiceExt as _;
 use tokio_util::sync::CancellationToken;
 
 use self::audit::AuditLog;
-use self::counted::Counted;
+pub(crate) use self::body::whole;
+pub(crate) use self::cache::{ResponseCache, Shelf};
+use self::call_metrics::Counted;
 pub(crate) use self::headers::readable;
 use self::incident::Incidents;
-pub(crate) use self::kept::{Kept, Shelf};
 use self::maintenance::Maintenances;
 use self::monitor::Monitors;
 use self::notification::Notifications;
 use self::region::Regions;
 use self::status_page::StatusPages;
 use self::status_report::StatusReports;
-pub(crate) use self::whole::whole;
 use crate::app::App;
 
 /// Creates all services, with health and reflection, over every protocol. Health streams end at

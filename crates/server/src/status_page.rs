@@ -2,31 +2,31 @@
 //! representation passes the same access check and comes from the same cache. `domain::page`
 //! decides what a page shows. This module reads it, renders it and caches the result.
 
+mod access;
 mod address;
 mod badge;
 mod bars;
-mod behind;
+mod cache;
 mod chart;
-mod door;
+mod details;
 mod feed;
-mod gate;
+mod handlers;
 mod html;
+mod i18n;
 mod ical;
 mod icon;
 mod json;
+mod live;
+mod login;
 mod markdown;
-mod news;
-mod picture;
+mod og_image;
 mod report;
-mod respond;
 mod robots;
-mod shelf;
 mod signer;
 mod statuspage_v2;
 mod subscribe;
-mod ticket;
+mod token;
 mod widget;
-mod words;
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, RawPathParams, RawQuery, State};
@@ -37,16 +37,16 @@ use http::{HeaderMap, StatusCode};
 use rules::AccessType;
 use tokio_util::sync::CancellationToken;
 
-use self::address::{BELOW, Named, SLUG};
+pub(crate) use self::access::AccessControl as VisitorGate;
+use self::address::{BELOW, PathSegment, SLUG};
 pub(crate) use self::address::{PageAddress, PageDomain};
-pub(crate) use self::badge::Subject;
-pub(crate) use self::behind::{Behind as PagesBehind, Place};
-pub(crate) use self::gate::Gate as VisitorGate;
+pub(crate) use self::badge::BadgeMetric;
+pub(crate) use self::cache::PageCache as PageShelf;
+use self::cache::Representation;
+pub(crate) use self::details::{DetailCache as PagesBehind, DetailRoute};
 pub(crate) use self::icon::Icons;
-use self::shelf::Form;
-pub(crate) use self::shelf::Shelf as PageShelf;
-pub(crate) use self::subscribe::Desk as SubscribeDesk;
-pub(crate) use self::ticket::{Purpose, Tickets};
+pub(crate) use self::subscribe::SubscribeLimits as SubscribeDesk;
+pub(crate) use self::token::{Purpose, SubscriberTokens};
 use crate::app::App;
 
 /// Maximum size of a form in bytes. A form holds an email address and a choice of components.
@@ -54,48 +54,48 @@ const FORM_BYTES_MAX: usize = 64 * 1024;
 
 /// All representations of a page, each with its path below that of the page. The routes are built
 /// from this list, and the test of the access check iterates over it.
-pub(crate) const FORMS: &[(&str, Form)] = &[
-    ("", Form::Home),
-    ("/status.json", Form::Json),
-    ("/api/v2/summary.json", Form::V2Summary),
-    ("/api/v2/status.json", Form::V2Status),
-    ("/api/v2/components.json", Form::V2Components),
-    ("/api/v2/incidents.json", Form::V2Incidents),
-    ("/api/v2/incidents/unresolved.json", Form::V2Unresolved),
-    ("/api/v2/scheduled-maintenances.json", Form::V2Maintenances),
-    ("/api/v2/scheduled-maintenances/active.json", Form::V2MaintenancesActive),
-    ("/api/v2/scheduled-maintenances/upcoming.json", Form::V2MaintenancesUpcoming),
-    ("/feed.atom", Form::Atom),
-    ("/feed.rss", Form::Rss),
-    ("/feed.json", Form::JsonFeed),
-    ("/status.md", Form::Markdown),
-    ("/maintenance.ics", Form::Calendar),
-    ("/og.png", Form::Picture),
-    ("/widget", Form::Widget),
-    ("/widget.js", Form::WidgetScript),
-    ("/robots.txt", Form::Robots),
+pub(crate) const FORMS: &[(&str, Representation)] = &[
+    ("", Representation::Home),
+    ("/status.json", Representation::Json),
+    ("/api/v2/summary.json", Representation::V2Summary),
+    ("/api/v2/status.json", Representation::V2Status),
+    ("/api/v2/components.json", Representation::V2Components),
+    ("/api/v2/incidents.json", Representation::V2Incidents),
+    ("/api/v2/incidents/unresolved.json", Representation::V2Unresolved),
+    ("/api/v2/scheduled-maintenances.json", Representation::V2Maintenances),
+    ("/api/v2/scheduled-maintenances/active.json", Representation::V2MaintenancesActive),
+    ("/api/v2/scheduled-maintenances/upcoming.json", Representation::V2MaintenancesUpcoming),
+    ("/feed.atom", Representation::Atom),
+    ("/feed.rss", Representation::Rss),
+    ("/feed.json", Representation::JsonFeed),
+    ("/status.md", Representation::Markdown),
+    ("/maintenance.ics", Representation::Calendar),
+    ("/og.png", Representation::Picture),
+    ("/widget", Representation::Widget),
+    ("/widget.js", Representation::WidgetScript),
+    ("/robots.txt", Representation::Robots),
 ];
 
 /// All other paths that a page answers to GET. The routes are built from this list, too.
-pub(crate) const PARTS: &[(&str, Part)] = &[
-    ("/badge.svg", Part::Badge(Subject::State)),
-    ("/badge/uptime.svg", Part::Badge(Subject::Uptime)),
-    ("/badge/latency.svg", Part::Badge(Subject::Latency)),
-    ("/component/{id}", Part::Behind(Place::Component)),
-    ("/component/{id}/{range}", Part::Behind(Place::Component)),
-    ("/incident/{id}", Part::Behind(Place::Incident)),
-    ("/history", Part::Behind(Place::History)),
-    ("/history/{month}", Part::Behind(Place::Month)),
-    ("/icon", Part::Icon),
-    ("/day/{date}", Part::Behind(Place::Day)),
-    ("/report/{id}", Part::Behind(Place::Report)),
-    ("/enter/{token}", Part::Enter),
-    ("/subscribe", Part::Subscribe),
-    ("/confirm/{ticket}", Part::Question(Purpose::Confirm)),
-    ("/manage/{ticket}", Part::Question(Purpose::Manage)),
-    ("/unsubscribe/{ticket}", Part::Question(Purpose::Unsubscribe)),
-    ("/events", Part::Events),
-    ("/live.js", Part::Script),
+pub(crate) const PARTS: &[(&str, PageResource)] = &[
+    ("/badge.svg", PageResource::Badge(BadgeMetric::State)),
+    ("/badge/uptime.svg", PageResource::Badge(BadgeMetric::Uptime)),
+    ("/badge/latency.svg", PageResource::Badge(BadgeMetric::Latency)),
+    ("/component/{id}", PageResource::Behind(DetailRoute::Component)),
+    ("/component/{id}/{range}", PageResource::Behind(DetailRoute::Component)),
+    ("/incident/{id}", PageResource::Behind(DetailRoute::Incident)),
+    ("/history", PageResource::Behind(DetailRoute::History)),
+    ("/history/{month}", PageResource::Behind(DetailRoute::Month)),
+    ("/icon", PageResource::Icon),
+    ("/day/{date}", PageResource::Behind(DetailRoute::Day)),
+    ("/report/{id}", PageResource::Behind(DetailRoute::Report)),
+    ("/enter/{token}", PageResource::Enter),
+    ("/subscribe", PageResource::Subscribe),
+    ("/confirm/{ticket}", PageResource::Question(Purpose::Confirm)),
+    ("/manage/{ticket}", PageResource::Question(Purpose::Manage)),
+    ("/unsubscribe/{ticket}", PageResource::Question(Purpose::Unsubscribe)),
+    ("/events", PageResource::Events),
+    ("/live.js", PageResource::Script),
 ];
 
 /// All paths that accept forms from visitors.
@@ -111,11 +111,11 @@ const ACTS: &[(&str, Act)] = &[
 
 /// Response to GET that is not a representation of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum PageResource {
     /// A badge, configured by query parameters.
-    Badge(Subject),
+    Badge(BadgeMetric),
     /// A detail page, read on demand.
-    Behind(Place),
+    Behind(DetailRoute),
     Icon,
     /// The page with the button that a login link leads to.
     Enter,
@@ -169,26 +169,26 @@ fn built(app: &App, stop: CancellationToken, base: &str) -> Router {
     });
     router
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
-        .layer(Extension(news::Stop(stop)))
+        .layer(Extension(live::Stop(stop)))
         .with_state(app.clone())
 }
 
-fn shows(form: Form) -> MethodRouter<App> {
+fn shows(form: Representation) -> MethodRouter<App> {
     get(move |State(app): State<App>, address: PageAddress, headers: HeaderMap| {
-        respond::form(app, address, form, headers)
+        handlers::form(app, address, form, headers)
     })
 }
 
-impl Part {
+impl PageResource {
     fn route(self) -> MethodRouter<App> {
         match self {
             Self::Badge(subject) => badge(subject),
             Self::Behind(place) => behind(place),
             Self::Icon => get(show_icon),
-            Self::Enter => get(door::members::offer),
+            Self::Enter => get(login::email_form::offer),
             Self::Subscribe => get(subscribe::show),
             Self::Question(purpose) => question(purpose),
-            Self::Events => get(news::events),
+            Self::Events => get(live::events),
             Self::Script => get(script),
         }
     }
@@ -197,9 +197,9 @@ impl Part {
 impl Act {
     fn route(self) -> MethodRouter<App> {
         match self {
-            Self::Unlock => post(door::unlock),
-            Self::Ask => post(door::members::ask),
-            Self::Enter => post(door::members::enter),
+            Self::Unlock => post(login::unlock),
+            Self::Ask => post(login::email_form::ask),
+            Self::Enter => post(login::email_form::enter),
             Self::Subscribe => post(subscribe::ask),
             Self::Ticket(purpose) => ticket(purpose),
         }
@@ -207,20 +207,20 @@ impl Act {
 }
 
 /// Returns the route of a badge, configured by the query.
-fn badge(subject: Subject) -> MethodRouter<App> {
+fn badge(subject: BadgeMetric) -> MethodRouter<App> {
     get(move |State(app): State<App>, address: PageAddress, query: RawQuery, headers: HeaderMap| {
-        respond::wished(app, address, (subject, query.0), headers)
+        handlers::wished(app, address, (subject, query.0), headers)
     })
 }
 
 /// Returns the route of a detail page.
-fn behind(place: Place) -> MethodRouter<App> {
+fn behind(place: DetailRoute) -> MethodRouter<App> {
     get(
         move |State(app): State<App>,
               address: PageAddress,
               named: RawPathParams,
               headers: HeaderMap| {
-            self::behind::page(app, address, (place, named), headers)
+            self::details::page(app, address, (place, named), headers)
         },
     )
 }
@@ -230,24 +230,29 @@ async fn show_icon(State(app): State<App>, address: PageAddress, headers: Header
 }
 
 fn question(purpose: Purpose) -> MethodRouter<App> {
-    get(move |State(app): State<App>, address: PageAddress, ticket: Named, headers: HeaderMap| {
-        subscribe::holder::question(app, address, (purpose, ticket), headers)
-    })
+    get(
+        move |State(app): State<App>,
+              address: PageAddress,
+              ticket: PathSegment,
+              headers: HeaderMap| {
+            subscribe::manage::question(app, address, (purpose, ticket), headers)
+        },
+    )
 }
 
 fn ticket(purpose: Purpose) -> MethodRouter<App> {
     post(
         move |State(app): State<App>,
               address: PageAddress,
-              ticket: Named,
+              ticket: PathSegment,
               headers: HeaderMap,
               body: Bytes| {
-            subscribe::holder::act(app, address, (purpose, ticket), headers, body)
+            subscribe::manage::act(app, address, (purpose, ticket), headers, body)
         },
     )
 }
 
 /// Returns the script, which is the same for all pages and reveals nothing about any.
 async fn script(headers: HeaderMap) -> Response {
-    respond::answer(&html::SCRIPT_SAID, StatusCode::OK, AccessType::Public, &headers)
+    handlers::answer(&html::SCRIPT_SAID, StatusCode::OK, AccessType::Public, &headers)
 }

@@ -14,14 +14,14 @@ use rules::Reason;
 
 pub(crate) use self::problem::Problem;
 use crate::app::App;
-use crate::auth::Gate;
+use crate::auth::AuthLayer;
 
 /// Returns the routes of `/v1`.
 pub(crate) fn routes(app: &App) -> Router {
     Router::new()
         .route("/v1/whoami", get(whoami::whoami))
         .route("/v1/api-key/{id}", delete(key::revoke))
-        .route_layer(from_fn_with_state(app.gate(), Gate::before_v1))
+        .route_layer(from_fn_with_state(app.gate(), AuthLayer::before_v1))
         .method_not_allowed_fallback(wrong_method)
         .route("/v1", any(unknown_path))
         .route("/v1/", any(unknown_path))

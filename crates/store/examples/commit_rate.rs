@@ -13,11 +13,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
+use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
 use rules::monitor::{Check, MonitorSettings, TcpCheck};
 use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
 use store::{
-    Actor, Batch, Change, Database, FREE_PLAN, MasterKeySource, NewMonitor, Settings, Store,
+    Actor, AuditContext, Batch, Database, FREE_PLAN, MasterKeySource, NewMonitor, Settings, Store,
     StoreError, Workspace,
 };
 use tokio::time::Instant;
@@ -67,7 +67,7 @@ async fn open(folder: &Path) -> Result<Store, StoreError> {
 }
 
 async fn create_monitors(store: &Store) -> Result<(), StoreError> {
-    let change = Change { actor: Actor::Server, at: Timestamp::from_millis(START) };
+    let change = AuditContext { actor: Actor::Server, at: Timestamp::from_millis(START) };
     let workspace = Workspace {
         id: WORKSPACE,
         slug: "bench".to_owned(),
@@ -144,7 +144,7 @@ fn a_monitor(number: u64) -> NewMonitor {
 fn a_result(row: u64, slot: i64, probe: &ProbeId) -> CheckResult {
     let monitor = 1 + row.wrapping_mul(7_919) % MONITORS;
     CheckResult {
-        identity: Identity {
+        identity: ResultKey {
             monitor: MonitorId::from_bits(monitor),
             revision: 1,
             region: Region::ALL[(row / MONITORS) as usize % Region::ALL.len()],

@@ -16,12 +16,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
+use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
 use rules::monitor::{Check, MonitorSettings, TcpCheck};
 use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
 use store::{
-    Actor, Batch, Change, Database, FREE_PLAN, LogFilter, MasterKeySource, NewMonitor, Settings,
-    Store, StoreError, Workspace,
+    Actor, AuditContext, Batch, Database, FREE_PLAN, LogFilter, MasterKeySource, NewMonitor,
+    Settings, Store, StoreError, Workspace,
 };
 use tokio::time::Instant;
 
@@ -56,7 +56,7 @@ async fn main() -> Result<(), StoreError> {
         let begun = (Instant::now(), cpu_micros());
         let mut rows = 0;
         loop {
-            let round = store.history().gather().await?;
+            let round = store.history().compact().await?;
             rows += round.results;
             if round.results == 0 {
                 break;
@@ -178,7 +178,7 @@ async fn timed(
 }
 
 async fn create_monitors(store: &Store) -> Result<(), StoreError> {
-    let change = Change { actor: Actor::Server, at: Timestamp::from_millis(START) };
+    let change = AuditContext { actor: Actor::Server, at: Timestamp::from_millis(START) };
     let workspace = Workspace {
         id: WORKSPACE,
         slug: "bench".to_owned(),
@@ -238,7 +238,7 @@ fn a_result(monitor: u64, region: Region, slot: i64, probe: &ProbeId) -> CheckRe
         [phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us, phases.transfer_us];
     let latency_us = spent.into_iter().flatten().sum::<u32>() + 40;
     CheckResult {
-        identity: Identity {
+        identity: ResultKey {
             monitor: MonitorId::from_bits(monitor),
             revision: 1,
             region,

@@ -12,7 +12,7 @@ extern crate aloft_store as store;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
+use domain::judge::{CloseReason, IncidentChange, StatusReason, Transition};
 use rules::{IncidentId, MonitorStatus, Timestamp};
 use store::{Batch, Database, MasterKeySource, Page, Settings, Store, StoreError};
 
@@ -71,7 +71,7 @@ fn past(number: u64, now: Timestamp) -> Vec<Transition> {
         let (bad, opened, closed) = if chance.is_multiple_of(3) {
             (MonitorStatus::Degraded, none, none)
         } else {
-            let how = ClosedAs::Recovered;
+            let how = CloseReason::Recovered;
             (MonitorStatus::Error, IncidentChange::Opened(id), IncidentChange::Closed { id, how })
         };
         past.push(change(from, MonitorStatus::Active, bad, opened));
@@ -87,5 +87,5 @@ const fn change(
     to: MonitorStatus,
     incident: IncidentChange,
 ) -> Transition {
-    Transition { from, to, at, incident, why: Why::NoVotes }
+    Transition { from, to, at, incident, why: StatusReason::NoVotes }
 }

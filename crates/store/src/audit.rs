@@ -14,13 +14,13 @@ use crate::{Page, Store, StoreError};
 
 /// Actor and time of a change. Every function that changes a resource takes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct AuditContext {
     pub actor: Actor,
     /// Time by the server's clock.
     pub at: Timestamp,
 }
 
-impl Change {
+impl AuditContext {
     /// Returns the time of the change for an object last changed at `seen`. It is always later than
     /// `seen`, because it distinguishes edits.
     pub(crate) fn after(self, seen: Timestamp) -> Timestamp {
@@ -78,7 +78,7 @@ impl AuditFilter {
 
 /// Audit entry about a probe, for a workspace whose monitors it checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProbeNote {
+pub struct ProbeEvent {
     pub workspace: WorkspaceId,
     pub probe: ProbeId,
     pub turn: ProbeTurn,
@@ -104,7 +104,7 @@ pub struct Audit<'s> {
 
 impl Audit<'_> {
     /// Records changes of probes. Repeating a call has no effect.
-    pub async fn note_probes(&self, notes: Vec<ProbeNote>) -> Result<(), StoreError> {
+    pub async fn note_probes(&self, notes: Vec<ProbeEvent>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
                 session.touches_nothing();
@@ -181,7 +181,7 @@ impl Audit<'_> {
 /// Contents of a new entry.
 pub(crate) struct Note<'n> {
     pub(crate) workspace: WorkspaceId,
-    pub(crate) change: Change,
+    pub(crate) change: AuditContext,
     pub(crate) action: &'static str,
     pub(crate) resource_id: String,
     pub(crate) detail: &'n str,
@@ -204,7 +204,7 @@ pub(crate) async fn note(db: &mut Connection, note: Note<'_>) -> Result<(), Stor
     Ok(())
 }
 
-async fn note_probe(db: &mut Connection, probe: &ProbeNote) -> Result<(), StoreError> {
+async fn note_probe(db: &mut Connection, probe: &ProbeEvent) -> Result<(), StoreError> {
     let action = match probe.turn {
         ProbeTurn::Doubts => "probe.doubt",
         ProbeTurn::Recovered => "probe.recover",
@@ -222,7 +222,7 @@ async fn note_probe(db: &mut Connection, probe: &ProbeNote) -> Result<(), StoreE
     if written.is_some() {
         return Ok(());
     }
-    let change = Change { actor: Actor::Server, at: probe.at };
+    let change = AuditContext { actor: Actor::Server, at: probe.at };
     let resource_id = probe.probe.0.to_string();
     note(
         db,

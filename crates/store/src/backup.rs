@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use crate::{Store, StoreError, db, folder};
+use crate::{Store, StoreError, data_dir, db};
 
 impl Store {
     /// Copies the committed state of the embedded database to a new file. Returns the size in bytes
@@ -16,15 +16,15 @@ impl Store {
         if !db.is_embedded() {
             return Err(StoreError::NotEmbedded);
         }
-        make(file).map_err(folder::at(file))?;
+        make(file).map_err(data_dir::at(file))?;
         let copy = db::query("VACUUM INTO $1").bind(file.to_string_lossy().into_owned());
         let copied = copy.execute(&mut db).await;
         if let Err(error) = copied {
             // A partial copy could be mistaken for a complete one.
-            fs::remove_file(file).map_err(folder::at(file))?;
+            fs::remove_file(file).map_err(data_dir::at(file))?;
             return Err(error.into());
         }
-        synced(file).map_err(folder::at(file))
+        synced(file).map_err(data_dir::at(file))
     }
 }
 

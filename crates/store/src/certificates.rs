@@ -6,7 +6,7 @@ use rules::{DomainName, Secret, Timestamp};
 
 use crate::db::{Row, query};
 use crate::row::{domain, maybe_instant};
-use crate::vault::{Place, Vault};
+use crate::vault::{EncryptionContext, Vault};
 use crate::writer::Session;
 use crate::{Store, StoreError};
 
@@ -46,8 +46,8 @@ pub struct IssuedCertificate {
     pub renew_at: Timestamp,
 }
 
-const SELECT: &str = "SELECT domain, chain, key_sealed, issued_at, expires_at, renew_at, tries, \
-    last_error, next_try_at FROM certificates";
+const SELECT: &str = "SELECT domain, chain, key_sealed, issued_at, expires_at, renew_at, attempts, \
+    last_error, next_attempt_at FROM certificates";
 
 impl Certificates<'_> {
     /// Returns all certificates, ordered by domain.
@@ -82,8 +82,8 @@ impl Certificates<'_> {
         self.write(move |session| {
             Box::pin(async move {
                 query(
-                    "INSERT INTO certificates (domain, tries, next_try_at) VALUES ($1, $2, $3) \
-                     ON CONFLICT (domain) DO UPDATE SET tries = $2, next_try_at = $3",
+                    "INSERT INTO certificates (domain, attempts, next_attempt_at) VALUES ($1, $2, $3) \
+                     ON CONFLICT (domain) DO UPDATE SET attempts = $2, next_attempt_at = $3",
                 )
                 .bind(domain.as_str())
                 .bind(i64::from(tries))
@@ -106,7 +106,7 @@ impl Certificates<'_> {
         self.write(move |session| {
             Box::pin(async move {
                 query(
-                    "UPDATE certificates SET last_error = $2, next_try_at = $3 WHERE domain = $1",
+                    "UPDATE certificates SET last_error = $2, next_attempt_at = $3 WHERE domain = $1",
                 )
                 .bind(domain.as_str())
                 .bind(why)
@@ -131,10 +131,10 @@ impl Certificates<'_> {
                     session.vault.seal(key_of(domain.as_str()), &certificate.key.expose())?;
                 query(
                     "INSERT INTO certificates (domain, chain, key_sealed, issued_at, expires_at, \
-                     renew_at, tries) VALUES ($1, $2, $3, $4, $5, $6, 0) \
+                     renew_at, attempts) VALUES ($1, $2, $3, $4, $5, $6, 0) \
                      ON CONFLICT (domain) DO UPDATE SET chain = $2, key_sealed = $3, \
-                     issued_at = $4, expires_at = $5, renew_at = $6, tries = 0, \
-                     last_error = NULL, next_try_at = NULL",
+                     issued_at = $4, expires_at = $5, renew_at = $6, attempts = 0, \
+                     last_error = NULL, next_attempt_at = NULL",
                 )
                 .bind(domain.as_str())
                 .bind(certificate.chain)
@@ -253,10 +253,10 @@ fn read(vault: &Vault, row: &Row) -> Result<DomainCertificate, StoreError> {
     })
 }
 
-const fn key_of(domain: &str) -> Place<'_> {
-    Place { column: "certificates.key_sealed", row: domain }
+const fn key_of(domain: &str) -> EncryptionContext<'_> {
+    EncryptionContext { column: "certificates.key_sealed", row: domain }
 }
 
-const fn account_of(directory: &str) -> Place<'_> {
-    Place { column: "acme_accounts.sealed", row: directory }
+const fn account_of(directory: &str) -> EncryptionContext<'_> {
+    EncryptionContext { column: "acme_accounts.sealed", row: directory }
 }

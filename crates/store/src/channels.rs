@@ -5,12 +5,12 @@ mod change;
 
 use std::collections::BTreeMap;
 
-use rules::notification::{Channel, ChannelSettings, Wishes};
+use rules::notification::{Channel, ChannelSettings, NotificationPreferences};
 use rules::{ChannelId, MonitorId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
 use crate::row::{Listed, counted, id, instant};
-use crate::vault::{Place, Vault};
+use crate::vault::{EncryptionContext, Vault};
 use crate::{Page, Store, StoreError};
 
 pub use change::NewChannel;
@@ -28,7 +28,7 @@ macro_rules! select {
     ($which:literal) => {
         concat!(
             "SELECT c.id, NULL, c.workspace_id, c.name, c.provider_sealed, c.created_at, ",
-            "c.updated_at, c.wishes FROM channels c WHERE c.id IN (",
+            "c.updated_at, c.preferences FROM channels c WHERE c.id IN (",
             $which,
             ") UNION ALL SELECT cm.channel, m.id, NULL, NULL, NULL, NULL, NULL, NULL ",
             "FROM channel_monitors cm JOIN monitors m ON m.number = cm.monitor ",
@@ -51,7 +51,7 @@ impl Channels<'_> {
     pub async fn for_sending(&self, id: ChannelId) -> Result<Option<Channel>, StoreError> {
         let row = query(
             "SELECT c.id, NULL, c.workspace_id, c.name, c.provider_sealed, c.created_at, \
-             c.updated_at, c.wishes FROM channels c WHERE c.id = $1",
+             c.updated_at, c.preferences FROM channels c WHERE c.id = $1",
         )
         .bind(id.to_string())
         .fetch_optional(&mut self.store.read().await?)
@@ -105,10 +105,14 @@ async fn one(
 }
 
 /// Identifier of a channel, and the result of reading it.
-type Found = (String, Result<Channel, StoreError>);
+type ChannelRow = (String, Result<Channel, StoreError>);
 
 /// Returns the channels, newest first.
-async fn all(db: &mut Connection, vault: &Vault, which: Query) -> Result<Vec<Found>, StoreError> {
+async fn all(
+    db: &mut Connection,
+    vault: &Vault,
+    which: Query,
+) -> Result<Vec<ChannelRow>, StoreError> {
     let rows = which.fetch_all(db).await?;
     let mut monitors: BTreeMap<&str, Vec<MonitorId>> = BTreeMap::new();
     for row in &rows {
@@ -149,20 +153,23 @@ fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel
 }
 
 /// Reads the preferences of a channel. Null means no preferences.
-pub(crate) fn wishes(json: Option<String>, id: ChannelId) -> Result<Wishes, StoreError> {
-    let Some(json) = json else { return Ok(Wishes::default()) };
+pub(crate) fn wishes(
+    json: Option<String>,
+    id: ChannelId,
+) -> Result<NotificationPreferences, StoreError> {
+    let Some(json) = json else { return Ok(NotificationPreferences::default()) };
     serde_json::from_str(&json).map_err(|error| {
         StoreError::corrupt(format!("preferences of channel `{id}`"), error.to_string())
     })
 }
 
 /// Encodes the preferences. Null means no preferences.
-fn wishes_json(wishes: &Wishes) -> Option<String> {
+fn wishes_json(wishes: &NotificationPreferences) -> Option<String> {
     (!wishes.is_empty())
         .then(|| serde_json::to_string(wishes).expect("preferences serialize to JSON"))
 }
 
 /// Returns the location for which the provider of a channel is sealed.
-const fn provider_of(id: &str) -> Place<'_> {
-    Place { column: "channels.provider_sealed", row: id }
+const fn provider_of(id: &str) -> EncryptionContext<'_> {
+    EncryptionContext { column: "channels.provider_sealed", row: id }
 }

@@ -50,14 +50,14 @@ pub(crate) fn region(code: i64) -> Result<Region, StoreError> {
 pub(crate) const fn of_trigger(trigger: Trigger) -> i64 {
     match trigger {
         Trigger::Scheduled => 0,
-        Trigger::Opinion => 1,
+        Trigger::Confirmation => 1,
         Trigger::Manual => 2,
     }
 }
 
 /// Returns the trigger of a code.
 pub(crate) fn trigger(code: i64) -> Result<Trigger, StoreError> {
-    const ALL: &[Trigger] = &[Trigger::Scheduled, Trigger::Opinion, Trigger::Manual];
+    const ALL: &[Trigger] = &[Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual];
     find(ALL, code, of_trigger, "a trigger")
 }
 
@@ -118,7 +118,7 @@ mod tests {
         let regions: Vec<String> =
             Region::ALL.iter().map(|region| format!("{}={region}", of_region(*region))).collect();
         insta::assert_snapshot!(regions.join(" "), @"0=fly-ams 1=fly-arn 2=fly-bom 3=fly-cdg 4=fly-dfw 5=fly-ewr 6=fly-fra 7=fly-gru 8=fly-iad 9=fly-jnb 10=fly-lax 11=fly-lhr 12=fly-nrt 13=fly-ord 14=fly-sjc 15=fly-sin 16=fly-syd 17=fly-yyz 18=koyeb-fra 19=koyeb-par 20=koyeb-sfo 21=koyeb-sin 22=koyeb-tyo 23=koyeb-was 24=railway-us-west2 25=railway-us-east4 26=railway-europe-west4 27=railway-asia-southeast1");
-        let triggers = [Trigger::Scheduled, Trigger::Opinion, Trigger::Manual].map(of_trigger);
+        let triggers = [Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual].map(of_trigger);
         assert_eq!(triggers, [0, 1, 2]);
         let outcomes = [Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
         assert_eq!(outcomes.map(of_outcome), [0, 1, 2, 3]);

@@ -6,15 +6,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use domain::cadence::Missed;
-use domain::check::{CheckResult, Identity, Outcome};
-use domain::judge::{History, IncidentChange, Transition};
-use domain::notify::Grounds;
+use domain::check::{CheckResult, Outcome, ResultKey};
+use domain::judge::{IncidentChange, JudgeState, Transition};
+use domain::notify::Cause;
 use rules::{MonitorId, MonitorStatus, Timestamp};
 
 use crate::db::{Connection, query};
-use crate::results::{Placed, ResultRow};
-use crate::writer::{Durable, Session};
-use crate::{Store, StoreError, evidence, incidents, judge_states, missed, outbox, results};
+use crate::results::{ResultRow, RowKey};
+use crate::writer::{Durability, Session};
+use crate::{Store, StoreError, evidence, incidents, judge_states, missed_slots, outbox, results};
 
 /// Changes that are stored together or not at all.
 #[derive(Clone, Debug, Default)]
@@ -24,16 +24,16 @@ pub struct Batch {
     /// Slots that were not run.
     pub missed: Vec<Missed>,
     /// New state of the judge, for each monitor whose state changed.
-    pub histories: Vec<(MonitorId, History)>,
+    pub histories: Vec<(MonitorId, JudgeState)>,
     /// New state of the judge that stored results can restore, so it need not be on disk at once.
     /// If a monitor is in both lists, this state is the newer one and is stored last.
-    pub votes: Vec<(MonitorId, History)>,
+    pub votes: Vec<(MonitorId, JudgeState)>,
     /// Changes of status with their effect on incidents, in order. Caches do not notice a change of
     /// status that is missing here (see [`Store::generation`]).
     pub transitions: Vec<(MonitorId, Transition)>,
     /// Cause of the transition at the same index, with the last observation of each region. Alerts
     /// include it.
-    pub grounds: Vec<(MonitorId, Grounds)>,
+    pub grounds: Vec<(MonitorId, Cause)>,
     /// Creation time of the batch by the core's clock. Deliveries are scheduled from this time, or
     /// from the time of their transition if that is later.
     pub at: Timestamp,
@@ -53,7 +53,7 @@ pub struct Committed {
 
 impl Batch {
     /// Returns whether the batch has only results, none of them with details for the database.
-    fn is_plain(&self, successes: &HashSet<Identity>) -> bool {
+    fn is_plain(&self, successes: &HashSet<ResultKey>) -> bool {
         let Self { results, missed, histories, votes, transitions, grounds: _, at: _ } = self;
         let memory = histories.is_empty() && votes.is_empty();
         let others = missed.is_empty() && transitions.is_empty();
@@ -62,13 +62,13 @@ impl Batch {
 
     /// Returns when the batch must be on disk. Successful results and votes can wait for the next
     /// sync.
-    fn durable(&self) -> Durable {
+    fn durable(&self) -> Durability {
         let Self { results, missed, histories, votes: _, transitions, grounds: _, at: _ } = self;
         let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
         if others && results.iter().all(|result| result.outcome == Outcome::Success) {
-            Durable::Soon
+            Durability::Soon
         } else {
-            Durable::AtOnce
+            Durability::AtOnce
         }
     }
 }
@@ -77,7 +77,7 @@ impl Store {
     /// Stores a batch and returns after the commit. Waiting batches are committed together. The
     /// batch is shared, so that the caller can retry it.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
-        let shared = Shared::new(self, &batch);
+        let shared = SharedBatch::new(self, &batch);
         let stored = self.write_at_once(batch.durable(), move |session| {
             Box::pin(async move { apply(session, shared).await })
         });
@@ -88,7 +88,7 @@ impl Store {
     /// embedded and nothing else writes, the calling thread stores the batch and waits for the
     /// disk.
     pub async fn commit_here(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
-        let shared = Shared::new(self, &batch);
+        let shared = SharedBatch::new(self, &batch);
         let stored = self.write_here(batch.durable(), move |session| {
             Box::pin(async move { apply(session, shared).await })
         });
@@ -104,29 +104,29 @@ impl Store {
 }
 
 /// A batch for the writer.
-struct Shared {
+struct SharedBatch {
     batch: Arc<Batch>,
     /// The successes whose details the database keeps.
-    successes: HashSet<Identity>,
+    successes: HashSet<ResultKey>,
 }
 
 /// Result of a batch.
 struct Applied {
     committed: Committed,
     /// Where its results are.
-    placed: Vec<Placed>,
-    successes: HashSet<Identity>,
+    placed: Vec<RowKey>,
+    successes: HashSet<ResultKey>,
 }
 
-impl Shared {
+impl SharedBatch {
     fn new(store: &Store, batch: &Arc<Batch>) -> Self {
         Self { batch: Arc::clone(batch), successes: store.successes().due(&batch.results) }
     }
 }
 
 /// Stores a batch.
-async fn apply(session: &mut Session, shared: Shared) -> Result<Applied, StoreError> {
-    let Shared { batch, successes } = shared;
+async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, StoreError> {
+    let SharedBatch { batch, successes } = shared;
     session.touches_nothing();
     if !batch.is_plain(&successes) {
         session.begin().await?;
@@ -144,7 +144,7 @@ async fn apply(session: &mut Session, shared: Shared) -> Result<Applied, StoreEr
     evidence::insert(session, &rows, &successes).await?;
     for missed in &batch.missed {
         if let Some(number) = session.numbers.monitor(&mut session.db, missed.monitor).await? {
-            missed::insert(&mut session.db, number, missed).await?;
+            missed_slots::insert(&mut session.db, number, missed).await?;
         }
     }
     for (place, (monitor, transition)) in batch.transitions.iter().enumerate() {

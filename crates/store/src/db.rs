@@ -1,7 +1,7 @@
 //! Runs statements on either engine: a [`Query`] binds a few kinds of values and runs on a
 //! [`Connection`] of any engine. Statements use only syntax that both engines share: `$1`, `ON
 //! CONFLICT`, no functions of one engine. Evidence on PostgreSQL is the exception: its statements
-//! take arrays and use [`Link`] directly. `engine` creates the connections, and `embedded` runs the
+//! take arrays and use [`EngineConnection`] directly. `engine` creates the connections, and `embedded` runs the
 //! embedded database on the calling thread.
 
 pub(crate) mod embedded;
@@ -37,7 +37,7 @@ pub(crate) enum Connection {
 }
 
 /// Connection of a specific engine, for statements of one engine only.
-pub(crate) enum Link<'c> {
+pub(crate) enum EngineConnection<'c> {
     Embedded(&'c mut rusqlite::Connection),
     Sqlite(&'c mut SqliteConnection),
     Postgres(&'c mut PgConnection),
@@ -88,21 +88,21 @@ pub(crate) async fn run(
 ) -> Result<(), sqlx::Error> {
     let statements = statements.into_sql_str();
     match db.link() {
-        Link::Embedded(db) => embedded::run(db, statements.as_str()),
-        Link::Sqlite(db) => sqlx::raw_sql(statements).execute(db).await.map(|_| ()),
-        Link::Postgres(db) => sqlx::raw_sql(statements).execute(db).await.map(|_| ()),
+        EngineConnection::Embedded(db) => embedded::run(db, statements.as_str()),
+        EngineConnection::Sqlite(db) => sqlx::raw_sql(statements).execute(db).await.map(|_| ()),
+        EngineConnection::Postgres(db) => sqlx::raw_sql(statements).execute(db).await.map(|_| ()),
     }
 }
 
 impl Connection {
     /// Returns the connection of the specific engine.
-    pub(crate) fn link(&mut self) -> Link<'_> {
+    pub(crate) fn link(&mut self) -> EngineConnection<'_> {
         match self {
-            Self::Embedded(db) => Link::Embedded(db),
-            Self::Sqlite(db) => Link::Sqlite(db),
-            Self::SqliteReader(db) => Link::Sqlite(db),
-            Self::Postgres(db) => Link::Postgres(db),
-            Self::PostgresReader(db) => Link::Postgres(db),
+            Self::Embedded(db) => EngineConnection::Embedded(db),
+            Self::Sqlite(db) => EngineConnection::Sqlite(db),
+            Self::SqliteReader(db) => EngineConnection::Sqlite(db),
+            Self::Postgres(db) => EngineConnection::Postgres(db),
+            Self::PostgresReader(db) => EngineConnection::Postgres(db),
         }
     }
 
@@ -160,13 +160,15 @@ impl Query {
     /// Runs the statement and returns the number of changed rows.
     pub(crate) async fn execute(self, db: &mut Connection) -> Result<u64, sqlx::Error> {
         match db.link() {
-            Link::Embedded(db) => embedded::execute(db, self.statement.as_str(), &self.values),
-            Link::Sqlite(db) => {
+            EngineConnection::Embedded(db) => {
+                embedded::execute(db, self.statement.as_str(), &self.values)
+            }
+            EngineConnection::Sqlite(db) => {
                 let arguments = of_sqlite(self.values)?;
                 let done = sqlx::query_with(self.statement, arguments).execute(db).await?;
                 Ok(done.rows_affected())
             }
-            Link::Postgres(db) => {
+            EngineConnection::Postgres(db) => {
                 let arguments = of_postgres(self.values)?;
                 let asked = sqlx::query_with(self.statement, arguments);
                 let done = answered(asked.execute(db)).await?;
@@ -178,16 +180,16 @@ impl Query {
     /// Returns all rows.
     pub(crate) async fn fetch_all(self, db: &mut Connection) -> Result<Vec<Row>, sqlx::Error> {
         match db.link() {
-            Link::Embedded(db) => {
+            EngineConnection::Embedded(db) => {
                 let rows = embedded::fetch(db, self.statement.as_str(), &self.values, usize::MAX)?;
                 Ok(rows.into_iter().map(Row::Embedded).collect())
             }
-            Link::Sqlite(db) => {
+            EngineConnection::Sqlite(db) => {
                 let arguments = of_sqlite(self.values)?;
                 let rows = sqlx::query_with(self.statement, arguments).fetch_all(db).await?;
                 Ok(rows.into_iter().map(Row::Sqlite).collect())
             }
-            Link::Postgres(db) => {
+            EngineConnection::Postgres(db) => {
                 let arguments = of_postgres(self.values)?;
                 let asked = sqlx::query_with(self.statement, arguments);
                 let rows = answered(asked.fetch_all(db)).await?;
@@ -202,16 +204,16 @@ impl Query {
         db: &mut Connection,
     ) -> Result<Option<Row>, sqlx::Error> {
         match db.link() {
-            Link::Embedded(db) => {
+            EngineConnection::Embedded(db) => {
                 let rows = embedded::fetch(db, self.statement.as_str(), &self.values, 1)?;
                 Ok(rows.into_iter().next().map(Row::Embedded))
             }
-            Link::Sqlite(db) => {
+            EngineConnection::Sqlite(db) => {
                 let arguments = of_sqlite(self.values)?;
                 let row = sqlx::query_with(self.statement, arguments).fetch_optional(db).await?;
                 Ok(row.map(Row::Sqlite))
             }
-            Link::Postgres(db) => {
+            EngineConnection::Postgres(db) => {
                 let arguments = of_postgres(self.values)?;
                 let asked = sqlx::query_with(self.statement, arguments);
                 let row = answered(asked.fetch_optional(db)).await?;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Row, query};
-use crate::history::{Grain, read_block};
+use crate::history::{BucketSize, read_block};
 use crate::incidents::IncidentFilter;
 use crate::maintenances::MaintenanceFilter;
 use crate::monitors::Page;
@@ -53,7 +53,7 @@ impl Doctor<'_> {
         }
         self.store.certificates().all().await?;
         self.store.results().count().await?;
-        for grain in [Grain::TenMinutes, Grain::Hour, Grain::Day] {
+        for grain in [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day] {
             self.examine_history(grain).await?;
         }
         let mut found = Vec::new();
@@ -110,7 +110,7 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    async fn examine_history(&self, grain: Grain) -> Result<(), StoreError> {
+    async fn examine_history(&self, grain: BucketSize) -> Result<(), StoreError> {
         let table = grain.table();
         let statement =
             format!("SELECT key, body FROM {table} WHERE key > $1 ORDER BY key LIMIT $2");
@@ -135,7 +135,7 @@ impl Doctor<'_> {
 fn key_column(table: &str) -> Option<&'static str> {
     Some(match table {
         "certificates" => "domain",
-        RECENT | "result_blocks" | "hour_sums" | "day_sums" => "key",
+        RECENT | "result_blocks" | "hour_rollups" | "day_rollups" => "key",
         "workspaces" | "keys" | "monitors" | "channels" | "pages" | "components"
         | "component_groups" | "incidents" | "reports" | "report_templates" | "maintenances"
         | "subscribers" => "id",
@@ -192,7 +192,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Returns whether this program can read a body.
 fn reads(source: &str, key: i64, body: &[u8]) -> bool {
-    let grains = [Grain::TenMinutes, Grain::Hour, Grain::Day];
+    let grains = [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day];
     match grains.into_iter().find(|grain| grain.table() == source) {
         Some(grain) => read_block(grain, key, body).is_ok(),
         None => source == RECENT && results::each_of(key, body, |_, _| ()).is_none(),

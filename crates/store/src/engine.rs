@@ -16,7 +16,7 @@ use crate::{Settings, StoreError};
 pub(crate) use postgres::{Owner, READER_WAIT};
 #[cfg(test)]
 pub(crate) use sqlite::database_path;
-pub(crate) use sqlite::{BESIDE, DATABASE_FILE, Folding, MOVED_FILE, refuse_moved, set_aside};
+pub(crate) use sqlite::{BESIDE, Checkpointer, DATABASE_FILE, MOVED_FILE, refuse_moved, set_aside};
 
 /// Choice of the database.
 #[derive(Clone, Debug)]

@@ -9,13 +9,13 @@ mod latest;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use domain::check::{Evidence, Identity, Outcome};
+use domain::check::{Evidence, Outcome, ResultKey};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Query, Row, query};
 use crate::row::narrow;
-use crate::vault::{Place, Vault};
+use crate::vault::{EncryptionContext, Vault};
 use crate::{Store, StoreError, codes};
 
 pub(crate) use insert::{insert, is_kept};
@@ -35,7 +35,7 @@ pub struct EvidenceStore<'s> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvidenceEntry {
     /// Key of the result.
-    pub identity: Identity,
+    pub identity: ResultKey,
     pub outcome: Outcome,
     pub evidence: Arc<Evidence>,
 }
@@ -73,7 +73,7 @@ pub(crate) async fn of_slots(
     db: &mut Connection,
     monitor: (MonitorId, i64),
     slots: &[i64],
-) -> Result<HashSet<Identity>, StoreError> {
+) -> Result<HashSet<ResultKey>, StoreError> {
     let mut found = HashSet::new();
     for chunk in slots.chunks(SLOTS_AT_ONCE) {
         let last = chunk.last().copied().unwrap_or_default();
@@ -94,8 +94,8 @@ pub(crate) async fn of_slots(
 }
 
 /// Reads slot, region, trigger and revision.
-pub(crate) fn identity(monitor: MonitorId, row: &Row) -> Result<Identity, StoreError> {
-    Ok(Identity {
+pub(crate) fn identity(monitor: MonitorId, row: &Row) -> Result<ResultKey, StoreError> {
+    Ok(ResultKey {
         monitor,
         revision: narrow(row, 3)?,
         region: codes::region(row.try_get(1)?)?,
@@ -112,7 +112,8 @@ pub(crate) fn read(
 ) -> Result<EvidenceEntry, StoreError> {
     let identity = identity(monitor, row)?;
     let place = row_of(row.try_get(5)?, &identity);
-    let evidence = vault.open(Place { column: COLUMN, row: &place }, row.try_get(6)?)?;
+    let evidence =
+        vault.open(EncryptionContext { column: COLUMN, row: &place }, row.try_get(6)?)?;
     Ok(EvidenceEntry {
         identity,
         outcome: codes::outcome(row.try_get(4)?)?,
@@ -121,7 +122,7 @@ pub(crate) fn read(
 }
 
 /// Returns the unique name of a row of evidence, for sealing.
-fn row_of(monitor: i64, identity: &Identity) -> String {
+fn row_of(monitor: i64, identity: &ResultKey) -> String {
     format!(
         "{monitor}/{}/{}/{}/{}",
         identity.slot.as_millis(),

@@ -23,7 +23,7 @@ pub struct Generation {
 
 /// Workspaces whose data a transaction changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Touched {
+pub(crate) enum ChangedWorkspaces {
     /// Not declared: any workspace.
     #[default]
     Everything,
@@ -33,17 +33,17 @@ pub(crate) enum Touched {
 
 /// Generations of all workspaces since the store was opened.
 #[derive(Debug)]
-pub(crate) struct Generations(RwLock<State>);
+pub(crate) struct Generations(RwLock<GenerationTable>);
 
 #[derive(Debug)]
-struct State {
+struct GenerationTable {
     all: u64,
     own: HashMap<WorkspaceId, u64>,
     /// Workspaces that the current commit changes.
-    changing: Touched,
+    changing: ChangedWorkspaces,
 }
 
-impl Touched {
+impl ChangedWorkspaces {
     /// No workspace.
     pub(crate) const NOTHING: Self = Self::Only(BTreeSet::new());
 
@@ -76,7 +76,11 @@ impl Touched {
 
 impl Default for Generations {
     fn default() -> Self {
-        Self(RwLock::new(State { all: 0, own: HashMap::new(), changing: Touched::NOTHING }))
+        Self(RwLock::new(GenerationTable {
+            all: 0,
+            own: HashMap::new(),
+            changing: ChangedWorkspaces::NOTHING,
+        }))
     }
 }
 
@@ -89,21 +93,21 @@ impl Generations {
     }
 
     /// Marks the start of a commit that changes these workspaces.
-    pub(crate) fn begin(&self, touched: Touched) {
-        if touched != Touched::NOTHING {
+    pub(crate) fn begin(&self, touched: ChangedWorkspaces) {
+        if touched != ChangedWorkspaces::NOTHING {
             self.write().changing = touched;
         }
     }
 
     /// Marks the end of the commit, successful or not.
     pub(crate) fn end(&self) {
-        if self.read().changing == Touched::NOTHING {
+        if self.read().changing == ChangedWorkspaces::NOTHING {
             return;
         }
         let mut state = self.write();
-        match std::mem::replace(&mut state.changing, Touched::NOTHING) {
-            Touched::Everything => state.all += 1,
-            Touched::Only(workspaces) => {
+        match std::mem::replace(&mut state.changing, ChangedWorkspaces::NOTHING) {
+            ChangedWorkspaces::Everything => state.all += 1,
+            ChangedWorkspaces::Only(workspaces) => {
                 if state.own.len() + workspaces.len() > WORKSPACES_MAX {
                     state.own.clear();
                     state.all += 1;
@@ -115,11 +119,11 @@ impl Generations {
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, State> {
+    fn read(&self) -> RwLockReadGuard<'_, GenerationTable> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
+    fn write(&self) -> RwLockWriteGuard<'_, GenerationTable> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -131,8 +135,8 @@ mod tests {
     const OURS: WorkspaceId = WorkspaceId::from_bits(1);
     const THEIRS: WorkspaceId = WorkspaceId::from_bits(2);
 
-    fn only(workspace: WorkspaceId) -> Touched {
-        let mut touched = Touched::default();
+    fn only(workspace: WorkspaceId) -> ChangedWorkspaces {
+        let mut touched = ChangedWorkspaces::default();
         touched.add(workspace);
         touched
     }
@@ -151,11 +155,11 @@ mod tests {
 
     #[test]
     fn undeclared_work_changes_everything() {
-        let mut group = Touched::NOTHING;
+        let mut group = ChangedWorkspaces::NOTHING;
         group.join(only(OURS));
-        group.join(Touched::default());
+        group.join(ChangedWorkspaces::default());
         group.join(only(THEIRS));
-        assert_eq!(group, Touched::Everything);
+        assert_eq!(group, ChangedWorkspaces::Everything);
         let generations = Generations::default();
         let before = generations.of(THEIRS);
         generations.begin(group);
@@ -168,7 +172,7 @@ mod tests {
     fn end_without_begin_changes_nothing() {
         let generations = Generations::default();
         let before = generations.of(OURS);
-        generations.begin(Touched::NOTHING);
+        generations.begin(ChangedWorkspaces::NOTHING);
         assert_eq!(generations.of(OURS), before);
         generations.end();
         assert_eq!(generations.of(OURS), before);

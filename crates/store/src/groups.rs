@@ -8,7 +8,7 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, Row, query};
 use crate::row::{Listed, id, instant};
 use crate::{
-    Change, Created, Idempotency, Page, Store, StoreError, components, idempotency, pages,
+    AuditContext, Created, Idempotency, Page, Store, StoreError, components, idempotency, pages,
 };
 
 /// Selects groups for [`read`]. The argument is the `WHERE` clause.
@@ -97,7 +97,7 @@ impl Groups<'_> {
     pub async fn create(
         &self,
         new: NewGroup,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Created<ComponentGroup>, StoreError> {
         self.store
             .write_in(new.workspace, move |session| Box::pin(create(&mut session.db, new, change)))
@@ -110,7 +110,7 @@ impl Groups<'_> {
         &self,
         seen: ComponentGroup,
         settings: GroupSettings,
-        change: Change,
+        change: AuditContext,
     ) -> Result<ComponentGroup, StoreError> {
         self.store
             .write_in(seen.workspace, move |session| {
@@ -145,7 +145,7 @@ impl Groups<'_> {
         &self,
         workspace: WorkspaceId,
         id: GroupId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -169,7 +169,7 @@ impl Groups<'_> {
 pub(crate) async fn delete_with_page(
     db: &mut Connection,
     (workspace, page): (WorkspaceId, PageId),
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let of_page = |statement| query(statement).bind(workspace.to_string()).bind(page.to_string());
     let concerned = of_page(
@@ -189,7 +189,7 @@ pub(crate) async fn delete_with_page(
 async fn create(
     db: &mut Connection,
     new: NewGroup,
-    change: Change,
+    change: AuditContext,
 ) -> Result<Created<ComponentGroup>, StoreError> {
     let NewGroup { id, workspace, settings, idempotency: call } = new;
     if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
@@ -245,7 +245,7 @@ fn read(row: &Row) -> Result<ComponentGroup, StoreError> {
 async fn note(
     db: &mut Connection,
     (workspace, id): (WorkspaceId, GroupId),
-    change: Change,
+    change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let resource_id = id.to_string();

@@ -4,17 +4,17 @@
 //! quantiles and uptime.
 
 mod block;
-mod charted;
-mod gather;
-mod grain;
+mod bucket;
+mod compact;
 mod prune;
+mod recent_index;
+mod rollups;
 mod row;
-mod sums;
-mod tail;
+mod series;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use domain::history::{Sketch, StatusFrom, Sum};
+use domain::history::{Rollup, Sketch, StatusFrom};
 use rules::{MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
@@ -23,14 +23,14 @@ use crate::row::{id, instant};
 use crate::{Store, StoreError};
 
 pub(crate) use block::Key;
-pub use charted::Stretch;
-pub use gather::Gathered;
-pub(crate) use grain::{
-    Grain, entry, insert as insert_bodies, key as grain_key, read as read_bodies, stretch_of,
+pub(crate) use bucket::{
+    BucketSize, entry, insert as insert_bodies, key as grain_key, read as read_bodies, stretch_of,
 };
+pub use compact::CompactionStats;
 pub use prune::PrunedHistory;
-pub(crate) use row::{Kept, each_phase, probes, pull_phases};
-pub(crate) use tail::Tail;
+pub(crate) use recent_index::RecentIndex;
+pub(crate) use row::{StoredResult, each_phase, probes, pull_phases};
+pub use series::Bucket;
 
 /// Maximum number of status changes per query. A monitor that changes every 30 seconds reaches it
 /// in two weeks.
@@ -50,12 +50,12 @@ impl HistoryStore<'_> {
         workspace: WorkspaceId,
         monitor: MonitorId,
         since: Timestamp,
-    ) -> Result<BTreeMap<Region, Sum>, StoreError> {
+    ) -> Result<BTreeMap<Region, Rollup>, StoreError> {
         let mut db = self.store.read().await?;
         let number = number(&mut db, workspace, monitor).await?;
-        let since = Grain::Hour.start_of(since);
-        let recent = tail::rows(self.store.tail(), &mut db, monitor, number).await?;
-        sums::read(self.store.quarantine(), &mut db, (number, since), &recent).await
+        let since = BucketSize::Hour.start_of(since);
+        let recent = recent_index::rows(self.store.tail(), &mut db, monitor, number).await?;
+        rollups::read(self.store.quarantine(), &mut db, (number, since), &recent).await
     }
 
     /// Returns the latencies of the scheduled checks of these monitors since `since`, over all
@@ -68,17 +68,17 @@ impl HistoryStore<'_> {
         since: Timestamp,
     ) -> Result<HashMap<MonitorId, Sketch>, StoreError> {
         let mut db = self.store.read().await?;
-        let since = Grain::Hour.start_of(since);
+        let since = BucketSize::Hour.start_of(since);
         let mut latencies = HashMap::with_capacity(monitors.len());
         for monitor in monitors {
             let number = match number(&mut db, workspace, *monitor).await {
                 Err(StoreError::NotFound { .. }) => continue,
                 number => number?,
             };
-            let recent = tail::rows(self.store.tail(), &mut db, *monitor, number).await?;
+            let recent = recent_index::rows(self.store.tail(), &mut db, *monitor, number).await?;
             let mut sketch = Sketch::default();
             let quarantine = self.store.quarantine();
-            let sums = sums::read(quarantine, &mut db, (number, since), &recent).await?;
+            let sums = rollups::read(quarantine, &mut db, (number, since), &recent).await?;
             for sum in sums.values() {
                 sketch.merge(&sum.latency);
             }
@@ -155,14 +155,14 @@ pub(crate) async fn recent(
     db: &mut Connection,
     monitor: MonitorId,
     number: i64,
-) -> Result<Vec<Kept>, StoreError> {
-    let mut rows = tail::rows(store.tail(), db, monitor, number).await?;
+) -> Result<Vec<StoredResult>, StoreError> {
+    let mut rows = recent_index::rows(store.tail(), db, monitor, number).await?;
     let keys = block_keys(&rows, number);
     // Results that were compacted a moment ago, or arrive twice, are in a block already.
     let mut gathered = HashSet::new();
-    for (key, body) in Grain::TenMinutes.read(db, &keys).await? {
+    for (key, body) in BucketSize::TenMinutes.read(db, &keys).await? {
         let rows = unpacked(store.quarantine(), key, &body)?;
-        gathered.extend(rows.iter().map(Kept::key));
+        gathered.extend(rows.iter().map(StoredResult::key));
     }
     rows.retain(|row| gathered.insert(row.key()));
     Ok(rows)
@@ -173,25 +173,25 @@ pub(crate) fn unpacked(
     quarantine: &Quarantine,
     key: i64,
     body: &[u8],
-) -> Result<Vec<Kept>, StoreError> {
-    let grain = Grain::TenMinutes;
+) -> Result<Vec<StoredResult>, StoreError> {
+    let grain = BucketSize::TenMinutes;
     let read = block::unpack(body, grain.start(key));
     let rows = quarantine.sift(grain.table(), || key.to_string(), read)?;
     Ok(rows.unwrap_or_default())
 }
 
 /// Checks that a body of this bucket size can be read.
-pub(crate) fn read_block(grain: Grain, key: i64, body: &[u8]) -> Result<(), StoreError> {
+pub(crate) fn read_block(grain: BucketSize, key: i64, body: &[u8]) -> Result<(), StoreError> {
     match grain {
-        Grain::TenMinutes => block::unpack(body, grain.start(key)).map(drop),
-        Grain::Hour | Grain::Day => sums::decode(body).map(drop),
+        BucketSize::TenMinutes => block::unpack(body, grain.start(key)).map(drop),
+        BucketSize::Hour | BucketSize::Day => rollups::decode(body).map(drop),
     }
 }
 
 /// Returns the keys of the blocks that contain, or will contain, these results of a monitor.
-fn block_keys(rows: &[Kept], number: i64) -> Vec<i64> {
+fn block_keys(rows: &[StoredResult], number: i64) -> Vec<i64> {
     let mut keys: Vec<i64> =
-        rows.iter().map(|row| Grain::TenMinutes.key(row.slot, number)).collect();
+        rows.iter().map(|row| BucketSize::TenMinutes.key(row.slot, number)).collect();
     keys.sort_unstable();
     keys.dedup();
     keys

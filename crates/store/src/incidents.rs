@@ -3,14 +3,14 @@
 //! people acknowledge, comment and resolve (`people`). The `timeline` lists the events of an
 //! incident, and `evidence` holds the observations of its regions.
 
+mod actions;
 mod evidence;
-mod people;
 mod timeline;
-mod turn;
+mod transitions;
 
 use std::fmt::Write as _;
 
-use domain::judge::ClosedAs;
+use domain::judge::CloseReason;
 use rules::{IncidentId, MonitorId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
@@ -18,10 +18,10 @@ use crate::db::{Connection, Row, Value, query};
 use crate::row::{Listed, id, instant, maybe_instant, optional};
 use crate::{EvidenceEntry, Page, Store, StoreError};
 
-pub use people::NewComment;
-pub use timeline::{Entry, Happened, Told};
-pub use turn::Joined;
-pub(crate) use turn::{close, close_open, empty, open};
+pub use actions::NewComment;
+pub use timeline::{Notified, TimelineEntry, TimelineEvent};
+pub use transitions::Joined;
+pub(crate) use transitions::{close, close_open, empty, open};
 
 /// Incident of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Acknowledged {
 pub struct Closed {
     pub at: Timestamp,
     /// Reason of the closure.
-    pub how: ClosedAs,
+    pub how: CloseReason,
 }
 
 /// Actor of a change, as known at that time. A key can be replaced or revoked later.
@@ -65,10 +65,10 @@ pub struct Person {
 
 /// Incident with its timeline and evidence.
 #[derive(Clone, Debug)]
-pub struct WholeIncident {
+pub struct IncidentDetail {
     pub incident: Incident,
     /// Events of the incident, in order.
-    pub timeline: Vec<Entry>,
+    pub timeline: Vec<TimelineEntry>,
     /// Failed observation of each region, by region.
     pub evidence: Vec<EvidenceEntry>,
 }
@@ -97,7 +97,7 @@ macro_rules! select {
     ($which:literal) => {
         concat!(
             "SELECT i.id, m.id, m.name, i.opened_at, i.acknowledged_at, i.acknowledged_by, ",
-            "i.acknowledged_name, i.closed_at, i.closed_how ",
+            "i.acknowledged_name, i.closed_at, i.close_reason ",
             "FROM incidents i JOIN monitors m ON m.number = i.monitor ",
             $which
         )
@@ -143,12 +143,12 @@ impl Incidents<'_> {
         &self,
         workspace: WorkspaceId,
         id: IncidentId,
-    ) -> Result<WholeIncident, StoreError> {
+    ) -> Result<IncidentDetail, StoreError> {
         let mut db = self.store.read().await?;
         let incident = one(&mut db, workspace, id).await?;
         let timeline = timeline::of(&mut db, id).await?;
         let evidence = evidence::of(&mut db, self.store.vault(), &incident).await?;
-        Ok(WholeIncident { incident, timeline, evidence })
+        Ok(IncidentDetail { incident, timeline, evidence })
     }
 
     /// Returns an incident of the workspace.
@@ -254,8 +254,8 @@ fn person(row: &Row, column: usize) -> Result<Option<Person>, StoreError> {
     Ok(actor.map(|actor| Person { actor, name }))
 }
 
-pub(crate) fn closed_as(word: &str) -> Result<ClosedAs, String> {
-    ClosedAs::ALL
+pub(crate) fn closed_as(word: &str) -> Result<CloseReason, String> {
+    CloseReason::ALL
         .into_iter()
         .find(|how| how.as_str() == word)
         .ok_or_else(|| format!("unknown reason of a closure `{word}`"))

@@ -1,7 +1,7 @@
 //! The judge's state of each monitor, and the status changes in order, from which uptime is
 //! computed.
 
-use domain::judge::{History, Transition};
+use domain::judge::{JudgeState, Transition};
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, query};
@@ -28,9 +28,9 @@ pub struct StatusChange {
 
 impl JudgeStates<'_> {
     /// Returns the judge's state of a monitor. The pipeline restarts from it after a failed commit.
-    pub async fn history(&self, monitor: MonitorId) -> Result<Option<History>, StoreError> {
+    pub async fn history(&self, monitor: MonitorId) -> Result<Option<JudgeState>, StoreError> {
         let stored: Option<String> = query(
-            "SELECT j.history FROM judge_states j JOIN monitors m ON m.number = j.monitor \
+            "SELECT j.state FROM judge_states j JOIN monitors m ON m.number = j.monitor \
              WHERE m.id = $1",
         )
         .bind(monitor.to_string())
@@ -78,17 +78,17 @@ impl JudgeStates<'_> {
 pub(crate) async fn put(
     db: &mut Connection,
     monitor: i64,
-    history: &History,
+    history: &JudgeState,
 ) -> Result<(), StoreError> {
     let is_over = history.status == MonitorStatus::Unknown && history.incident.is_none();
     let json = serde_json::to_string(history)
         .map_err(|why| StoreError::corrupt("a judge state to be stored", why.to_string()))?;
     query(
-        "INSERT INTO judge_states (monitor, status, since, history) \
+        "INSERT INTO judge_states (monitor, status, since, state) \
          SELECT number, $2, $3, $4 FROM monitors WHERE number = $1 \
          AND (active OR $5 OR revision <= $6) \
          ON CONFLICT (monitor) DO UPDATE SET status = excluded.status, since = excluded.since, \
-         history = excluded.history",
+         state = excluded.state",
     )
     .bind(monitor)
     .bind(history.status.as_str())

@@ -10,7 +10,7 @@ use crate::audit::{self, Note};
 use crate::db::{Row, query};
 use crate::row::{id, instant, maybe_instant, optional};
 use crate::workspaces::{self, Workspace};
-use crate::{Change, Store, StoreError};
+use crate::{AuditContext, Store, StoreError};
 
 /// SHA-256 of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,7 +70,7 @@ impl Keys<'_> {
         &self,
         key: ApiKey,
         hash: KeyHash,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(key.workspace, move |session| {
@@ -156,7 +156,7 @@ impl Keys<'_> {
         &self,
         workspace: WorkspaceId,
         key: KeyId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Revoked, StoreError> {
         self.store
             .write_in(workspace, move |session| {

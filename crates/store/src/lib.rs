@@ -3,20 +3,22 @@
 //! with [`Store::commit`]. One writer commits all changes in groups, and readers never wait for it.
 //! Decisions belong to `domain`. Times and identifiers are passed in as values.
 
-mod accesses;
+mod access_versions;
 mod audit;
 mod backup;
+mod bulk_insert;
 mod certificates;
 mod channels;
 mod codes;
 mod commit;
 mod components;
+mod connection;
+mod data_dir;
 mod db;
 mod doctor;
 mod engine;
 mod error;
 mod evidence;
-mod folder;
 mod generations;
 mod groups;
 mod history;
@@ -24,26 +26,24 @@ mod idempotency;
 mod incidents;
 mod judge_states;
 mod keys;
-mod line;
 mod logs;
 mod maintenances;
-mod many;
 mod marker;
 mod migrate;
-mod missed;
+mod missed_slots;
 mod monitors;
-mod numbers;
 mod opening;
 mod outbox;
 mod pages;
 mod plans;
+mod public_pages;
 mod quarantine;
 mod reports;
 mod restore;
 mod results;
 mod retention;
 mod row;
-mod shown;
+mod row_ids;
 mod signing_secrets;
 mod store;
 mod subscribers;
@@ -53,8 +53,8 @@ mod vault;
 mod workspaces;
 mod writer;
 
-pub use accesses::Access;
-pub use audit::{Actor, Audit, AuditEntry, AuditFilter, Change, ProbeNote, ProbeTurn};
+pub use access_versions::AccessVersion;
+pub use audit::{Actor, Audit, AuditContext, AuditEntry, AuditFilter, ProbeEvent, ProbeTurn};
 pub use certificates::{Certificates, DomainCertificate, IssuedCertificate};
 pub use channels::{Channels, NewChannel};
 pub use commit::{Batch, Committed};
@@ -65,34 +65,36 @@ pub use error::StoreError;
 pub use evidence::{EvidenceEntry, EvidenceStore};
 pub use generations::Generation;
 pub use groups::{Groups, NewGroup};
-pub use history::{Gathered, HistoryStore, PrunedHistory, Stretch};
+pub use history::{Bucket, CompactionStats, HistoryStore, PrunedHistory};
 pub use idempotency::{Created, Idempotency};
 pub use incidents::{
-    Acknowledged, Closed, Entry, Happened, Incident, IncidentFilter, Incidents, Joined, NewComment,
-    Person, Told, WholeIncident,
+    Acknowledged, Closed, Incident, IncidentDetail, IncidentFilter, Incidents, Joined, NewComment,
+    Notified, Person, TimelineEntry, TimelineEvent,
 };
 pub use judge_states::{JudgeStates, StatusChange};
 pub use keys::{ApiKey, KeyHash, Keys, Revoked};
-pub use logs::{LogFilter, LogPage, LogPlace, Logs};
+pub use logs::{LogCursor, LogFilter, LogPage, Logs};
 pub use maintenances::{MaintenanceFilter, Maintenances, NewMaintenance, PlannedMaintenance};
-pub use missed::{Missed, MissedFilter, MissedPage, MissedPlace};
+pub use missed_slots::{Missed, MissedFilter, MissedPage, MissedPlace};
 pub use monitors::{BootMonitor, BootMonitors, MonitorWithStatus, Monitors, NewMonitor, Page};
 pub use outbox::{
-    Addressee, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Due, Follows, Left,
-    Letter, LetterFilter, Outbox, OutboxCounts, Queue, Spread, TestNote, Then, Tried, Woken,
+    AttemptResult, CancelOutcome, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState,
+    DueDeliveries, DueDelivery, FanOutProgress, LetterFilter, NextStep, OrderingKey, Outbox,
+    OutboxCounts, Recipient, SubscriberDelivery, TestDelivery, Wakeup,
 };
 pub use pages::{DomainOfPage, NewPage, Pages};
+pub use public_pages::{PublicPageRef, PublicPages};
 pub use quarantine::{Quarantine, UnreadableRow};
 pub use reports::{NewReport, NewTemplate, NewUpdate, ReportFilter, ReportTemplates, Reports};
 pub use restore::{Restored, restore};
 pub use results::{BootResult, Results};
-pub use retention::{KeepFor, Pruned, PrunedRecords, Retention};
+pub use retention::{Pruned, PrunedRecords, Retention, RetentionPolicy};
 pub use row::Listed;
-pub use shown::{OpenPage, Shown};
 pub use signing_secrets::{Rotated, SigningSecret, SigningSecrets};
 pub use store::{Settings, Store};
 pub use subscribers::{
-    Asked, Begins, NewSubscriber, Receiving, SubscriberFilter, Subscribers, Visit, Wanted,
+    InitialState, NewSubscriber, SignupOutcome, SignupSource, SubscriberFilter, SubscriberWithPage,
+    Subscribers, SubscriptionChoice,
 };
 pub use transfer::{Transferred, transfer};
 pub use usage::Usage;

@@ -6,11 +6,11 @@ mod detailed;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use domain::check::{CheckResult, Identity, Outcome, Trigger};
+use domain::check::{CheckResult, Outcome, ResultKey, Trigger};
 use rules::{MonitorId, Region, Timestamp, WorkspaceId};
 
 use crate::db::Connection;
-use crate::history::{self, Grain, Kept, Key};
+use crate::history::{self, BucketSize, Key, StoredResult};
 use crate::quarantine::Quarantine;
 use crate::{Store, StoreError, codes, evidence};
 
@@ -50,7 +50,7 @@ pub struct LogFilter {
 
 /// Key of a result within its monitor, and cursor of a listing, which goes backwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogPlace {
+pub struct LogCursor {
     pub slot: Timestamp,
     pub region: Region,
     pub trigger: Trigger,
@@ -64,9 +64,9 @@ pub struct LogPage {
     /// Results, newest first, without evidence.
     pub logs: Vec<CheckResult>,
     /// Checks whose details are stored; those of this page are among them.
-    pub details: HashSet<Identity>,
+    pub details: HashSet<ResultKey>,
     /// Cursor of the next page, which begins after it. `None` on the last page.
-    pub next: Option<LogPlace>,
+    pub next: Option<LogCursor>,
 }
 
 impl Logs<'_> {
@@ -77,13 +77,13 @@ impl Logs<'_> {
         workspace: WorkspaceId,
         monitor: MonitorId,
         filter: &LogFilter,
-        after: Option<LogPlace>,
+        after: Option<LogCursor>,
         limit: u32,
     ) -> Result<LogPage, StoreError> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
-        let wanted = Wanted::new(filter, after, limit as usize);
-        let mut found = Found::default();
+        let wanted = LogQuery::new(filter, after, limit as usize);
+        let mut found = DistinctResults::default();
         for row in history::recent(self.store, &mut db, monitor, number).await? {
             found.add(&wanted, row);
         }
@@ -110,13 +110,13 @@ impl Logs<'_> {
         &self,
         workspace: WorkspaceId,
         monitor: MonitorId,
-        place: LogPlace,
+        place: LogCursor,
     ) -> Result<CheckResult, StoreError> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
         let mut rows = history::recent(self.store, &mut db, monitor, number).await?;
-        let block = Grain::TenMinutes.key(place.slot.as_millis(), number);
-        for (key, body) in Grain::TenMinutes.read(&mut db, &[block]).await? {
+        let block = BucketSize::TenMinutes.key(place.slot.as_millis(), number);
+        for (key, body) in BucketSize::TenMinutes.read(&mut db, &[block]).await? {
             rows.extend(history::unpacked(self.store.quarantine(), key, &body)?);
         }
         let row = rows
@@ -137,7 +137,7 @@ impl Logs<'_> {
     }
 }
 
-impl LogPlace {
+impl LogCursor {
     const fn key(&self) -> Key {
         let region = codes::of_region(self.region) as u8;
         let trigger = codes::of_trigger(self.trigger) as u8;
@@ -155,7 +155,7 @@ impl LogPlace {
 }
 
 /// Filter, in the codes of stored rows.
-struct Wanted {
+struct LogQuery {
     outcomes: Vec<u8>,
     regions: Vec<u8>,
     triggers: Vec<u8>,
@@ -166,8 +166,8 @@ struct Wanted {
     limit: usize,
 }
 
-impl Wanted {
-    fn new(filter: &LogFilter, after: Option<LogPlace>, limit: usize) -> Self {
+impl LogQuery {
+    fn new(filter: &LogFilter, after: Option<LogCursor>, limit: usize) -> Self {
         let to = filter.to.map(|to| (to.as_millis(), 0, 0, 0));
         let after = after.map(|place| place.key());
         let code = |code: i64| code as u8;
@@ -181,7 +181,7 @@ impl Wanted {
         }
     }
 
-    fn has(&self, row: &Kept) -> bool {
+    fn has(&self, row: &StoredResult) -> bool {
         self.has_key(row.key(), row.outcome)
     }
 
@@ -199,10 +199,10 @@ impl Wanted {
 
 /// Distinct results found so far.
 #[derive(Default)]
-struct Found(BTreeMap<Key, Kept>);
+struct DistinctResults(BTreeMap<Key, StoredResult>);
 
-impl Found {
-    fn add(&mut self, wanted: &Wanted, row: Kept) {
+impl DistinctResults {
+    fn add(&mut self, wanted: &LogQuery, row: StoredResult) {
         if wanted.has(&row) {
             self.0.insert(row.key(), row);
         }
@@ -214,10 +214,10 @@ impl Found {
         &mut self,
         quarantine: &Quarantine,
         db: &mut Connection,
-        wanted: &Wanted,
+        wanted: &LogQuery,
         monitor: i64,
     ) -> Result<i64, StoreError> {
-        let grain = Grain::TenMinutes;
+        let grain = BucketSize::TenMinutes;
         let Some((first, last)) = grain.edges(db).await? else { return Ok(i64::MIN) };
         let first = first.max(grain.number(wanted.from));
         let mut end = 1 + wanted.before.map_or(last, |(slot, ..)| last.min(grain.number(slot)));
@@ -247,17 +247,17 @@ impl Found {
     /// Returns the page of results from `settled` on, and the cursor of the next page.
     fn page(
         self,
-        wanted: &Wanted,
+        wanted: &LogQuery,
         settled: i64,
-    ) -> Result<(Vec<Kept>, Option<LogPlace>), StoreError> {
-        let mut rows: Vec<Kept> =
+    ) -> Result<(Vec<StoredResult>, Option<LogCursor>), StoreError> {
+        let mut rows: Vec<StoredResult> =
             self.0.range((settled, 0, 0, 0)..).rev().map(|(_, row)| *row).collect();
         if rows.len() > wanted.limit {
             rows.truncate(wanted.limit);
-            let next = rows.last().map(|last| LogPlace::of(last.key())).transpose()?;
+            let next = rows.last().map(|last| LogCursor::of(last.key())).transpose()?;
             return Ok((rows, next));
         }
-        let next = (settled > i64::MIN).then(|| LogPlace::of((settled, 0, 0, 0))).transpose()?;
+        let next = (settled > i64::MIN).then(|| LogCursor::of((settled, 0, 0, 0))).transpose()?;
         Ok((rows, next))
     }
 }

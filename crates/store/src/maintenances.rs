@@ -3,7 +3,7 @@
 //! monitors, and `mute` answers whether a monitor is under maintenance.
 
 mod change;
-mod covers;
+mod coverage;
 mod links;
 mod mute;
 mod windows;
@@ -11,7 +11,7 @@ mod windows;
 use std::collections::BTreeMap;
 
 use domain::history::Span;
-use domain::maintenance::{Course, course};
+use domain::maintenance::{MaintenanceStatus, course};
 use rules::maintenance::{Maintenance, MaintenanceSettings, Recurrence, Schedule};
 use rules::{ComponentId, Interval, MaintenanceId, MonitorId, TimeZone, Timestamp, WorkspaceId};
 
@@ -20,7 +20,7 @@ use crate::row::{Listed, counted, id, instant, maybe_instant, optional};
 use crate::{Page, Store, StoreError, monitors};
 
 pub use change::NewMaintenance;
-pub(crate) use covers::{component_changed, leave_component, leave_monitor, leave_page};
+pub(crate) use coverage::{component_changed, leave_component, leave_monitor, leave_page};
 pub(crate) use mute::muted_until;
 
 /// Handle of planned maintenance.
@@ -43,7 +43,7 @@ pub struct PlannedMaintenance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaintenanceFilter {
     /// Status of the maintenance.
-    pub course: Option<Course>,
+    pub course: Option<MaintenanceStatus>,
     /// Monitor that it currently covers, directly or through a component.
     pub monitor: Option<MonitorId>,
 }
@@ -86,7 +86,7 @@ macro_rules! listed {
          WHEN EXISTS (SELECT 1 FROM maintenance_windows w WHERE w.maintenance = maintenances.id \
          AND w.from_at <= $1 AND w.until_at > $1) THEN 'active' \
          WHEN EXISTS (SELECT 1 FROM maintenance_windows w WHERE w.maintenance = maintenances.id \
-         AND w.from_at > $1) THEN 'scheduled' ELSE 'over' END) \
+         AND w.from_at > $1) THEN 'scheduled' ELSE 'completed' END) \
          AND ($4 = '' OR EXISTS (SELECT 1 FROM maintenance_covers c JOIN monitors m \
          ON m.number = c.monitor WHERE c.maintenance = maintenances.id AND c.until IS NULL \
          AND m.id = $4))"
@@ -122,7 +122,7 @@ impl Maintenances<'_> {
             query(statement)
                 .bind(now.as_millis())
                 .bind(workspace.to_string())
-                .bind(filter.course.map_or("", Course::as_str))
+                .bind(filter.course.map_or("", MaintenanceStatus::as_str))
                 .bind(filter.monitor.map(|id| id.to_string()).unwrap_or_default())
         };
         let total = concat!("SELECT COUNT(*) FROM maintenances WHERE ", listed!());
@@ -175,7 +175,7 @@ impl Maintenances<'_> {
 
 impl PlannedMaintenance {
     /// Returns the status of the maintenance.
-    pub const fn course(&self) -> Course {
+    pub const fn course(&self) -> MaintenanceStatus {
         course(self.current.is_some(), self.next.is_some())
     }
 }
@@ -196,7 +196,7 @@ async fn one(
 
 /// Monitors and components of a maintenance.
 #[derive(Default)]
-struct Links {
+struct MaintenanceLinks {
     monitors: Vec<MonitorId>,
     components: Vec<ComponentId>,
 }
@@ -207,7 +207,7 @@ async fn all(db: &mut Connection, which: Query) -> Result<Vec<PlannedMaintenance
 }
 
 fn assemble(rows: &[&Row]) -> Result<Vec<PlannedMaintenance>, StoreError> {
-    let (mut heads, mut links): (Vec<&Row>, BTreeMap<&str, Links>) = Default::default();
+    let (mut heads, mut links): (Vec<&Row>, BTreeMap<&str, MaintenanceLinks>) = Default::default();
     for row in rows.iter().copied() {
         let (monitor, component): (Option<&str>, Option<&str>) = (row.try_get(1)?, row.try_get(2)?);
         let linked = links.entry(row.try_get(0)?).or_default();
@@ -224,7 +224,7 @@ fn assemble(rows: &[&Row]) -> Result<Vec<PlannedMaintenance>, StoreError> {
     Ok(found)
 }
 
-fn read(row: &Row, mut links: Links) -> Result<PlannedMaintenance, StoreError> {
+fn read(row: &Row, mut links: MaintenanceLinks) -> Result<PlannedMaintenance, StoreError> {
     links.monitors.sort_unstable();
     links.components.sort_unstable();
     let schedule = Schedule {

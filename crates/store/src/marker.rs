@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::{StoreError, folder};
+use crate::{StoreError, data_dir};
 
 const MARKER_FILE: &str = "aloft.workspaces";
 /// Text for people who find the file.
@@ -45,15 +45,15 @@ impl Marker {
             file.sync_all()?;
             self.sync_folder()
         };
-        write().map_err(folder::at(&self.path))
+        write().map_err(data_dir::at(&self.path))
     }
 
     /// Removes the record that the folder held workspaces.
     pub(crate) fn remove(&self) -> Result<(), StoreError> {
         match fs::remove_file(&self.path) {
-            Ok(()) => self.sync_folder().map_err(folder::at(&self.path)),
+            Ok(()) => self.sync_folder().map_err(data_dir::at(&self.path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(folder::at(&self.path)(error)),
+            Err(error) => Err(data_dir::at(&self.path)(error)),
         }
     }
 

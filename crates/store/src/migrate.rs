@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{self, Connection, query};
-use crate::{StoreError, engine, folder};
+use crate::{StoreError, data_dir, engine};
 
 /// Migration of the schema.
 pub(crate) struct Migration {
@@ -116,6 +116,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         version: 29,
         sqlite: include_str!("../migrations/sqlite/0029_missed_and_audit.sql"),
         postgres: include_str!("../migrations/postgres/0029_missed_and_audit.sql"),
+    },
+    Migration {
+        version: 30,
+        sqlite: include_str!("../migrations/sqlite/0030_field_terms.sql"),
+        postgres: include_str!("../migrations/postgres/0030_field_terms.sql"),
     },
 ];
 
@@ -226,10 +231,10 @@ async fn copy_before(db: &mut Connection, folder: &Path, version: i64) -> Result
     }
     let copy = folder.join(format!("{}.before-{version}", engine::DATABASE_FILE));
     if copy.exists() {
-        fs::remove_file(&copy).map_err(folder::at(&copy))?;
+        fs::remove_file(&copy).map_err(data_dir::at(&copy))?;
     }
     query("VACUUM INTO $1").bind(copy.to_string_lossy().into_owned()).execute(db).await?;
-    fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).map_err(folder::at(&copy))
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).map_err(data_dir::at(&copy))
 }
 
 fn checksum_of(sql: &str) -> Vec<u8> {

@@ -7,7 +7,7 @@ mod columns;
 
 use std::fmt::Display;
 
-use domain::judge::History;
+use domain::judge::JudgeState;
 use rules::monitor::Monitor;
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
@@ -72,7 +72,7 @@ pub struct BootMonitor {
     /// Monitor, active or not.
     pub monitor: Monitor,
     /// State of the judge. `None` if none is stored or this program cannot read it.
-    pub history: Option<History>,
+    pub history: Option<JudgeState>,
 }
 
 /// All monitors of all workspaces, read in batches.

@@ -5,24 +5,25 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::accesses::Accesses;
+use crate::access_versions::Accesses;
 use crate::db::{self, Connection, query};
 use crate::engine::Engine;
 use crate::evidence::LatestSuccesses;
 use crate::generations::Generations;
-use crate::history::Tail;
+use crate::history::RecentIndex;
 use crate::marker::Marker;
 use crate::migrate::{self, MIGRATIONS};
-use crate::outbox::{Listener, Memory};
+use crate::outbox::{Listener, OutboxCache};
 use crate::quarantine::Quarantine;
 use crate::store::Inner;
-use crate::vault::{Place, Vault};
+use crate::vault::{EncryptionContext, Vault};
 use crate::writer::{Session, Writer};
-use crate::{Settings, Store, StoreError, folder, restore, results, signing_secrets, workspaces};
+use crate::{Settings, Store, StoreError, data_dir, restore, results, signing_secrets, workspaces};
 
 /// Text of the key check. The vault seals it first, to recognise its key later.
 const KEY_CHECK: &str = "aloft";
-const KEY_CHECK_PLACE: Place<'static> = Place { column: "vault.canary", row: "1" };
+const KEY_CHECK_PLACE: EncryptionContext<'static> =
+    EncryptionContext { column: "vault.canary", row: "1" };
 
 /// Treatment of a missing or empty database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,8 +60,8 @@ impl Store {
         if opening == Opening::Existing {
             must_exist(&settings, &engine).await?;
         }
-        folder::make(&settings.folder)?;
-        let lock = folder::lock(&settings.folder)?;
+        data_dir::make(&settings.folder)?;
+        let lock = data_dir::lock(&settings.folder)?;
         restore::finish(&settings.folder)?;
         match opening {
             Opening::Create if marker.is_set() => must_not_be_lost(&settings, &engine).await?,
@@ -89,11 +90,11 @@ impl Store {
         let owner = engine.claim(&mut db).await?;
         let left_behind = results::edges(&mut db).await?;
         let quarantine = Arc::<Quarantine>::default();
-        let tail = Tail::after(left_behind.map(|(_, last)| last), Arc::clone(&quarantine));
+        let tail = RecentIndex::after(left_behind.map(|(_, last)| last), Arc::clone(&quarantine));
         db::run(&mut db, "COMMIT").await?;
         let generations = Arc::<Generations>::default();
         let outbox = Arc::<Listener>::default();
-        let memory = Memory::new(Arc::clone(&outbox));
+        let memory = OutboxCache::new(Arc::clone(&outbox));
         let shared = (Arc::clone(&vault), Arc::clone(&generations));
         let session = Session::new(db, owner, shared.0, lock, shared.1, memory);
         let writer = Writer::start(session)?;

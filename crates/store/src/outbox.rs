@@ -3,36 +3,36 @@
 //! (`attempts`) and kept as a log (`log`). A corrupt event does not block later ones
 //! (`unreadable`). `domain::notify` decides who is notified and when, and the server sends.
 
-mod addressee;
-mod announce;
 mod attempts;
-mod letters;
-mod log;
-mod memory;
+mod cache;
+mod corrupt;
+mod deliveries;
+mod enqueue;
+mod fan_out;
+mod page_events;
 mod queue;
+mod recipient;
 mod replay;
 mod rows;
-mod spread;
-mod telling;
-mod unreadable;
+mod subscriber_deliveries;
 
 use std::time::Duration;
 
-use domain::notify::{Content, Event, Holds};
+use domain::notify::{Event, HoldReason, Payload};
 use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, SubscriberId, Timestamp, WorkspaceId};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::{Store, StoreError, subscribers};
 
-pub use addressee::{Addressee, Follows};
-pub(crate) use announce::{Maintained, note_maintenance, note_report};
 pub(crate) use attempts::forget_attempts;
-pub use letters::{Letter, LetterFilter};
-pub(crate) use memory::{Listener, Memory};
-pub(crate) use rows::{Events, Posted, write_news};
-pub use spread::Spread;
-pub(crate) use telling::maintenance_changed;
-pub(crate) use telling::{Ending, channel_changed, leave, leave_page, note_end, note_transition};
+pub(crate) use cache::{Listener, OutboxCache};
+pub(crate) use enqueue::maintenance_changed;
+pub(crate) use enqueue::{Ending, channel_changed, leave, leave_page, note_end, note_transition};
+pub use fan_out::FanOutProgress;
+pub(crate) use page_events::{Maintained, note_maintenance, note_report};
+pub use recipient::{OrderingKey, Recipient};
+pub(crate) use rows::{DeliveryTarget, Events, write_news};
+pub use subscriber_deliveries::{LetterFilter, SubscriberDelivery};
 
 /// Handle of the outbox.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ pub struct Delivery {
     pub event: Event,
     pub state: DeliveryState,
     /// Reason why it waits unattempted, if it does.
-    pub holds: Option<Holds>,
+    pub holds: Option<HoldReason>,
     pub created_at: Timestamp,
     /// Time of the next attempt, while it waits.
     pub due_at: Timestamp,
@@ -105,36 +105,36 @@ pub struct DeliveryFilter {
 
 /// Notice that a recipient has something due, now or later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Woken {
-    pub addressee: Addressee,
+pub struct Wakeup {
+    pub addressee: Recipient,
     pub due_at: Timestamp,
 }
 
 /// Deliveries that are due for one recipient.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Queue {
+pub struct DueDeliveries {
     /// Deliveries in order. Those of one digest are adjacent, whether its set is fixed (they share
-    /// [`Due::storm`]) or not yet (`holds` is [`Holds::Storm`]).
-    pub due: Vec<Due>,
+    /// [`DueDelivery::storm`]) or not yet (`holds` is [`HoldReason::Storm`]).
+    pub due: Vec<DueDelivery>,
     /// Time at which something else may be due. Asking earlier does no harm.
     pub next_at: Option<Timestamp>,
 }
 
 /// Delivery that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct DueDelivery {
     pub id: DeliveryId,
     pub workspace: WorkspaceId,
-    pub addressee: Addressee,
+    pub addressee: Recipient,
     /// Key of the order that it must keep.
-    pub follows: Follows,
+    pub follows: OrderingKey,
     /// Idempotency key, the same for each attempt.
     pub key: String,
     /// Payload.
-    pub content: Content,
-    /// [`Holds::Storm`] if it belongs to the digest of all such deliveries in the queue, `None`
+    pub content: Payload,
+    /// [`HoldReason::Storm`] if it belongs to the digest of all such deliveries in the queue, `None`
     /// otherwise.
-    pub holds: Option<Holds>,
+    pub holds: Option<HoldReason>,
     /// Key of its digest, once that is fixed.
     pub storm: Option<String>,
     /// Time since which it is due.
@@ -149,9 +149,9 @@ pub struct Due {
 
 /// Result of one attempt of one delivery. Each delivery of a digest has its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct AttemptResult {
     pub id: DeliveryId,
-    /// Number of the attempt, from 1: one more than [`Due::attempts`].
+    /// Number of the attempt, from 1: one more than [`DueDelivery::attempts`].
     pub number: u32,
     /// Start time.
     pub at: Timestamp,
@@ -160,12 +160,12 @@ pub struct Tried {
     pub status: Option<u16>,
     /// Response of the receiver as one line, with possible secrets removed.
     pub answer: String,
-    pub then: Then,
+    pub then: NextStep,
 }
 
 /// Consequence of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum NextStep {
     /// No further attempt: the receiver accepted it.
     Accepted,
     /// Another attempt at this time.
@@ -176,7 +176,7 @@ pub enum Then {
 
 /// Test of a saved channel that was sent at once, with its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TestNote {
+pub struct TestDelivery {
     pub workspace: WorkspaceId,
     pub channel: ChannelId,
     pub kind: ProviderType,
@@ -194,7 +194,7 @@ pub struct TestNote {
 
 /// Outcome of cancelling the deliveries of a suppressed subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum CancelOutcome {
     /// All waiting deliveries were cancelled.
     Cancelled,
     /// The subscriber is no longer suppressed, and its deliveries wait.
@@ -240,23 +240,27 @@ impl DeliveryState {
 impl Outbox<'_> {
     /// Returns a receiver of wake-ups, sent after commits. A new receiver replaces the previous
     /// one. Nothing is lost while there is none: listen first, and then call [`Outbox::waiting`].
-    pub fn listen(&self) -> UnboundedReceiver<Woken> {
+    pub fn listen(&self) -> UnboundedReceiver<Wakeup> {
         self.store.outbox_listener().listen()
     }
 
     /// Cancels all waiting deliveries of a subscriber, if it is still suppressed.
-    pub async fn leave(&self, id: SubscriberId, now: Timestamp) -> Result<Left, StoreError> {
+    pub async fn leave(
+        &self,
+        id: SubscriberId,
+        now: Timestamp,
+    ) -> Result<CancelOutcome, StoreError> {
         self.store
             .write(move |session| {
                 session.touches_nothing();
                 Box::pin(async move {
                     let seen = subscribers::one(&mut session.db, &session.vault, id).await?;
                     // The page may have been opened again since it was checked.
-                    if seen.is_some_and(|seen| !seen.is_shut_out()) {
-                        return Ok(Left::Hears);
+                    if seen.is_some_and(|seen| !seen.is_suppressed()) {
+                        return Ok(CancelOutcome::Hears);
                     }
-                    telling::leave(&mut session.db, id, now).await?;
-                    Ok(Left::Cancelled)
+                    enqueue::leave(&mut session.db, id, now).await?;
+                    Ok(CancelOutcome::Cancelled)
                 })
             })
             .await

@@ -26,27 +26,27 @@ pub(crate) fn kept_days(held: Option<&Held>) -> String {
         let default = held.map_or(most, |held| held.default_days);
         // A name has only lower-case letters, digits and `-`.
         Some(format!(
-            " WHEN '{name}' THEN CASE WHEN COALESCE(w.results_kept_days, {default}) < {most} \
-             THEN w.results_kept_days ELSE {most} END"
+            " WHEN '{name}' THEN CASE WHEN COALESCE(w.retention_days, {default}) < {most} \
+             THEN w.retention_days ELSE {most} END"
         ))
     };
     let cases: String =
         held.into_iter().flat_map(|held| held.plans.iter()).filter_map(of_plan).collect();
     if cases.is_empty() {
-        return "w.results_kept_days".to_owned();
+        return "w.retention_days".to_owned();
     }
-    format!("CASE w.plan{cases} ELSE w.results_kept_days END")
+    format!("CASE w.plan{cases} ELSE w.retention_days END")
 }
 
 /// Kind of object that a plan limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counted {
+pub(crate) enum LimitedKind {
     Monitors,
     Pages,
     Channels,
 }
 
-impl Counted {
+impl LimitedKind {
     const fn words(self) -> &'static str {
         match self {
             Self::Monitors => "monitors",
@@ -80,7 +80,7 @@ pub(crate) async fn admit(
     db: &mut Connection,
     plans: &Plans,
     workspace: WorkspaceId,
-    counted: Counted,
+    counted: LimitedKind,
 ) -> Result<(), StoreError> {
     let Some((name, plan)) = plan_of(db, plans, workspace).await? else { return Ok(()) };
     let Some(most) = counted.most(&plan) else { return Ok(()) };

@@ -2,10 +2,10 @@
 //! each. `change` creates, edits and deletes reports, and `updates` their updates. `cascade`
 //! updates them when a referenced object is deleted, and `tell` notifies subscribers.
 
+mod announce;
 mod cascade;
 mod change;
 mod impacts;
-mod tell;
 mod templates;
 mod updates;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{self, BESIDE, DATABASE_FILE, Engine};
 use crate::migrate::{self, MIGRATIONS};
-use crate::{Database, Settings, StoreError, db, folder, opening};
+use crate::{Database, Settings, StoreError, data_dir, db, opening};
 
 /// Directory in which a backup is prepared.
 const PREPARED: &str = "restoring";
@@ -46,21 +46,21 @@ pub async fn restore(settings: &Settings, backup: &Path) -> Result<Restored, Sto
         Database::Postgres(_) => return Err(StoreError::NotEmbedded),
     }
     let folder = settings.folder.as_path();
-    folder::make(folder)?;
-    let _lock = folder::lock(folder)?;
+    data_dir::make(folder)?;
+    let _lock = data_dir::lock(folder)?;
     finish(folder)?;
     let prepared = folder.join(PREPARED);
-    folder::make(&prepared)?;
+    data_dir::make(&prepared)?;
     let tried = prepare(settings, backup, &prepared).await;
-    let decided = tried.and_then(|()| decide(folder, backup).map_err(folder::at(folder)));
+    let decided = tried.and_then(|()| decide(folder, backup).map_err(data_dir::at(folder)));
     match decided {
         Ok(intent) => {
             let had_database = folder.join(DATABASE_FILE).exists();
-            replace(folder, &intent).map_err(folder::at(folder))?;
+            replace(folder, &intent).map_err(data_dir::at(folder))?;
             Ok(Restored { replaced: had_database.then(|| folder.join(intent.replaced)) })
         }
         Err(why) => {
-            fs::remove_dir_all(&prepared).map_err(folder::at(&prepared))?;
+            fs::remove_dir_all(&prepared).map_err(data_dir::at(&prepared))?;
             Err(why)
         }
     }
@@ -78,11 +78,11 @@ pub(crate) fn finish(folder: &Path) -> Result<(), StoreError> {
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return give_up(folder),
-        Err(error) => return Err(folder::at(&path)(error)),
+        Err(error) => return Err(data_dir::at(&path)(error)),
     };
     let intent: Intent = serde_json::from_str(&text)
-        .map_err(|why| folder::at(&path)(io::Error::new(io::ErrorKind::InvalidData, why)))?;
-    replace(folder, &intent).map_err(folder::at(folder))?;
+        .map_err(|why| data_dir::at(&path)(io::Error::new(io::ErrorKind::InvalidData, why)))?;
+    replace(folder, &intent).map_err(data_dir::at(folder))?;
     tracing::warn!(
         "finished an interrupted restore: the database of `{}` is now that of `{}`, and the one \
          before is `{}`",
@@ -99,7 +99,7 @@ fn give_up(folder: &Path) -> Result<(), StoreError> {
     if !prepared.exists() {
         return Ok(());
     }
-    fs::remove_dir_all(&prepared).map_err(folder::at(&prepared))?;
+    fs::remove_dir_all(&prepared).map_err(data_dir::at(&prepared))?;
     tracing::warn!(
         "an interrupted restore changed nothing: the database of `{}` is the one before; run \
          `aloft restore` again",
@@ -115,7 +115,7 @@ async fn prepare(settings: &Settings, backup: &Path, prepared: &Path) -> Result<
         // A replaced database of a killed server has a write-ahead log beside it.
         if end.is_empty() || from.exists() {
             let to = prepared.join(format!("{DATABASE_FILE}{end}"));
-            copy(&from, &to).map_err(folder::at(&from))?;
+            copy(&from, &to).map_err(data_dir::at(&from))?;
         }
     }
     let mut db = Engine::Sqlite(prepared.to_owned()).writer().await?;
@@ -137,7 +137,7 @@ async fn prepare(settings: &Settings, backup: &Path, prepared: &Path) -> Result<
     db.close().await?;
     let database = prepared.join(DATABASE_FILE);
     let synced = File::open(&database).and_then(|file| file.sync_all());
-    synced.and_then(|()| sync_folder(prepared)).map_err(folder::at(&database))
+    synced.and_then(|()| sync_folder(prepared)).map_err(data_dir::at(&database))
 }
 
 /// Writes the intent. After that, the restore is finished even if this process ends.

@@ -11,15 +11,15 @@ mod rows;
 
 use std::collections::{HashMap, HashSet};
 
-use domain::check::{CheckResult, Identity, Outcome};
+use domain::check::{CheckResult, Outcome, ResultKey};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
 use crate::db::{Row, query};
-use crate::history::{self, Grain, Kept, grain_key, stretch_of};
+use crate::history::{self, BucketSize, StoredResult, grain_key, stretch_of};
 use crate::row::id;
 use crate::{Store, StoreError, codes};
 
-pub(crate) use insert::{Ends, Placed, arrange, bodies, insert};
+pub(crate) use insert::{NextRowKeys, RowKey, arrange, bodies, insert};
 pub(crate) use rows::{RowsBetween, each_of, edges, with_keys};
 
 /// Table of uncompacted results: keys and bodies. A key is the number of a ten-minute bucket,
@@ -36,7 +36,7 @@ pub struct Results<'s> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BootResult {
     /// Key of the result.
-    pub identity: Identity,
+    pub identity: ResultKey,
     /// Time of completion.
     pub finished_at: Timestamp,
     pub outcome: Outcome,
@@ -100,7 +100,7 @@ impl Results<'_> {
         let since = since.as_millis();
         let mut known = HashSet::new();
         let mut found = Vec::new();
-        let stretches = RowsBetween::keys(Grain::TenMinutes.key(since, 0), i64::MAX);
+        let stretches = RowsBetween::keys(BucketSize::TenMinutes.key(since, 0), i64::MAX);
         let damaged = stretches
             .each(&mut db, |number, row| {
                 if let Some(monitor) = monitors.get(&number)
@@ -121,8 +121,8 @@ impl Results<'_> {
         let mut count = 0;
         let mut stretch = None;
         let mut known = HashSet::new();
-        let add = |number, row: Kept| {
-            let of = Grain::TenMinutes.number(row.slot);
+        let add = |number, row: StoredResult| {
+            let of = BucketSize::TenMinutes.number(row.slot);
             if stretch.replace(of) != Some(of) {
                 known.clear();
             }
@@ -133,9 +133,9 @@ impl Results<'_> {
     }
 }
 
-fn for_boot(monitor: MonitorId, row: &Kept) -> Result<BootResult, StoreError> {
+fn for_boot(monitor: MonitorId, row: &StoredResult) -> Result<BootResult, StoreError> {
     Ok(BootResult {
-        identity: Identity {
+        identity: ResultKey {
             monitor,
             revision: row.revision,
             region: codes::region(i64::from(row.region))?,

@@ -10,7 +10,7 @@ use rules::{MonitorId, Timestamp, limits};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, query};
-use crate::history::Grain;
+use crate::history::BucketSize;
 use crate::row::id;
 use crate::{Store, StoreError, plans};
 
@@ -22,7 +22,7 @@ const DAY_MILLIS: i64 = 86_400_000;
 
 /// Retention periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeepFor {
+pub struct RetentionPolicy {
     /// Retention of results and missed slots.
     pub results: Duration,
     pub evidence: Duration,
@@ -30,7 +30,7 @@ pub struct KeepFor {
     pub idempotency_keys: Duration,
 }
 
-impl Default for KeepFor {
+impl Default for RetentionPolicy {
     /// Returns the periods that apply unless an operator sets others.
     fn default() -> Self {
         Self {
@@ -74,7 +74,7 @@ impl Pruned {
 
 impl Retention<'_> {
     /// Deletes expired data of one step.
-    pub async fn step(&self, keep: KeepFor, now: Timestamp) -> Result<Pruned, StoreError> {
+    pub async fn step(&self, keep: RetentionPolicy, now: Timestamp) -> Result<Pruned, StoreError> {
         let days = plans::kept_days(self.store.held());
         let pruned = self
             .store
@@ -88,7 +88,11 @@ impl Retention<'_> {
     }
 
     /// Erases details of successes that are too old, or whose monitor is deleted.
-    async fn erase_successes(&self, keep: KeepFor, now: Timestamp) -> Result<u64, StoreError> {
+    async fn erase_successes(
+        &self,
+        keep: RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
         let days = plans::kept_days(self.store.held());
         let rows = query(AssertSqlSafe(format!(
             "SELECT m.id, {days} FROM monitors m \
@@ -114,7 +118,7 @@ impl Retention<'_> {
 
 async fn step(
     db: &mut Connection,
-    (keep, days): (KeepFor, &str),
+    (keep, days): (RetentionPolicy, &str),
     now: Timestamp,
 ) -> Result<Pruned, StoreError> {
     let results_end = now - keep.results;
@@ -123,13 +127,13 @@ async fn step(
         "DELETE FROM recent_results WHERE key <= (SELECT MAX(key) FROM \
          (SELECT key FROM recent_results WHERE key < $1 ORDER BY key LIMIT $2) AS oldest)",
     )
-    .bind(Grain::TenMinutes.key(results_end.as_millis(), 0))
+    .bind(BucketSize::TenMinutes.key(results_end.as_millis(), 0))
     .bind(STEP_ROWS)
     .execute(&mut *db)
     .await?;
     let missed = query(
-        "DELETE FROM missed WHERE last_slot <= (SELECT MAX(last_slot) FROM \
-         (SELECT last_slot FROM missed WHERE last_slot < $1 ORDER BY last_slot LIMIT $2) AS oldest)",
+        "DELETE FROM missed_slots WHERE last_slot <= (SELECT MAX(last_slot) FROM \
+         (SELECT last_slot FROM missed_slots WHERE last_slot < $1 ORDER BY last_slot LIMIT $2) AS oldest)",
     )
     .bind(results_end.as_millis())
     .bind(STEP_ROWS)

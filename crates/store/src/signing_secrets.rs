@@ -11,8 +11,8 @@ use rules::{Secret, SigningSecretId, Timestamp, WorkspaceId, limits};
 use crate::audit::{self, Note};
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, maybe_instant};
-use crate::vault::{self, Place, Vault};
-use crate::{Change, Store, StoreError};
+use crate::vault::{self, EncryptionContext, Vault};
+use crate::{AuditContext, Store, StoreError};
 
 /// Handle of the signing secrets.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ impl SigningSecrets<'_> {
         workspace: WorkspaceId,
         new: SigningSecretId,
         overlap: Duration,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Rotated, StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -205,6 +205,6 @@ fn opened(vault: &Vault, row: &Row) -> Result<Secret<Vec<u8>>, StoreError> {
 }
 
 /// Returns the location for which a secret is sealed.
-const fn sealed_of(id: &str) -> Place<'_> {
-    Place { column: "signing_secrets.sealed", row: id }
+const fn sealed_of(id: &str) -> EncryptionContext<'_> {
+    EncryptionContext { column: "signing_secrets.sealed", row: id }
 }

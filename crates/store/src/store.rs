@@ -9,22 +9,22 @@ use rules::WorkspaceId;
 use rules::plan::Plans;
 use tokio::sync::watch;
 
-use crate::accesses::{Access, Accesses};
+use crate::access_versions::{AccessVersion, Accesses};
 use crate::db::{self, Connection, query};
 use crate::engine::{Database, READER_WAIT, Readers};
 use crate::evidence::LatestSuccesses;
 use crate::generations::{Generation, Generations};
-use crate::history::{HistoryStore, Tail};
+use crate::history::{HistoryStore, RecentIndex};
 use crate::marker::Marker;
 use crate::outbox::{Listener, Outbox};
 use crate::plans::Held;
 use crate::quarantine::Quarantine;
 use crate::vault::{MasterKeySource, Vault};
-use crate::writer::{Begin, Durable, Session, Work, Writer};
+use crate::writer::{Begin, Durability, Session, Work, Writer};
 use crate::{
     Audit, Certificates, Channels, Components, Doctor, EvidenceStore, Groups, Incidents,
-    JudgeStates, Keys, Logs, Maintenances, Missed, Monitors, Pages, ReportTemplates, Reports,
-    Results, Retention, Shown, SigningSecrets, StoreError, Subscribers, Workspaces,
+    JudgeStates, Keys, Logs, Maintenances, Missed, Monitors, Pages, PublicPages, ReportTemplates,
+    Reports, Results, Retention, SigningSecrets, StoreError, Subscribers, Workspaces,
 };
 
 /// Time after which a database that does not answer is not ready.
@@ -51,7 +51,7 @@ pub(crate) struct Inner {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
     pub(crate) vault: Arc<Vault>,
-    pub(crate) tail: Tail,
+    pub(crate) tail: RecentIndex,
     pub(crate) successes: LatestSuccesses,
     pub(crate) generations: Arc<Generations>,
     pub(crate) outbox: Arc<Listener>,
@@ -153,8 +153,8 @@ impl Store {
     }
 
     /// Returns the handle of the published status pages.
-    pub const fn shown(&self) -> Shown<'_> {
-        Shown { store: self }
+    pub const fn shown(&self) -> PublicPages<'_> {
+        PublicPages { store: self }
     }
 
     /// Returns the handle of the status pages.
@@ -178,8 +178,8 @@ impl Store {
         *self.inner.page_changes.borrow()
     }
 
-    /// Returns the access version of a page. See [`Access`].
-    pub fn access(&self, page: rules::PageId) -> Access {
+    /// Returns the access version of a page. See [`AccessVersion`].
+    pub fn access(&self, page: rules::PageId) -> AccessVersion {
         self.inner.accesses.of(page)
     }
 
@@ -280,7 +280,7 @@ impl Store {
     /// Like [`Self::write`], for work that begins its own transaction or is a single statement.
     pub(crate) async fn write_at_once<T, F>(
         &self,
-        durable: Durable,
+        durable: Durability,
         work: F,
     ) -> Result<T, StoreError>
     where
@@ -292,7 +292,11 @@ impl Store {
 
     /// Like [`Self::write_at_once`], but on the calling thread if possible: see
     /// [`Writer::write_here`].
-    pub(crate) async fn write_here<T, F>(&self, durable: Durable, work: F) -> Result<T, StoreError>
+    pub(crate) async fn write_here<T, F>(
+        &self,
+        durable: Durability,
+        work: F,
+    ) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
@@ -327,7 +331,7 @@ impl Store {
     }
 
     /// Returns the index of the newest results.
-    pub(crate) fn tail(&self) -> &Tail {
+    pub(crate) fn tail(&self) -> &RecentIndex {
         &self.inner.tail
     }
 

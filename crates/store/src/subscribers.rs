@@ -2,19 +2,19 @@
 //! removes them, `visit` handles visitors, `pending` limits unconfirmed ones, and `herald`
 //! announces maintenance when its time comes. The outbox holds their deliveries.
 
+mod address_hash;
 mod change;
-mod digests;
-mod herald;
+mod maintenance_events;
 mod pending;
-mod visit;
+mod signup;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use domain::page::not_told;
 use rules::status_page::{
-    Admission, Components, Destination, Language, NotTold, StatusPage, Subscriber, SubscriberKind,
-    SubscriberSettings, SubscriberState, Topic,
+    AccessProof, ComponentScope, Destination, Language, StatusPage, Subscriber, SubscriberKind,
+    SubscriberSettings, SubscriberState, SuppressionReason, Topic,
 };
 use rules::{ComponentId, PageId, Secret, SubscriberId, WorkspaceId};
 use sqlx::AssertSqlSafe;
@@ -22,13 +22,13 @@ use sqlx::AssertSqlSafe;
 use crate::db::{Connection, Query, Row, Value, query};
 use crate::quarantine::key_of;
 use crate::row::{Listed, counted, id, instant, maybe_instant};
-use crate::vault::{Place, Vault};
+use crate::vault::{EncryptionContext, Vault};
 use crate::{Page, Store, StoreError, pages};
 
+pub(crate) use address_hash::mark_of;
 pub(crate) use change::delete_with_page;
-pub use change::{Begins, NewSubscriber};
-pub(crate) use digests::mark_of;
-pub use visit::{Asked, Visit, Wanted};
+pub use change::{InitialState, NewSubscriber};
+pub use signup::{SignupOutcome, SignupSource, SubscriptionChoice};
 
 /// Handle of the subscribers.
 #[derive(Clone, Copy, Debug)]
@@ -46,26 +46,28 @@ pub struct SubscriberFilter {
 
 /// Subscriber with its page, in their current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receiving {
+pub struct SubscriberWithPage {
     pub subscriber: Subscriber,
     pub page: StatusPage,
     /// Reason why it receives no events of the page. `None` if it does.
-    pub not_told: Option<NotTold>,
+    pub not_told: Option<SuppressionReason>,
 }
 
-impl Receiving {
+impl SubscriberWithPage {
     /// Returns whether it must not receive anything from its page, not even a confirmation request.
-    pub fn is_shut_out(&self) -> bool {
+    pub fn is_suppressed(&self) -> bool {
         match self.not_told {
-            None | Some(NotTold::Pending) => false,
-            Some(NotTold::Hidden | NotTold::Domain | NotTold::Password) => true,
+            None | Some(SuppressionReason::Pending) => false,
+            Some(
+                SuppressionReason::Hidden | SuppressionReason::Domain | SuppressionReason::Password,
+            ) => true,
         }
     }
 }
 
 const COLUMNS: &str = "SELECT s.id, s.workspace_id, s.page_id, s.kind, s.sealed, s.language, \
-    s.hears_reports, s.hears_maintenance, s.hears_incidents, s.all_components, s.created_at, \
-    s.confirmed_at, s.by_owner, s.let_in FROM subscribers s";
+    s.topic_reports, s.topic_maintenance, s.topic_incidents, s.all_components, s.created_at, \
+    s.confirmed_at, s.by_owner, s.password_hash FROM subscribers s";
 
 impl Subscribers<'_> {
     /// Returns a subscriber of the workspace.
@@ -82,7 +84,10 @@ impl Subscribers<'_> {
 
     /// Returns a subscriber of any workspace, for sending to it and for links that were sent to it.
     /// `None` if the subscription ended.
-    pub async fn receiving(&self, id: SubscriberId) -> Result<Option<Receiving>, StoreError> {
+    pub async fn receiving(
+        &self,
+        id: SubscriberId,
+    ) -> Result<Option<SubscriberWithPage>, StoreError> {
         one(&mut self.store.read().await?, self.store.vault(), id).await
     }
 
@@ -92,7 +97,7 @@ impl Subscribers<'_> {
         workspace: WorkspaceId,
         filter: SubscriberFilter,
         page: Page<SubscriberId>,
-    ) -> Result<Listed<Receiving>, StoreError> {
+    ) -> Result<Listed<SubscriberWithPage>, StoreError> {
         let mut db = self.store.read().await?;
         pages::require_filter(&mut db, workspace, filter.page).await?;
         let total = "SELECT COUNT(*) FROM subscribers s";
@@ -151,7 +156,7 @@ pub(crate) async fn one(
     db: &mut Connection,
     vault: &Vault,
     id: SubscriberId,
-) -> Result<Option<Receiving>, StoreError> {
+) -> Result<Option<SubscriberWithPage>, StoreError> {
     let row = query(AssertSqlSafe(format!("{COLUMNS} WHERE s.id = $1")))
         .bind(id.to_string())
         .fetch_optional(db)
@@ -167,15 +172,15 @@ async fn page_of(db: &mut Connection, vault: &Vault, id: PageId) -> Result<Statu
     pages::by_id(db, vault, id).await?.ok_or_else(|| StoreError::not_found("status page", &id))
 }
 
-fn receiving(vault: &Vault, subscriber: Subscriber, page: StatusPage) -> Receiving {
+fn receiving(vault: &Vault, subscriber: Subscriber, page: StatusPage) -> SubscriberWithPage {
     let mark = mark_of(vault, &page);
     let who = (&subscriber.settings.destination, &subscriber.admission);
     let closed = not_told(&page, mark.as_deref(), who);
     let not_told = closed.or(match subscriber.state() {
-        SubscriberState::Pending => Some(NotTold::Pending),
+        SubscriberState::Pending => Some(SuppressionReason::Pending),
         SubscriberState::Active => None,
     });
-    Receiving { subscriber, page, not_told }
+    SubscriberWithPage { subscriber, page, not_told }
 }
 
 /// Returns the address of a subscriber, which is sealed under its identifier.
@@ -193,11 +198,11 @@ pub(crate) fn destination(
 }
 
 /// Returns the proof of a subscriber's access to its page, from its two columns.
-pub(crate) fn admission(by_owner: bool, let_in: Option<&[u8]>) -> Admission {
+pub(crate) fn admission(by_owner: bool, let_in: Option<&[u8]>) -> AccessProof {
     match (by_owner, let_in) {
-        (true, _) => Admission::Owner,
-        (false, Some(mark)) => Admission::Password(mark.to_vec()),
-        (false, None) => Admission::Visitor,
+        (true, _) => AccessProof::Owner,
+        (false, Some(mark)) => AccessProof::Password(mark.to_vec()),
+        (false, None) => AccessProof::Visitor,
     }
 }
 
@@ -212,9 +217,9 @@ async fn read(db: &mut Connection, vault: &Vault, row: &Row) -> Result<Subscribe
         (Topic::Incidents, row.try_get(8)?),
     ];
     let scope = if row.try_get(9)? {
-        Components::All
+        ComponentScope::All
     } else {
-        Components::Some(components(db, &text).await?)
+        ComponentScope::Some(components(db, &text).await?)
     };
     let settings = SubscriberSettings {
         page_id: id(row, 2, PageId::parse)?,
@@ -244,6 +249,6 @@ async fn components(db: &mut Connection, subscriber: &str) -> Result<Vec<Compone
 }
 
 /// Returns the location for which the address of a subscriber is sealed.
-const fn sealed_in(id: &str) -> Place<'_> {
-    Place { column: "subscribers.sealed", row: id }
+const fn sealed_in(id: &str) -> EncryptionContext<'_> {
+    EncryptionContext { column: "subscribers.sealed", row: id }
 }

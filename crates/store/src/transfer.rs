@@ -12,10 +12,10 @@ use futures_util::{StreamExt as _, TryFutureExt as _, TryStreamExt as _, future,
 use sha2::{Digest as _, Sha256};
 use sqlx::AssertSqlSafe;
 
-use crate::db::{self, Connection, Link, Row, Value, embedded, query};
+use crate::db::{self, Connection, EngineConnection, Row, Value, embedded, query};
 use crate::engine::{self, DATABASE_FILE, Database, Engine, MOVED_FILE};
 use crate::migrate::{self, MIGRATIONS};
-use crate::{MasterKeySource, Settings, StoreError, folder, opening};
+use crate::{MasterKeySource, Settings, StoreError, data_dir, opening};
 
 /// Number of rows per insert.
 const ROWS_AT_ONCE: usize = 64;
@@ -41,7 +41,7 @@ pub async fn transfer(
 ) -> Result<Vec<Transferred>, StoreError> {
     let settings =
         |database| Settings { folder: folder.to_owned(), database, master_key: master_key.clone() };
-    let _lock = folder::lock(folder)?;
+    let _lock = data_dir::lock(folder)?;
     let leaves_folder = matches!(from, Database::Embedded);
     if leaves_folder {
         can_leave(folder)?;
@@ -66,7 +66,7 @@ pub async fn transfer(
     engine::fold(&mut source).await?;
     source.close().await?;
     if leaves_folder {
-        engine::set_aside(folder, MOVED_FILE).map_err(folder::at(folder))?;
+        engine::set_aside(folder, MOVED_FILE).map_err(data_dir::at(folder))?;
     }
     Ok(done)
 }
@@ -76,24 +76,24 @@ fn can_leave(folder: &Path) -> Result<(), StoreError> {
     engine::refuse_moved(folder)?;
     // Opening would create an empty database and transfer that.
     let database = folder.join(DATABASE_FILE);
-    fs::metadata(&database).map_err(folder::at(&database))?;
+    fs::metadata(&database).map_err(data_dir::at(&database))?;
     let moved = folder.join(MOVED_FILE);
     if moved.exists() {
         let why = "left by an earlier transfer; move it elsewhere first";
-        return Err(folder::at(&moved)(io::Error::new(io::ErrorKind::AlreadyExists, why)));
+        return Err(data_dir::at(&moved)(io::Error::new(io::ErrorKind::AlreadyExists, why)));
     }
     Ok(())
 }
 
 /// Column and its type on each side.
-struct Column {
+struct TransferColumn {
     name: String,
-    source: Kind,
-    target: Kind,
+    source: ColumnKind,
+    target: ColumnKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ColumnKind {
     Integer,
     Boolean,
     Text,
@@ -179,7 +179,7 @@ async fn carry(
 async fn write(
     target: &mut Connection,
     insert: &str,
-    columns: &[Column],
+    columns: &[TransferColumn],
     rows: Vec<Vec<Value>>,
 ) -> Result<(), StoreError> {
     if rows.is_empty() {
@@ -196,8 +196,14 @@ async fn write(
     for cells in rows {
         for (cell, column) in cells.into_iter().zip(columns) {
             insert = insert.bind(match (cell, column.target) {
-                (Value::Integer(Some(number)), Kind::Boolean) => Value::Boolean(number != 0),
-                (cell, Kind::Integer | Kind::Boolean | Kind::Text | Kind::Bytes) => cell,
+                (Value::Integer(Some(number)), ColumnKind::Boolean) => Value::Boolean(number != 0),
+                (
+                    cell,
+                    ColumnKind::Integer
+                    | ColumnKind::Boolean
+                    | ColumnKind::Text
+                    | ColumnKind::Bytes,
+                ) => cell,
             });
         }
     }
@@ -231,7 +237,7 @@ async fn columns(
     source: &mut Connection,
     target: &mut Connection,
     table: &str,
-) -> Result<Vec<Column>, StoreError> {
+) -> Result<Vec<TransferColumn>, StoreError> {
     let (ours, theirs) = (kinds(source, table).await?, kinds(target, table).await?);
     if ours.len() != theirs.len() {
         return Err(StoreError::corrupt(format!("table `{table}`"), "its columns differ"));
@@ -245,12 +251,12 @@ async fn columns(
                     format!("only one side has `{name}`"),
                 )
             })?;
-            Ok(Column { name, source, target: *target })
+            Ok(TransferColumn { name, source, target: *target })
         })
         .collect()
 }
 
-async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, Kind)>, StoreError> {
+async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, ColumnKind)>, StoreError> {
     let statement = if db.is_embedded() {
         "SELECT name, lower(type) FROM pragma_table_info($1)"
     } else {
@@ -261,10 +267,10 @@ async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, Kind)>, 
     rows.iter()
         .map(|row| {
             let kind = match row.try_get(1)? {
-                "integer" | "bigint" | "smallint" => Kind::Integer,
-                "boolean" => Kind::Boolean,
-                "text" => Kind::Text,
-                "blob" | "bytea" => Kind::Bytes,
+                "integer" | "bigint" | "smallint" => ColumnKind::Integer,
+                "boolean" => ColumnKind::Boolean,
+                "text" => ColumnKind::Text,
+                "blob" | "bytea" => ColumnKind::Bytes,
                 other => {
                     let why = format!("unknown type `{other}`");
                     return Err(StoreError::corrupt(format!("table `{table}`"), why));
@@ -278,30 +284,32 @@ async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, Kind)>, 
 fn rows_of(db: &mut Connection, statement: String) -> BoxStream<'_, Result<Row, sqlx::Error>> {
     match db.link() {
         // All at once: large transfers use a streaming connection instead.
-        Link::Embedded(db) => {
+        EngineConnection::Embedded(db) => {
             let rows = future::ready(embedded::fetch(db, &statement, &[], usize::MAX));
             let rows = rows.map_ok(|rows| stream::iter(rows).map(Row::Embedded).map(Ok));
             rows.try_flatten_stream().boxed()
         }
-        Link::Sqlite(db) => {
+        EngineConnection::Sqlite(db) => {
             sqlx::query(AssertSqlSafe(statement)).fetch(db).map_ok(Row::Sqlite).boxed()
         }
-        Link::Postgres(db) => {
+        EngineConnection::Postgres(db) => {
             sqlx::query(AssertSqlSafe(statement)).fetch(db).map_ok(Row::Postgres).boxed()
         }
     }
 }
 
 /// Returns the values of a row. Booleans are 1 and 0.
-fn cells(row: &Row, kinds: impl Iterator<Item = Kind>) -> Result<Vec<Value>, sqlx::Error> {
+fn cells(row: &Row, kinds: impl Iterator<Item = ColumnKind>) -> Result<Vec<Value>, sqlx::Error> {
     kinds
         .enumerate()
         .map(|(column, kind)| {
             Ok(match kind {
-                Kind::Integer => Value::Integer(row.try_get(column)?),
-                Kind::Boolean => Value::Integer(Some(i64::from(row.try_get::<bool>(column)?))),
-                Kind::Text => Value::Text(row.try_get(column)?),
-                Kind::Bytes => Value::Bytes(row.try_get(column)?),
+                ColumnKind::Integer => Value::Integer(row.try_get(column)?),
+                ColumnKind::Boolean => {
+                    Value::Integer(Some(i64::from(row.try_get::<bool>(column)?)))
+                }
+                ColumnKind::Text => Value::Text(row.try_get(column)?),
+                ColumnKind::Bytes => Value::Bytes(row.try_get(column)?),
             })
         })
         .collect()

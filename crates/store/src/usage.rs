@@ -4,7 +4,7 @@ use rules::{Periodicity, WorkspaceId, limits};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, query};
-use crate::plans::{self, Counted, Held};
+use crate::plans::{self, Held, LimitedKind};
 use crate::row::id;
 use crate::{StoreError, Workspaces};
 
@@ -30,10 +30,10 @@ impl Workspaces<'_> {
             self.store.held().map_or(limits::RESULTS_KEPT_DAYS_DEFAULT, |held| held.default_days);
         let mut db = self.store.read().await?;
         Ok(Usage {
-            monitors: count(&mut db, Counted::Monitors, workspace).await?,
+            monitors: count(&mut db, LimitedKind::Monitors, workspace).await?,
             shortest_period: shortest_period(&mut db, workspace).await?,
-            pages: count(&mut db, Counted::Pages, workspace).await?,
-            channels: count(&mut db, Counted::Channels, workspace).await?,
+            pages: count(&mut db, LimitedKind::Pages, workspace).await?,
+            channels: count(&mut db, LimitedKind::Channels, workspace).await?,
             retention_days: retention_days(&mut db, self.store.held(), workspace)
                 .await?
                 .unwrap_or(default_days),
@@ -43,7 +43,7 @@ impl Workspaces<'_> {
 
 async fn count(
     db: &mut Connection,
-    counted: Counted,
+    counted: LimitedKind,
     workspace: WorkspaceId,
 ) -> Result<u32, StoreError> {
     let count: Option<i64> = query(counted.count()).bind(workspace.to_string()).scalar(db).await?;

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
-use crate::{StoreError, folder};
+use crate::{StoreError, data_dir};
 
 const KEY_FILE: &str = "aloft.key";
 const KEY_BYTES: usize = 32;
@@ -45,7 +45,7 @@ pub(crate) struct Vault {
 
 /// Location of a secret. An envelope only opens at the location it was sealed for.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct EncryptionContext<'a> {
     /// `table.column`.
     pub(crate) column: &'static str,
     /// Key of the row.
@@ -72,7 +72,7 @@ impl Vault {
     /// Encrypts the JSON of `value`.
     pub(crate) fn seal<T: Serialize>(
         &self,
-        place: Place<'_>,
+        place: EncryptionContext<'_>,
         value: &T,
     ) -> Result<Vec<u8>, StoreError> {
         let mut plain = serde_json::to_vec(value)
@@ -96,7 +96,7 @@ impl Vault {
     /// Decrypts an envelope that [`Self::seal`] created for the same location.
     pub(crate) fn open<T: DeserializeOwned>(
         &self,
-        place: Place<'_>,
+        place: EncryptionContext<'_>,
         envelope: &[u8],
     ) -> Result<T, StoreError> {
         let corrupt =
@@ -126,7 +126,7 @@ pub(crate) fn fresh_secret() -> Secret<Vec<u8>> {
     Secret::new(<[u8; KEY_BYTES]>::generate().to_vec())
 }
 
-impl Place<'_> {
+impl EncryptionContext<'_> {
     fn bound(self) -> Vec<u8> {
         let mut bound = Vec::with_capacity(self.column.len() + 1 + self.row.len());
         bound.extend_from_slice(self.column.as_bytes());
@@ -150,14 +150,14 @@ impl MasterKeySource {
             Self::File => match fs::metadata(&path) {
                 Ok(metadata) => read_key(path, metadata.permissions().mode()),
                 Err(error) if error.kind() == io::ErrorKind::NotFound && !encrypted => {
-                    make_key(&path).map_err(folder::at(&path))
+                    make_key(&path).map_err(data_dir::at(&path))
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StoreError::KeyFile {
                     path,
                     why: "is missing, and the database is encrypted with it; put it back"
                         .to_owned(),
                 }),
-                Err(error) => Err(folder::at(&path)(error)),
+                Err(error) => Err(data_dir::at(&path)(error)),
             },
         }
     }
@@ -168,7 +168,7 @@ fn read_key(path: PathBuf, mode: u32) -> Result<Secret<[u8; 32]>, StoreError> {
         let why = format!("is readable by others (mode {:o}); chmod it to 600", mode & 0o777);
         return Err(StoreError::KeyFile { path, why });
     }
-    let mut text = fs::read_to_string(&path).map_err(folder::at(&path))?;
+    let mut text = fs::read_to_string(&path).map_err(data_dir::at(&path))?;
     let bytes = STANDARD.decode(text.trim()).ok().map(Secret::new);
     text.zeroize();
     bytes
@@ -208,7 +208,8 @@ fn make_key(path: &Path) -> io::Result<Secret<[u8; 32]>> {
 mod tests {
     use super::*;
 
-    const HERE: Place<'static> = Place { column: "monitors.check", row: "mon_1" };
+    const HERE: EncryptionContext<'static> =
+        EncryptionContext { column: "monitors.check", row: "mon_1" };
 
     fn vault(byte: u8) -> Vault {
         Vault::new(&Secret::new([byte; 32]))
@@ -223,7 +224,10 @@ mod tests {
     #[test]
     fn secret_opens_in_no_other_row_or_column() {
         let envelope = vault(1).seal(HERE, &"hunter2").unwrap();
-        for place in [Place { row: "mon_2", ..HERE }, Place { column: "evidence.sealed", ..HERE }] {
+        for place in [
+            EncryptionContext { row: "mon_2", ..HERE },
+            EncryptionContext { column: "evidence.sealed", ..HERE },
+        ] {
             let refusal = vault(1).open::<String>(place, &envelope).unwrap_err();
             assert!(matches!(refusal, StoreError::Corrupt { .. }), "{refusal}");
         }

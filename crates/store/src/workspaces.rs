@@ -6,7 +6,7 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant};
 use crate::writer::Session;
-use crate::{Change, Store, StoreError, signing_secrets};
+use crate::{AuditContext, Store, StoreError, signing_secrets};
 
 /// Plan of a workspace without a plan.
 pub const FREE_PLAN: &str = "free";
@@ -47,7 +47,11 @@ pub struct Workspaces<'s> {
 
 impl Workspaces<'_> {
     /// Stores a new workspace, created at the time of the change, with its first signing secret.
-    pub async fn create(&self, workspace: Workspace, change: Change) -> Result<(), StoreError> {
+    pub async fn create(
+        &self,
+        workspace: Workspace,
+        change: AuditContext,
+    ) -> Result<(), StoreError> {
         // Before the commit: a crash between the two must not leave workspaces without the marker.
         self.store.marker().set()?;
         self.store
@@ -89,7 +93,7 @@ impl Workspaces<'_> {
         &self,
         id: WorkspaceId,
         edit: Edit,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(id, move |session| {
@@ -139,7 +143,7 @@ async fn apply(
     session: &mut Session,
     id: WorkspaceId,
     edit: Edit,
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let (statement, action, detail) = match &edit {
         Edit::Rename { slug, name } => (

@@ -4,7 +4,7 @@
 //! `task` defines a piece of work, `session` runs a transaction, `disk` decides when it is on disk,
 //! and `line` handles lost connections. The aggregates define the changes.
 
-mod disk;
+mod durability;
 mod session;
 mod task;
 #[cfg(test)]
@@ -19,15 +19,15 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::time::Instant;
 
-pub(crate) use self::disk::Durable;
-use self::session::Chore;
+pub(crate) use self::durability::Durability;
+use self::session::IdleTask;
 pub(crate) use self::session::Session;
-use self::task::{Answer, Pending, Task};
 pub(crate) use self::task::{Begin, Work};
+use self::task::{Pending, ReplyReceiver, Task};
 use crate::StoreError;
+use crate::connection;
 use crate::db::unsynced;
-use crate::engine::Folding;
-use crate::line;
+use crate::engine::Checkpointer;
 
 /// Length of the queue. Callers wait while it is full.
 const QUEUE_MAX: usize = 1_024;
@@ -38,12 +38,12 @@ const GROUP_MAX: usize = 64;
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
-    session: Shared,
-    state: line::State,
+    session: SharedSession,
+    state: connection::ConnectionState,
 }
 
 /// Session, shared by the threads that write. `None` once it is closed.
-type Shared = Arc<Mutex<Option<Session>>>;
+type SharedSession = Arc<Mutex<Option<Session>>>;
 
 enum Message {
     Task(Box<dyn Task>),
@@ -102,7 +102,7 @@ impl Writer {
         self.write(begin, work).await
     }
 
-    async fn answered<T>(&self, answer: Answer<T>) -> Result<T, StoreError> {
+    async fn answered<T>(&self, answer: ReplyReceiver<T>) -> Result<T, StoreError> {
         match answer.await.map_err(|_| StoreError::Closed)? {
             Err(StoreError::NotCommitted { .. } | StoreError::Unconfirmed { .. })
                 if self.state.is_taken_over() =>
@@ -139,13 +139,13 @@ impl Writer {
     }
 }
 
-async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
+async fn run(shared: SharedSession, mut waiting: mpsc::Receiver<Message>) {
     let mut messages = Vec::with_capacity(GROUP_MAX);
-    let mut folding = Folding::default();
+    let mut folding = Checkpointer::default();
     loop {
         let Some(until) = look_after(&shared, &mut folding).await else { return };
         let waiting_for_work = waiting.recv_many(&mut messages, GROUP_MAX);
-        let came = line::while_quiet(until, waiting_for_work).await;
+        let came = connection::while_quiet(until, waiting_for_work).await;
         let mut shared = shared.lock().await;
         let Some(session) = shared.as_mut() else { return };
         match came {
@@ -181,12 +181,12 @@ async fn run(shared: Shared, mut waiting: mpsc::Receiver<Message>) {
 
 /// Syncs and checkpoints the log if due. Returns the time of the next check unless there is work
 /// before, or `None` after the session is closed.
-async fn look_after(shared: &Shared, folding: &mut Folding) -> Option<Option<Instant>> {
+async fn look_after(shared: &SharedSession, folding: &mut Checkpointer) -> Option<Option<Instant>> {
     loop {
         let chore = shared.lock().await.as_mut()?.chore();
         let (log, due) = match chore {
-            Chore::Wait(until) => return Some(until),
-            Chore::Log(log, due) => (log, due),
+            IdleTask::Wait(until) => return Some(until),
+            IdleTask::Log(log, due) => (log, due),
         };
         // Closing this file releases no locks, because SQLite has none on its log.
         let synced = if due.sync { sync(&log) } else { Ok(()) };

@@ -22,15 +22,15 @@
 //! ```
 
 mod arguments;
+mod describe;
 mod page;
-mod shelf;
-mod words;
+mod page_set;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-use shelf::Shelf;
+use page_set::Shelf;
 
 use crate::Provider;
 

@@ -27,10 +27,10 @@
 //! # }
 //! ```
 
+mod diagnostics;
 mod error;
 mod process;
 mod results;
-mod shown;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,10 +39,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub use error::Error;
+pub use diagnostics::{Place, RenderedDiagnostic};
+pub use error::HarnessError;
 pub use process::Output;
-pub use results::{Action, Applied, Change, Plan, State};
-pub use shown::{Place, Shown};
+pub use results::{Applied, PlanOutput, PlannedAction, ResourceChange, StateOutput};
 
 /// File name of the configuration that [`Terraform::configure`] writes.
 const MAIN: &str = "main.tf";
@@ -58,14 +58,14 @@ const REGISTRIES: [&str; 2] = ["registry.terraform.io", "registry.opentofu.org"]
 
 /// A provider under test, used in place of an installed one.
 #[derive(Debug, Clone)]
-pub struct Provider {
+pub struct ProviderUnderTest {
     /// Source address with the registry, such as `registry.terraform.io/acme/cloud`.
     pub source: String,
     /// Path of the provider's program.
     pub program: PathBuf,
 }
 
-impl Provider {
+impl ProviderUnderTest {
     /// Creates an override of a source by a program.
     pub fn new(source: impl Into<String>, program: impl Into<PathBuf>) -> Self {
         Self { source: source.into(), program: program.into() }
@@ -82,31 +82,31 @@ pub struct Terraform {
 
 impl Terraform {
     /// Creates a folder. `providers` run from their programs, and nothing is downloaded.
-    pub fn new(providers: &[Provider]) -> Result<Self, Error> {
-        let folder = tempfile::tempdir().map_err(Error::Folder)?;
+    pub fn new(providers: &[ProviderUnderTest]) -> Result<Self, HarnessError> {
+        let folder = tempfile::tempdir().map_err(HarnessError::Folder)?;
         let made = Self { folder, program: "terraform".into(), variables: BTreeMap::new() };
-        fs::create_dir(made.folder()).map_err(Error::Folder)?;
+        fs::create_dir(made.folder()).map_err(HarnessError::Folder)?;
         let overrides = providers.iter().map(|provider| made.stand_in(provider));
-        let overrides = overrides.collect::<Result<String, Error>>()?;
+        let overrides = overrides.collect::<Result<String, HarnessError>>()?;
         let text = format!(
             "provider_installation {{\n  dev_overrides {{\n{overrides}  }}\n  direct {{}}\n}}\n"
         );
-        fs::write(made.cli_configuration(), text).map_err(Error::Folder)?;
+        fs::write(made.cli_configuration(), text).map_err(HarnessError::Folder)?;
         Ok(made)
     }
 
     /// Returns a line of the development overrides. An override names a folder in which the program
     /// has the name of the provider.
-    fn stand_in(&self, provider: &Provider) -> Result<String, Error> {
+    fn stand_in(&self, provider: &ProviderUnderTest) -> Result<String, HarnessError> {
         let name = provider.source.rsplit('/').next().unwrap_or(&provider.source);
         let program = provider
             .program
             .canonicalize()
-            .map_err(|why| Error::Provider { program: provider.program.clone(), why })?;
+            .map_err(|why| HarnessError::Provider { program: provider.program.clone(), why })?;
         let folder = self.folder.path().join("providers").join(name);
-        fs::create_dir_all(&folder).map_err(Error::Folder)?;
+        fs::create_dir_all(&folder).map_err(HarnessError::Folder)?;
         let file = format!("terraform-provider-{name}{}", std::env::consts::EXE_SUFFIX);
-        link(&program, &folder.join(file)).map_err(Error::Folder)?;
+        link(&program, &folder.join(file)).map_err(HarnessError::Folder)?;
         let path = REGISTRIES.iter().find_map(|it| provider.source.strip_prefix(it));
         let sources = match path {
             Some(path) => REGISTRIES.map(|registry| format!("{registry}{path}")).to_vec(),
@@ -140,64 +140,66 @@ impl Terraform {
     }
 
     /// Writes the configuration and replaces an earlier one.
-    pub fn configure(&self, text: &str) -> Result<(), Error> {
+    pub fn configure(&self, text: &str) -> Result<(), HarnessError> {
         self.write(MAIN, text)
     }
 
     /// Writes a file below the folder, such as `module/main.tf`.
-    pub fn write(&self, name: &str, text: &str) -> Result<(), Error> {
+    pub fn write(&self, name: &str, text: &str) -> Result<(), HarnessError> {
         let file = self.folder().join(name);
         let folder = file.parent().unwrap_or(&file);
-        fs::create_dir_all(folder).map_err(Error::Folder)?;
-        fs::write(&file, text).map_err(Error::Folder)
+        fs::create_dir_all(folder).map_err(HarnessError::Folder)?;
+        fs::write(&file, text).map_err(HarnessError::Folder)
     }
 
     /// Removes the state file, as if nothing had been applied. Created objects remain.
-    pub fn forget(&self) -> Result<(), Error> {
+    pub fn forget(&self) -> Result<(), HarnessError> {
         match fs::remove_file(self.folder().join(STATE)) {
-            Err(why) if why.kind() != std::io::ErrorKind::NotFound => Err(Error::Folder(why)),
+            Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
+                Err(HarnessError::Folder(why))
+            }
             Ok(()) | Err(_) => Ok(()),
         }
     }
 
     /// Runs `terraform validate` and returns its diagnostics, even if the configuration is invalid.
-    pub async fn validate(&self) -> Result<Vec<Shown>, Error> {
+    pub async fn validate(&self) -> Result<Vec<RenderedDiagnostic>, HarnessError> {
         let output = self.execute(&["validate", "-json"]).await?;
         let answer: Value = output.json()?;
-        Ok(shown::listed(&answer["diagnostics"]))
+        Ok(diagnostics::listed(&answer["diagnostics"]))
     }
 
     /// Runs `terraform plan` with a refresh.
-    pub async fn plan(&self) -> Result<Plan, Error> {
+    pub async fn plan(&self) -> Result<PlanOutput, HarnessError> {
         self.plan_with(&[]).await
     }
 
     /// Runs [`plan`](Self::plan) with further arguments, such as `-refresh-only` or `-destroy`.
-    pub async fn plan_with(&self, further: &[&str]) -> Result<Plan, Error> {
+    pub async fn plan_with(&self, further: &[&str]) -> Result<PlanOutput, HarnessError> {
         let out = format!("-out={PLAN}");
         let mut arguments = vec!["plan", "-json", "-input=false", "-detailed-exitcode", &out];
         arguments.extend(further);
         let output = self.execute(&arguments).await?;
         let changes = output.code == Some(CHANGES);
-        let shown = shown::in_lines(&output.stdout);
+        let shown = diagnostics::in_lines(&output.stdout);
         if !changes && output.code != Some(0) {
             return Err(output.failed(shown));
         }
         let made = self.run(&["show", "-json", PLAN]).await?;
-        Ok(Plan::of(made.json()?, changes, shown))
+        Ok(PlanOutput::of(made.json()?, changes, shown))
     }
 
     /// Runs `terraform apply` without a prompt.
-    pub async fn apply(&self) -> Result<Applied, Error> {
+    pub async fn apply(&self) -> Result<Applied, HarnessError> {
         self.apply_with(&[]).await
     }
 
     /// Runs [`apply`](Self::apply) with further arguments, such as `-replace=…` or `-refresh-only`.
-    pub async fn apply_with(&self, further: &[&str]) -> Result<Applied, Error> {
+    pub async fn apply_with(&self, further: &[&str]) -> Result<Applied, HarnessError> {
         let mut arguments = vec!["apply", "-json", "-input=false", "-auto-approve"];
         arguments.extend(further);
         let output = self.execute(&arguments).await?;
-        let shown = shown::in_lines(&output.stdout);
+        let shown = diagnostics::in_lines(&output.stdout);
         if output.code != Some(0) {
             return Err(output.failed(shown));
         }
@@ -205,32 +207,32 @@ impl Terraform {
     }
 
     /// Runs `terraform destroy` without a prompt.
-    pub async fn destroy(&self) -> Result<Applied, Error> {
+    pub async fn destroy(&self) -> Result<Applied, HarnessError> {
         self.apply_with(&["-destroy"]).await
     }
 
     /// Runs `terraform import`: adds the object with this id to the state. The configuration must
     /// contain the resource.
-    pub async fn import(&self, address: &str, id: &str) -> Result<State, Error> {
+    pub async fn import(&self, address: &str, id: &str) -> Result<StateOutput, HarnessError> {
         self.run(&["import", "-input=false", "-no-color", address, id]).await?;
         self.state().await
     }
 
     /// Runs `terraform show` and returns the state.
-    pub async fn state(&self) -> Result<State, Error> {
-        Ok(State::of(self.run(&["show", "-json"]).await?.json()?))
+    pub async fn state(&self) -> Result<StateOutput, HarnessError> {
+        Ok(StateOutput::of(self.run(&["show", "-json"]).await?.json()?))
     }
 
     /// Runs any command, and fails if the command fails.
-    pub async fn run(&self, arguments: &[&str]) -> Result<Output, Error> {
+    pub async fn run(&self, arguments: &[&str]) -> Result<Output, HarnessError> {
         let output = self.execute(arguments).await?;
         if output.code == Some(0) { Ok(output) } else { Err(output.failed(Vec::new())) }
     }
 
     /// Runs any command, whatever its exit code.
-    pub async fn execute(&self, arguments: &[&str]) -> Result<Output, Error> {
+    pub async fn execute(&self, arguments: &[&str]) -> Result<Output, HarnessError> {
         let configuration = self.cli_configuration();
-        let run = process::Run {
+        let run = process::TerraformRun {
             program: &self.program,
             folder: &self.folder(),
             configuration: &configuration,

@@ -1,12 +1,12 @@
 //! Plans: computes the result of a configuration and a state, without side effects. Recomputes what
 //! Terraform calls the proposed state, because defaults within sets depend on values.
 
-mod agree;
-mod pair;
+mod consistency;
+mod match_blocks;
 mod propose;
 mod replace;
 
-pub(crate) use agree::{applied, planned};
+pub(crate) use consistency::{applied, planned};
 pub(crate) use propose::{changed, propose};
 pub(crate) use replace::replacements;
 

@@ -27,7 +27,7 @@ use crate::proto::plugin::grpc_controller_server::GrpcControllerServer;
 use crate::proto::plugin::grpc_stdio_server::GrpcStdioServer;
 use crate::proto::tfplugin6::provider_server::{Provider, ProviderServer};
 use environment::Environment;
-use error::Error;
+use error::ServeError;
 use guard::Guarded;
 use handshake::Handshake;
 use listen::Listener;
@@ -77,7 +77,7 @@ async fn serve<S: Provider>(
     address: &str,
     environment: &Environment,
     service: impl FnOnce(Stop) -> S,
-) -> Result<(), Error> {
+) -> Result<(), ServeError> {
     let shutdown = CancellationToken::new();
     let pem = environment.client_certificate.as_ref().filter(|_| !environment.debug);
     let tls = pem.map(|pem| Tls::for_host(pem)).transpose()?;
@@ -102,7 +102,7 @@ async fn serve<S: Provider>(
     let over = shutdown.clone().cancelled_owned();
     let serving = router.serve_with_incoming_shutdown(listener.connections(tls), over);
     let served = tokio::select! {
-        served = serving => served.map_err(Error::Serve),
+        served = serving => served.map_err(ServeError::Serve),
         () = cut_off(shutdown, stop) => Ok(()),
     };
     drop(folder);
@@ -124,11 +124,13 @@ fn announce(
     environment: &Environment,
     listener: &Listener,
     tls: Option<&Tls>,
-) -> Result<(), Error> {
+) -> Result<(), ServeError> {
     let mut stdout = std::io::stdout().lock();
     if environment.debug {
         let text = debug::instructions(address, listener);
-        return writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(Error::Announce);
+        return writeln!(stdout, "{text}")
+            .and_then(|()| stdout.flush())
+            .map_err(ServeError::Announce);
     }
     if !handshake::is_understood(environment) {
         tracing::error!(
@@ -142,9 +144,9 @@ fn announce(
         seventh_part: environment.seventh_part,
     };
     let line = handshake.line();
-    writeln!(stdout, "{line}").and_then(|()| stdout.flush()).map_err(Error::Announce)?;
+    writeln!(stdout, "{line}").and_then(|()| stdout.flush()).map_err(ServeError::Announce)?;
     #[cfg(unix)]
     rustix::stdio::dup2_stdout(std::io::stderr())
-        .map_err(|why| Error::Announce(std::io::Error::from(why)))?;
+        .map_err(|why| ServeError::Announce(std::io::Error::from(why)))?;
     Ok(())
 }

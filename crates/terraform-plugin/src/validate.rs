@@ -2,7 +2,7 @@
 //! when they are known. Terraform itself checks types, presence and the number of blocks.
 
 mod across;
-mod hide;
+mod redact;
 mod rules;
 mod walk;
 

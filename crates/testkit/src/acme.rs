@@ -33,14 +33,14 @@ const LIFE: u64 = 7_776_000;
 
 /// Behaviour of the server.
 #[derive(Clone, Copy, Debug)]
-pub struct Manners {
+pub struct AcmeBehaviour {
     /// Percentage of valid nonces that it rejects.
     pub bad_nonces: u8,
     /// Name for which it issues no certificate.
     pub refuses: &'static str,
 }
 
-impl Default for Manners {
+impl Default for AcmeBehaviour {
     /// Pebble's default: one nonce in twenty is rejected.
     fn default() -> Self {
         Self { bad_nonces: 5, refuses: "refused.example" }
@@ -92,11 +92,11 @@ struct Said {
 impl AcmeServer {
     /// Starts the process. It resolves names with the DNS server at `dns`.
     pub async fn start(dns: SocketAddr) -> Self {
-        Self::start_with(dns, Manners::default()).await
+        Self::start_with(dns, AcmeBehaviour::default()).await
     }
 
     /// Starts the process like [`AcmeServer::start`], with other behaviour.
-    pub async fn start_with(dns: SocketAddr, manners: Manners) -> Self {
+    pub async fn start_with(dns: SocketAddr, manners: AcmeBehaviour) -> Self {
         let authority = Authority::new("ACME server's authority");
         let identity = authority.issue(&["localhost", "127.0.0.1"], Validity::Holds);
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
@@ -229,7 +229,7 @@ fn config(
     folder: &TempDir,
     (address, management): (SocketAddr, SocketAddr),
     (http, tls): (u16, u16),
-    manners: Manners,
+    manners: AcmeBehaviour,
 ) -> String {
     let path = |name: &str| folder.path().join(name);
     json!({ "pebble": {
@@ -249,7 +249,7 @@ type Started = (Child, Arc<Said>, JoinHandle<()>);
 async fn spawn(
     folder: &TempDir,
     dns: SocketAddr,
-    manners: Manners,
+    manners: AcmeBehaviour,
     address: SocketAddr,
 ) -> Option<Started> {
     let mut process = Command::new(crate::tools::installed("bin/pebble", "Pebble"))

@@ -4,7 +4,7 @@
 pub mod acme;
 pub mod browser;
 pub mod faults;
-pub mod line;
+pub mod flaky_proxy;
 pub mod mail;
 pub mod postgres;
 pub mod receivers;

@@ -75,12 +75,12 @@ pub enum RefusedAt {
 
 #[derive(Debug, Default)]
 struct Seen {
-    state: Mutex<State>,
+    state: Mutex<MailboxState>,
     lines: watch::Sender<usize>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MailboxState {
     taken: Vec<TakenMail>,
     refused: usize,
     told: usize,
@@ -185,7 +185,7 @@ impl MailServer {
         self.once(|state| (state.refused >= count).then_some(())).await;
     }
 
-    async fn once<T>(&self, look: impl Fn(&State) -> Option<T>) -> T {
+    async fn once<T>(&self, look: impl Fn(&MailboxState) -> Option<T>) -> T {
         let mut lines = self.seen.lines.subscribe();
         let found = lines.wait_for(|_| look(&self.seen.state()).is_some());
         let came = tokio::time::timeout(PATIENCE, found).await.is_ok();
@@ -201,7 +201,7 @@ impl Drop for MailServer {
 }
 
 impl Seen {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MailboxState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

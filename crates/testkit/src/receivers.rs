@@ -10,11 +10,11 @@ mod grafana_oncall;
 mod ntfy;
 mod opsgenie;
 mod pagerduty;
-mod ruling;
 mod schema;
 mod slack;
 mod telegram;
 mod telephone;
+mod validation;
 mod webhook;
 
 use std::collections::VecDeque;
@@ -29,8 +29,8 @@ pub use channel::json_of;
 pub use telegram::TOKEN as TELEGRAM_TOKEN;
 pub use telephone::{ACCOUNT as TELEPHONE_ACCOUNT, TOKEN as TELEPHONE_TOKEN};
 
-use self::ruling::Ruling;
-use crate::target::{Answer, HttpTarget, Received};
+use self::validation::Ruling;
+use crate::target::{HttpTarget, Received, ScriptedResponse};
 
 /// Timeout that is longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -40,7 +40,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub struct Receiver {
     kind: ProviderType,
     target: HttpTarget,
-    desk: Arc<Desk>,
+    desk: Arc<Inbox>,
 }
 
 /// A rejected message.
@@ -73,16 +73,16 @@ pub enum Behaviour {
 }
 
 #[derive(Debug)]
-struct Desk {
-    rulebook: Rulebook,
-    state: Mutex<State>,
+struct Inbox {
+    rulebook: VendorRules,
+    state: Mutex<ReceiverState>,
     /// Number of handled requests, so that tests can wait for more.
     seen: watch::Sender<usize>,
 }
 
 /// Rules of a vendor.
 #[derive(Debug)]
-enum Rulebook {
+enum VendorRules {
     Discord,
     Slack,
     Pagerduty,
@@ -96,7 +96,7 @@ enum Rulebook {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ReceiverState {
     next: VecDeque<Behaviour>,
     always: Option<Behaviour>,
     accepted: Vec<Received>,
@@ -109,16 +109,16 @@ impl Receiver {
     /// `webhook`, which needs secrets.
     pub async fn start(kind: ProviderType) -> Self {
         let rulebook = match kind {
-            ProviderType::Discord => Rulebook::Discord,
-            ProviderType::Slack => Rulebook::Slack,
-            ProviderType::Pagerduty => Rulebook::Pagerduty,
-            ProviderType::Opsgenie => Rulebook::Opsgenie,
-            ProviderType::Telegram => Rulebook::Telegram,
-            ProviderType::Sms => Rulebook::Telephone(telephone::Way::Sms),
-            ProviderType::Whatsapp => Rulebook::Telephone(telephone::Way::Whatsapp),
-            ProviderType::GoogleChat => Rulebook::GoogleChat,
-            ProviderType::GrafanaOncall => Rulebook::GrafanaOncall,
-            ProviderType::Ntfy => Rulebook::Ntfy,
+            ProviderType::Discord => VendorRules::Discord,
+            ProviderType::Slack => VendorRules::Slack,
+            ProviderType::Pagerduty => VendorRules::Pagerduty,
+            ProviderType::Opsgenie => VendorRules::Opsgenie,
+            ProviderType::Telegram => VendorRules::Telegram,
+            ProviderType::Sms => VendorRules::Telephone(telephone::Way::Sms),
+            ProviderType::Whatsapp => VendorRules::Telephone(telephone::Way::Whatsapp),
+            ProviderType::GoogleChat => VendorRules::GoogleChat,
+            ProviderType::GrafanaOncall => VendorRules::GrafanaOncall,
+            ProviderType::Ntfy => VendorRules::Ntfy,
             ProviderType::Webhook | ProviderType::Email => {
                 panic!("receivers of `{kind}` have their own constructor")
             }
@@ -130,12 +130,12 @@ impl Receiver {
     /// close to the clock of `ctx`.
     pub async fn of_webhooks(secrets: Vec<Secret<Vec<u8>>>, ctx: Context) -> Self {
         let verifier = webhook::Verifier { secrets, ctx };
-        Self::with(ProviderType::Webhook, Rulebook::Webhook(verifier)).await
+        Self::with(ProviderType::Webhook, VendorRules::Webhook(verifier)).await
     }
 
-    async fn with(kind: ProviderType, rulebook: Rulebook) -> Self {
+    async fn with(kind: ProviderType, rulebook: VendorRules) -> Self {
         let state = Mutex::default();
-        let desk = Arc::new(Desk { rulebook, state, seen: watch::Sender::new(0) });
+        let desk = Arc::new(Inbox { rulebook, state, seen: watch::Sender::new(0) });
         let clerk = Arc::clone(&desk);
         let target = HttpTarget::start_with(move |request| clerk.answer(request)).await;
         Self { kind, target, desk }
@@ -191,11 +191,11 @@ impl Receiver {
 
     /// Waits for this number of messages received during misbehaviour and returns them.
     pub async fn turns_away(&self, count: usize) -> Vec<Received> {
-        let enough = |state: &State| state.turned_away.len() >= count;
+        let enough = |state: &ReceiverState| state.turned_away.len() >= count;
         self.once(|state| enough(state).then(|| state.turned_away.clone())).await
     }
 
-    async fn once<T>(&self, look: impl Fn(&State) -> Option<T>) -> T {
+    async fn once<T>(&self, look: impl Fn(&ReceiverState) -> Option<T>) -> T {
         let mut seen = self.desk.seen.subscribe();
         let found = seen.wait_for(|_| look(&self.state()).is_some());
         if tokio::time::timeout(PATIENCE, found).await.is_err() {
@@ -211,13 +211,13 @@ impl Receiver {
         look(&self.state()).expect("received messages are kept")
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ReceiverState> {
         self.desk.state()
     }
 }
 
-impl Desk {
-    fn answer(&self, request: &Received) -> Answer {
+impl Inbox {
+    fn answer(&self, request: &Received) -> ScriptedResponse {
         let answer = {
             let mut state = self.state();
             match state.next.pop_front().or_else(|| state.always.clone()) {
@@ -242,12 +242,12 @@ impl Desk {
         answer
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ReceiverState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Rulebook {
+impl VendorRules {
     fn rule(&self, request: &Received) -> Ruling {
         match self {
             Self::Discord => discord::rule(request),
@@ -265,16 +265,18 @@ impl Rulebook {
 }
 
 impl Behaviour {
-    fn answer(&self) -> Answer {
+    fn answer(&self) -> ScriptedResponse {
         match self {
-            Self::Status(status) => Answer::status(*status),
-            Self::Busy(seconds) => Answer::status(429).header("retry-after", seconds.to_string()),
-            Self::Hang => Answer::silent(),
-            Self::Close => Answer::reset_after(""),
-            Self::Gigabyte => Answer::gigabyte(),
-            Self::Endless => Answer::endless(),
-            Self::Redirect(location) => Answer::redirect(307, location.clone()),
-            Self::Garbage => Answer::raw("220 mail.example.com ESMTP\r\n"),
+            Self::Status(status) => ScriptedResponse::status(*status),
+            Self::Busy(seconds) => {
+                ScriptedResponse::status(429).header("retry-after", seconds.to_string())
+            }
+            Self::Hang => ScriptedResponse::silent(),
+            Self::Close => ScriptedResponse::reset_after(""),
+            Self::Gigabyte => ScriptedResponse::gigabyte(),
+            Self::Endless => ScriptedResponse::endless(),
+            Self::Redirect(location) => ScriptedResponse::redirect(307, location.clone()),
+            Self::Garbage => ScriptedResponse::raw("220 mail.example.com ESMTP\r\n"),
         }
     }
 }

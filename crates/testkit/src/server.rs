@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use rules::{KeyId, RecordKind, Region, Scope, Secret, Timestamp, WorkspaceId};
-use server::boot::{Running, Zones};
+use server::boot::{RunningServer, Zones};
 use server::config::{PageHost, Settings};
 use server::context::{Context, ManualClock};
 use server::control::{CreateKey, CreateWorkspace, CreatedKey};
@@ -51,7 +51,7 @@ const PLENTY: NonZeroU32 = NonZeroU32::new(1_000_000).expect("the number is not 
 /// A running server. It stops with the test.
 #[derive(Debug)]
 pub struct TestServer {
-    running: Running,
+    running: RunningServer,
     clock: Option<ManualClock>,
     settings: Settings,
     read: CreatedKey,
@@ -144,7 +144,7 @@ impl TestServer {
     }
 
     /// Returns the running server itself.
-    pub const fn running(&self) -> &Running {
+    pub const fn running(&self) -> &RunningServer {
         &self.running
     }
 

@@ -1,18 +1,18 @@
 //! Fake targets for checks: real servers on loopback, each on its own port. They follow a script,
 //! count requests, and stop on drop.
 
-mod answer;
 mod authority;
 mod dns;
 mod http;
 mod proxy;
+mod response;
 mod tcp;
 
-pub use answer::Answer;
 pub use authority::{Authority, Identity, Validity};
-pub use dns::{Code, DnsTarget, Reply};
+pub use dns::{Code, DnsReply, DnsTarget};
 pub use http::{HttpTarget, Protocol, Received};
 pub use proxy::HttpProxy;
+pub use response::ScriptedResponse;
 pub use tcp::TcpTarget;
 
 use tokio::task::JoinHandle;

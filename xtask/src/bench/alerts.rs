@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-pub(super) use self::ends::Page;
+pub(super) use self::ends::FlippingPage;
 use self::ends::Receiver;
 use super::api::Api;
 use super::observe::{self, Load, Wire};
-use super::process::{Service, Target};
+use super::process::{RunningService, Target};
 use super::scenario::Sizes;
 use super::{Figure, Scenario};
 
@@ -39,7 +39,7 @@ fn alert(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let key = observe::key(folder.path())?;
     let service = observe::start(folder.path(), target)?;
     observe::create(&service, &key, target, BESIDE)?;
-    let (page, receiver) = (Page::start()?, Receiver::start(false)?);
+    let (page, receiver) = (FlippingPage::start()?, Receiver::start(false)?);
     let mut api = Api::new(service.address, &key)?;
     let monitor = watch(&mut api, &page)?;
     tell(&mut api, &receiver, &[&monitor])?;
@@ -72,9 +72,9 @@ fn alert(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
 fn queue(_: &Target, _: &Sizes) -> Result<Vec<Figure>> {
     let folder = tempfile::tempdir()?;
     let key = observe::key(folder.path())?;
-    let service = Service::start(folder.path(), &observe::NO_LIMIT)?;
+    let service = RunningService::start(folder.path(), &observe::NO_LIMIT)?;
     let mut api = Api::new(service.address, &key)?;
-    let page = Page::start()?;
+    let page = FlippingPage::start()?;
     let mut monitors = Vec::with_capacity(MESSAGES);
     for _ in 0..MESSAGES {
         monitors.push(watch(&mut api, &page)?);
@@ -110,7 +110,7 @@ fn queue(_: &Target, _: &Sizes) -> Result<Vec<Figure>> {
 }
 
 /// Creates a monitor of the page that alerts at its first failure.
-fn watch(api: &mut Api, page: &Page) -> Result<String> {
+fn watch(api: &mut Api, page: &FlippingPage) -> Result<String> {
     let monitor = json!({
         "name": "breaks", "url": page.url(), "periodicity": "10m", "retry": 0,
         "regions": ["fly-ams"], "active": true,

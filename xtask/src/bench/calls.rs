@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::api::Api;
 use super::observe::{self, NO_LIMIT};
-use super::process::{Postgres, Service};
+use super::process::{Postgres, RunningService};
 use super::scenario::Sizes;
 use super::{Figure, Scenario};
 
@@ -40,7 +40,7 @@ enum Engine {
 /// A service on an engine, with a key.
 struct Place {
     engine: &'static str,
-    service: Service,
+    service: RunningService,
     key: String,
     /// Dropped after the service, therefore last.
     _postgres: Option<Postgres>,
@@ -56,7 +56,7 @@ impl Place {
         };
         let address = postgres.as_ref().map(|it| it.address.as_str());
         let database: Vec<&str> = address.map_or(Vec::new(), |address| vec!["--database", address]);
-        let service = Service::start(folder.path(), &[&NO_LIMIT[..], &database].concat())?;
+        let service = RunningService::start(folder.path(), &[&NO_LIMIT[..], &database].concat())?;
         // The command finds the database by asking the running server.
         let key = observe::key(folder.path())?;
         Ok(Self { engine, service, key, _postgres: postgres, _folder: folder })

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::api::{self, Api, Metrics};
-use super::process::{Service, Target, aloft};
+use super::process::{RunningService, Target, aloft};
 use super::scenario::Sizes;
 
 /// Protocol of the checks.
@@ -93,7 +93,8 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
         after.sum(&name) - before.sum(&name)
     };
     let late = |share| {
-        after.quantile(&before, "aloft_lateness_seconds", share).unwrap_or(f64::NAN) * 1_000.0
+        after.quantile(&before, "aloft_check_start_delay_seconds", share).unwrap_or(f64::NAN)
+            * 1_000.0
     };
     Ok(Seen {
         checks_per_second: checks / took.as_secs_f64(),
@@ -109,7 +110,7 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
 
 /// Waits until each monitor was checked twice in each region and its votes are stored. The judge's
 /// state changes while regions join a monitor.
-fn past_first_rounds(service: &Service, load: Load) -> Result<()> {
+fn past_first_rounds(service: &RunningService, load: Load) -> Result<()> {
     let (begun, checks) = (Instant::now(), (load.monitors * load.regions) as f64);
     while results(&api::metrics(service.address)?) < FIRST_ROUNDS * checks
         && begun.elapsed() < FIRST_ROUNDS_WITHIN
@@ -148,7 +149,7 @@ pub(super) fn key(data: &Path) -> Result<String> {
         Ok(String::from_utf8(output.stdout)?)
     };
     // Only a server creates a database.
-    Service::start(data, &[])?.stop()?;
+    RunningService::start(data, &[])?.stop()?;
     run(&["workspaces", "create", "--slug", "bench", "--name", "Bench"])?;
     let words = ["--workspace", "bench", "--name", "bench", "--scope", "write", "--json"];
     let made = run(&[&["keys", "create"][..], &words].concat())?;
@@ -162,15 +163,20 @@ pub(super) fn all_regions() -> &'static [&'static str] {
 }
 
 /// Starts a service that trusts the target's certificate and uses its name server.
-pub(super) fn start(data: &Path, target: &Target) -> Result<Service> {
+pub(super) fn start(data: &Path, target: &Target) -> Result<RunningService> {
     let certificate = target.certificate.display().to_string();
     let nameserver = format!("127.0.0.1:{}", target.dns_port);
     let more = ["--extra-ca-file", certificate.as_str(), "--nameservers", nameserver.as_str()];
-    Service::start(data, &[&NO_LIMIT[..], &more].concat())
+    RunningService::start(data, &[&NO_LIMIT[..], &more].concat())
 }
 
 /// Creates the monitors of a load with several concurrent callers.
-pub(super) fn create(service: &Service, key: &str, target: &Target, load: Load) -> Result<()> {
+pub(super) fn create(
+    service: &RunningService,
+    key: &str,
+    target: &Target,
+    load: Load,
+) -> Result<()> {
     let share = |creator: usize| (creator..load.monitors).step_by(CREATORS);
     let begun = Instant::now();
     let one = |creator| -> Result<()> {

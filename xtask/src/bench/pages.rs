@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use self::browser::Browser;
 use self::site::{Site, get};
-use super::alerts::Page;
+use super::alerts::FlippingPage;
 use super::process::Target;
 use super::scenario::Sizes;
 use super::{Figure, Scenario, api};
@@ -126,7 +126,7 @@ fn anew(site: &Site, count: usize) -> Result<[f64; 3]> {
 fn verdict(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     const COUNT: usize = 30;
     let mut site = Site::open(target, &[COUNT])?;
-    let page = Page::start()?;
+    let page = FlippingPage::start()?;
     let monitor = site.add(COUNT, "breaks", &page.url())?;
     std::thread::sleep(sizes.warm_up.min(FORGOTTEN));
     let path = site::path(COUNT);

@@ -28,7 +28,7 @@ pub(super) struct Target {
 }
 
 /// A service with an empty or used folder.
-pub(super) struct Service {
+pub(super) struct RunningService {
     child: Child,
     pub(super) address: SocketAddr,
     /// Time from the start of the process to its first response.
@@ -105,7 +105,7 @@ impl Postgres {
     }
 }
 
-impl Service {
+impl RunningService {
     pub(super) fn start(data: &Path, more: &[&str]) -> Result<Self> {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let begun = Instant::now();
@@ -166,7 +166,7 @@ impl Drop for Postgres {
     }
 }
 
-impl Drop for Service {
+impl Drop for RunningService {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

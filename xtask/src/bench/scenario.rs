@@ -6,13 +6,13 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::observe::{self, Load, Seen, Wire};
-use super::process::{Service, Target};
-use super::{Figure, Scenario, floor};
+use super::process::{RunningService, Target};
+use super::{Figure, Scenario, baseline};
 
 /// All scenarios in order.
 pub(super) const ENGINE: &[Scenario] = &[
     ("idle", |_, _| idle()),
-    ("floor", floor::floor),
+    ("floor", baseline::floor),
     ("hundred", hundred),
     ("scheduled", |target, sizes| scheduled(target, sizes.monitors, sizes)),
     ("crowd", |target, sizes| scheduled(target, sizes.crowd, sizes)),
@@ -76,12 +76,12 @@ fn idle() -> Result<Vec<Figure>> {
     let folder = tempfile::tempdir()?;
     let mut starts = Vec::new();
     for _ in 0..STARTS {
-        let service = Service::start(folder.path(), &[])?;
+        let service = RunningService::start(folder.path(), &[])?;
         starts.push(service.first_answer.as_secs_f64() * 1_000.0);
         service.stop()?;
     }
     starts.sort_by(f64::total_cmp);
-    let service = Service::start(folder.path(), &[])?;
+    let service = RunningService::start(folder.path(), &[])?;
     std::thread::sleep(REST);
     let rss = service.usage()?.rss_bytes as f64 / MEBIBYTE;
     service.stop()?;

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use self::model::Contract;
+use self::model::ContractModel;
 use super::sources;
 
 /// Folder of the hand-written contract.
@@ -32,7 +32,7 @@ pub(super) fn generate(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     sources.retain(|name| !OF_OTHERS.iter().any(|others| name.starts_with(others)));
     let mut compiler = protox::Compiler::new([&proto])?;
     compiler.include_imports(true).include_source_info(true).open_files(&sources)?;
-    let contract = Contract::new(compiler.descriptor_pool())?;
+    let contract = ContractModel::new(compiler.descriptor_pool())?;
     words::check(&contract)?;
     presence::check(&contract)?;
 

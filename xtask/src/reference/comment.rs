@@ -3,7 +3,7 @@
 
 /// Content of a method's comment.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct MethodSaid {
+pub(super) struct MethodDoc {
     pub(super) paragraphs: Vec<String>,
     pub(super) errors: Vec<Clause>,
 }
@@ -53,8 +53,8 @@ pub(super) fn paragraphs(comment: &str) -> Vec<String> {
 }
 
 /// Parses the comment of a method.
-pub(super) fn of_method(comment: &str) -> MethodSaid {
-    let mut said = MethodSaid::default();
+pub(super) fn of_method(comment: &str) -> MethodDoc {
+    let mut said = MethodDoc::default();
     for paragraph in paragraphs(comment) {
         let Some((before, errors)) = paragraph.split_once(ERRORS) else {
             said.paragraphs.push(paragraph);

@@ -86,7 +86,7 @@ pub(super) struct Field {
     /// Name in JSON, such as `degradedAt`.
     pub(super) json: String,
     pub(super) comment: String,
-    pub(super) kind: Kind,
+    pub(super) kind: FieldKind,
     pub(super) repeated: bool,
     /// Whether a response leaves it out if it is not set.
     pub(super) can_be_absent: bool,
@@ -96,7 +96,7 @@ pub(super) struct Field {
 
 /// Type of a field's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FieldKind {
     Text,
     Number,
     Flag,
@@ -249,13 +249,13 @@ fn read_message(
 fn read_field(field: &FieldDescriptorProto, comment: String) -> Result<Field> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the contract does not use the other types")]
     let kind = match field.r#type() {
-        Type::String => Kind::Text,
-        Type::Int32 => Kind::Number,
-        Type::Bool => Kind::Flag,
+        Type::String => FieldKind::Text,
+        Type::Int32 => FieldKind::Number,
+        Type::Bool => FieldKind::Flag,
         Type::Message => match field.type_name().trim_start_matches('.') {
-            "google.protobuf.Timestamp" => Kind::Time,
-            "google.protobuf.FieldMask" => Kind::Mask,
-            other => Kind::Object(other.to_owned()),
+            "google.protobuf.Timestamp" => FieldKind::Time,
+            "google.protobuf.FieldMask" => FieldKind::Mask,
+            other => FieldKind::Object(other.to_owned()),
         },
         other => bail!("unsupported field type {other:?}"),
     };

@@ -13,7 +13,7 @@ use self::operation::operation;
 use self::schema::Schemas;
 use super::Book;
 use super::comment::paragraphs;
-use super::service::Page;
+use super::service::ServicePage;
 
 /// Everything that no method says: servers, security, headers, `/v1`.
 const BASE: &str = include_str!("openapi/base.json");
@@ -26,7 +26,7 @@ pub(super) fn text(book: &Book) -> Result<String> {
     let mut tags = Vec::new();
     for service in &book.contract.services {
         let name = format!("{}.{}", service.package, service.name);
-        let page = Page::new(book, service);
+        let page = ServicePage::new(book, service);
         let about = paragraphs(&service.comment).join("\n\n");
         tags.push(json!({
             "name": name,

@@ -8,7 +8,7 @@ use rules::{Reason, Region, RegionGroup, limits};
 use super::Book;
 use super::contract::{Level, Method};
 use super::prose::{anchor, codes, table};
-use super::service::Page;
+use super::service::ServicePage;
 use super::{limits as limit, values};
 
 /// Pages and their texts.
@@ -54,7 +54,8 @@ fn generated(book: &Book, page: &str, name: &str) -> Result<String> {
         ("authentication.md", "keys") => reasons_of_keys(),
         ("calling.md", "idempotent") => {
             by_service(book, "These methods accept the header:", |method| {
-                method.level == Level::Once && Page::of(book, method).takes_key(&method.comment)
+                method.level == Level::Once
+                    && ServicePage::of(book, method).takes_key(&method.comment)
             })
         }
         ("errors.md", "reasons") => reasons(),
@@ -78,12 +79,12 @@ fn generated(book: &Book, page: &str, name: &str) -> Result<String> {
 }
 
 fn services(book: &Book) -> String {
-    let row = |page: Page<'_>| {
+    let row = |page: ServicePage<'_>| {
         let link = format!("[{}]({}.md)", page.title(), page.package());
         vec![link, format!("`{}`", page.package()), page.sentence()]
     };
     let rows: Vec<_> =
-        book.contract.services.iter().map(|service| row(Page::new(book, service))).collect();
+        book.contract.services.iter().map(|service| row(ServicePage::new(book, service))).collect();
     table(&["Service", "Package", "Description"], &rows)
 }
 

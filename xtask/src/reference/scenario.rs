@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
 
 use super::comment::paragraphs;
-use super::contract::{Contract, Kind};
+use super::contract::{Contract, FieldKind};
 
 /// Folder of the scenarios.
 const FOLDER: &str = "clients/scenarios";
@@ -148,7 +148,8 @@ fn printed(contract: &Contract, call: &str, path: &str) -> String {
         let fields = message.into_iter().flat_map(|full| &contract.message(full).fields);
         let Some(field) = fields.into_iter().find(|field| field.json == part) else { break };
         comment = &field.comment;
-        message = if let Kind::Object(full) = &field.kind { Some(full.as_str()) } else { None };
+        message =
+            if let FieldKind::Object(full) = &field.kind { Some(full.as_str()) } else { None };
     }
     prefix(comment).unwrap_or_else(|| SOMETHING.to_owned())
 }

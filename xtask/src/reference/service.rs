@@ -12,7 +12,7 @@ use anyhow::Result;
 
 use super::Book;
 use super::comment::{capitalised, of_method, paragraphs, referred};
-use super::contract::{Field, Kind, Level, Message, Method, Service};
+use super::contract::{Field, FieldKind, Level, Message, Method, Service};
 use super::example::{self, Terraform};
 use super::prose::{anchor, table};
 
@@ -26,14 +26,14 @@ const client = createServiceClient();
 ";
 
 /// A service with the sources of its page.
-pub(super) struct Page<'a> {
+pub(super) struct ServicePage<'a> {
     book: &'a Book,
     service: &'a Service,
     /// Full names of objects that requests may contain.
     inputs: BTreeSet<&'a str>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> ServicePage<'a> {
     pub(super) fn new(book: &'a Book, service: &'a Service) -> Self {
         let mut inputs = BTreeSet::new();
         for method in book.contract.methods() {
@@ -261,8 +261,12 @@ pub(super) fn scope(method: &Method) -> &'static str {
 /// Returns the message that a field contains.
 pub(super) fn object(field: &Field) -> Option<&str> {
     match &field.kind {
-        Kind::Object(full) => Some(full),
-        Kind::Text | Kind::Number | Kind::Flag | Kind::Time | Kind::Mask => None,
+        FieldKind::Object(full) => Some(full),
+        FieldKind::Text
+        | FieldKind::Number
+        | FieldKind::Flag
+        | FieldKind::Time
+        | FieldKind::Mask => None,
     }
 }
 

@@ -10,7 +10,7 @@ use super::prose::codes;
 
 /// A table's entry for a name.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Entry {
+pub(super) enum TableEntry {
     Field(&'static Field),
     Block(&'static Block),
 }
@@ -31,27 +31,27 @@ static LIST_OFFSET: Field = Field::default(
 );
 
 /// Returns the entry of a message's field. `None` if no table contains it.
-pub(super) fn entry(message: &str, name: &str) -> Option<Entry> {
+pub(super) fn entry(message: &str, name: &str) -> Option<TableEntry> {
     if message.ends_with("Request") {
         match name {
-            "limit" => return Some(Entry::Field(&LIST_LIMIT)),
-            "offset" => return Some(Entry::Field(&LIST_OFFSET)),
+            "limit" => return Some(TableEntry::Field(&LIST_LIMIT)),
+            "offset" => return Some(TableEntry::Field(&LIST_OFFSET)),
             _ => {}
         }
     }
     if let Some(block) = block_of(message) {
-        let field = block.fields.iter().find(|field| field.name == name).map(Entry::Field);
+        let field = block.fields.iter().find(|field| field.name == name).map(TableEntry::Field);
         return field.or_else(|| nested(block.blocks, name));
     }
     resources_of(message).into_iter().find_map(|resource| {
         let mut fields = resource.fields.iter().chain(resource.beyond);
-        let field = fields.find(|field| field.name == name).map(Entry::Field);
+        let field = fields.find(|field| field.name == name).map(TableEntry::Field);
         field.or_else(|| nested(resource.blocks, name))
     })
 }
 
-fn nested(blocks: &'static [Block], name: &str) -> Option<Entry> {
-    blocks.iter().find(|block| block.name == name).map(Entry::Block)
+fn nested(blocks: &'static [Block], name: &str) -> Option<TableEntry> {
+    blocks.iter().find(|block| block.name == name).map(TableEntry::Block)
 }
 
 /// Returns the tables of a message.
@@ -117,15 +117,15 @@ pub(super) fn constant(value: Value) -> String {
 
 /// Returns sentences with the limits of the table that a text does not mention. Each begins with a
 /// space.
-pub(super) fn lacking(entry: Entry, text: &str) -> String {
+pub(super) fn lacking(entry: TableEntry, text: &str) -> String {
     let plain = text.replace(',', "");
     let has = |part: &String| plain.contains(part.as_str());
     let (parts, bounds) = match entry {
-        Entry::Block(Block { max: Some(max), .. }) if *max > 1 => {
+        TableEntry::Block(Block { max: Some(max), .. }) if *max > 1 => {
             (vec![max.to_string()], Some(format!("Up to {max}")))
         }
-        Entry::Block(_) => return String::new(),
-        Entry::Field(field) => (measures(field.shape), rest(field.shape)),
+        TableEntry::Block(_) => return String::new(),
+        TableEntry::Field(field) => (measures(field.shape), rest(field.shape)),
     };
     if parts.iter().all(has) {
         return String::new();

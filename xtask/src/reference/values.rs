@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use rules::incident::IncidentState;
-use rules::notification::{Held, WishedEvent};
+use rules::notification::{AlertEvent, QuietHoursScope};
 use rules::report::{Impact, ReportState, ReportStatus};
 use rules::status_page::{Language, SubscriberKind, SubscriberState, Topic};
 use rules::{
@@ -48,8 +48,8 @@ pub(super) static ENUMERATIONS: LazyLock<Vec<Enumeration>> = LazyLock::new(|| {
         "Type of a DNS record", "`record` of an assertion on DNS records", RecordKind;
         "Kind of channel", "`providerType` of a channel", ProviderType;
         "Account of Opsgenie", "`region` of the block `opsgenie`", OpsgenieRegion;
-        "Event of a channel", "`events` of a channel", WishedEvent;
-        "Scope of quiet hours", "`held` of `quietHours`", Held;
+        "Event of a channel", "`events` of a channel", AlertEvent;
+        "Scope of quiet hours", "`held` of `quietHours`", QuietHoursScope;
         "Access to a status page", "`accessType` of a status page", AccessType;
         "Theme of a status page", "`theme` of a status page", Theme;
         "Type of a component", "`type` of a component", ComponentType;

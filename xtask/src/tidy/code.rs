@@ -21,7 +21,7 @@ impl Views {
 
 /// Kind of a piece of source.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum SourceKind {
     Code,
     Comment,
     Quoted,
@@ -36,8 +36,8 @@ pub(super) fn views(text: &str) -> Views {
         let (taken, left) = rest.split_at(length);
         for letter in taken.chars() {
             let blank = if letter == '\n' { '\n' } else { ' ' };
-            code.push(if kind == Kind::Code { letter } else { blank });
-            comments.push(if kind == Kind::Comment { letter } else { blank });
+            code.push(if kind == SourceKind::Code { letter } else { blank });
+            comments.push(if kind == SourceKind::Comment { letter } else { blank });
         }
         rest = left;
     }
@@ -54,24 +54,24 @@ pub(super) fn views(text: &str) -> Views {
 
 /// Returns the kind and the length in bytes of the piece at the beginning of `rest`. `before` is
 /// the character before it.
-fn stretch(rest: &str, before: Option<char>) -> (Kind, usize) {
+fn stretch(rest: &str, before: Option<char>) -> (SourceKind, usize) {
     if rest.starts_with("//") {
-        return (Kind::Comment, rest.find('\n').unwrap_or(rest.len()));
+        return (SourceKind::Comment, rest.find('\n').unwrap_or(rest.len()));
     }
     if rest.starts_with("/*") {
-        return (Kind::Comment, block_comment(rest));
+        return (SourceKind::Comment, block_comment(rest));
     }
     let in_word = before.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
     if let Some(length) = raw_quote(rest).filter(|_| !in_word) {
-        return (Kind::Quoted, length);
+        return (SourceKind::Quoted, length);
     }
     if rest.starts_with('"') {
-        return (Kind::Quoted, quote(rest));
+        return (SourceKind::Quoted, quote(rest));
     }
     if let Some(length) = letter_quote(rest) {
-        return (Kind::Quoted, length);
+        return (SourceKind::Quoted, length);
     }
-    (Kind::Code, rest.chars().next().map_or(0, char::len_utf8))
+    (SourceKind::Code, rest.chars().next().map_or(0, char::len_utf8))
 }
 
 fn block_comment(rest: &str) -> usize {

@@ -1,8 +1,8 @@
 //! `cargo xtask tidy`: checks the house rules that no compiler checks. Every file is read once into
 //! a [`Tree`]. A check is a function that returns findings, listed in [`CHECKS`].
 
-mod arrows;
 mod code;
+mod dependencies;
 mod documents;
 mod modules;
 mod places;
@@ -16,7 +16,7 @@ use anyhow::{Result, bail};
 use tree::Tree;
 
 /// A named rule.
-struct Check {
+struct TidyRule {
     name: &'static str,
     run: fn(&Tree) -> Vec<Finding>,
 }
@@ -30,25 +30,25 @@ struct Finding {
     message: String,
 }
 
-const CHECKS: &[Check] = &[
-    Check { name: "modules have a header", run: modules::opening },
-    Check { name: "files are short", run: modules::length },
-    Check { name: "generated code is marked", run: modules::generated },
-    Check { name: "stages have the same names", run: modules::stages },
-    Check { name: "dependencies between crates are allowed", run: arrows::follow },
-    Check { name: "limits are in tables", run: places::limits },
-    Check { name: "SQL is in the store", run: places::sql },
-    Check { name: "only boot reads the environment", run: places::environment },
-    Check { name: "nothing is left unfinished", run: words::unfinished },
-    Check { name: "tests do not sleep", run: words::sleeps },
-    Check { name: "nothing names one machine", run: words::machines },
-    Check { name: "files are small enough to clone", run: modules::weight },
-    Check { name: "paths in documents exist", run: documents::paths },
-    Check { name: "tests named in documents exist", run: documents::tests },
-    Check { name: "gaps of the specification have tests", run: documents::gaps },
-    Check { name: "an index lists its pages", run: documents::listed },
-    Check { name: "the map names every crate and stage", run: documents::map },
-    Check { name: "the glossary has every noun", run: documents::glossary },
+const CHECKS: &[TidyRule] = &[
+    TidyRule { name: "modules have a header", run: modules::opening },
+    TidyRule { name: "files are short", run: modules::length },
+    TidyRule { name: "generated code is marked", run: modules::generated },
+    TidyRule { name: "stages have the same names", run: modules::stages },
+    TidyRule { name: "dependencies between crates are allowed", run: dependencies::follow },
+    TidyRule { name: "limits are in tables", run: places::limits },
+    TidyRule { name: "SQL is in the store", run: places::sql },
+    TidyRule { name: "only boot reads the environment", run: places::environment },
+    TidyRule { name: "nothing is left unfinished", run: words::unfinished },
+    TidyRule { name: "tests do not sleep", run: words::sleeps },
+    TidyRule { name: "nothing names one machine", run: words::machines },
+    TidyRule { name: "files are small enough to clone", run: modules::weight },
+    TidyRule { name: "paths in documents exist", run: documents::paths },
+    TidyRule { name: "tests named in documents exist", run: documents::tests },
+    TidyRule { name: "gaps of the specification have tests", run: documents::gaps },
+    TidyRule { name: "an index lists its pages", run: documents::listed },
+    TidyRule { name: "the map names every crate and stage", run: documents::map },
+    TidyRule { name: "the glossary has every noun", run: documents::glossary },
 ];
 
 /// Reads the tree, runs every check and prints the findings.

@@ -79,7 +79,7 @@ export interface Incident {
    * Reason of the closing: `recovered`, `degraded` (no longer down, not yet well), `paused` or `deleted` with
    * its monitor, `resolved` by a person. Empty while the incident is open.
    */
-  closedHow: IncidentEnd | "";
+  closeReason: IncidentEnd | "";
 }
 
 /** The actor of a change, as known at that time. */
@@ -95,7 +95,7 @@ export interface TimelineEntry {
   /** Time of the entry. */
   at: Timestamp;
   /**
-   * Type: `opened`, `acknowledged`, `commented`, `joined` (another region began to fail), `told` (a channel
+   * Type: `opened`, `acknowledged`, `commented`, `region_failed` (another region began to fail), `notified` (a channel
    * was notified), `resolved` (by a person), `closed` (for any other reason).
    */
   kind: TimelineKind;
@@ -103,18 +103,18 @@ export interface TimelineEntry {
   by?: Person;
   /** `commented`: the text. */
   text: string;
-  /** `joined`: the region. */
+  /** `region_failed`: the region. */
   region: Region | "";
   /** `closed`: the reason, as in Incident. */
-  closedHow: IncidentEnd | "";
-  /** `told`: the notification. */
-  told?: Told;
-  /** `joined`: the place that checks of the region come from, as in RegionEvidence. */
+  closeReason: IncidentEnd | "";
+  /** `notified`: the notification. */
+  notified?: Notified;
+  /** `region_failed`: the place that checks of the region come from, as in RegionEvidence. */
   place: string;
 }
 
 /** A notification about an incident. */
-export interface Told {
+export interface Notified {
   /** ID of the delivery, `dlv_…`, which has the attempts. */
   deliveryId: string;
   /** The channel, `chn_…`, which may be deleted. */
@@ -133,7 +133,7 @@ export interface RegionEvidence {
   region: Region;
   /** Time at which the check was due. */
   slot: Timestamp;
-  /** Trigger: `scheduled`, `opinion` or `manual`. */
+  /** Trigger: `scheduled`, `confirmation` or `manual`. */
   trigger: Trigger;
   /** Every attempt of the check, in order. */
   attempts: AttemptLog[];

@@ -120,7 +120,7 @@ export const LIMITS = {
     },
     remindEvery: { min: 5, max: 1440 },
     quietHours: {
-      held: { default: "all" },
+      appliesTo: { default: "all" },
     },
   },
   statusPage: {

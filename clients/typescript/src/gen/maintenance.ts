@@ -95,7 +95,7 @@ export interface Maintenance {
   monitorIds: string[];
   /** Covered components of status pages, `cmp_…`, with their monitors: a set, returned in the order of IDs. */
   componentIds: string[];
-  /** Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `over`. */
+  /** Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `completed`. */
   status: MaintenanceStatus;
   /** Output: the current window. */
   currentWindow?: MaintenanceWindow;
@@ -198,7 +198,7 @@ export interface ListMaintenancesRequest {
    * created or deleted meanwhile.
    */
   pageToken?: string | undefined;
-  /** Only maintenance in this state: `scheduled`, `active` or `over`. Absent: all. */
+  /** Only maintenance in this state: `scheduled`, `active` or `completed`. Absent: all. */
   status?: MaintenanceStatus | undefined;
   /** Only maintenance that covers this monitor, `mon_…`, directly or through a component. Absent: all. */
   monitorId?: string | undefined;

@@ -59,17 +59,17 @@ MissedSlots region first_slot:google.protobuf.Timestamp last_slot:google.protobu
 GetResponseLogRequest monitor_id id
 GetResponseLogResponse log:ResponseLog attempts*:AttemptLog
 AttemptLog started_at:google.protobuf.Timestamp latency_us:int32 failure failure_detail reasons* assertions*:AssertionLog hops*:HopLog body? body_truncated:bool answers*:DnsAnswerLog body_cut:bool
-AssertionLog expected seen holds:bool
+AssertionLog expected actual passed:bool
 HopLog url address phases:Phases version status_code?:int32 headers*:ResponseHeader certificate:CertificateLog
 ResponseHeader key value
 CertificateLog subject issuer not_before:google.protobuf.Timestamp not_after:google.protobuf.Timestamp chain_not_after:google.protobuf.Timestamp chain* fingerprint
 DnsAnswerLog record rcode server over_tcp:bool aliases* records*:DnsRecordLog latency_us:int32
 DnsRecordLog value ttl:int32
 @incident.v1
-Incident id monitor_id monitor_name state opened_at:google.protobuf.Timestamp acknowledged_at:google.protobuf.Timestamp acknowledged_by:Person closed_at:google.protobuf.Timestamp closed_how
+Incident id monitor_id monitor_name state opened_at:google.protobuf.Timestamp acknowledged_at:google.protobuf.Timestamp acknowledged_by:Person closed_at:google.protobuf.Timestamp close_reason
 Person key_id name
-TimelineEntry at:google.protobuf.Timestamp kind by:Person text region closed_how told:Told place
-Told delivery_id notification_id provider_type event state
+TimelineEntry at:google.protobuf.Timestamp kind by:Person text region close_reason notified:Notified place
+Notified delivery_id notification_id provider_type event state
 RegionEvidence region slot:google.protobuf.Timestamp trigger attempts*:monitor.v1.AttemptLog place
 ListIncidentsRequest limit?:int32 page_token? monitor_id? state? from:google.protobuf.Timestamp to:google.protobuf.Timestamp offset?:int32
 ListIncidentsResponse incidents*:Incident total_size:int32 next_page_token
@@ -98,7 +98,7 @@ DeleteMaintenanceRequest id
 DeleteMaintenanceResponse
 @notification.v1
 Notification id? name? provider_type? monitor_ids* discord:Discord email:Email slack:Slack pagerduty:Pagerduty opsgenie:Opsgenie webhook:Webhook telegram:Telegram sms:Sms whatsapp:Whatsapp google_chat:GoogleChat grafana_oncall:GrafanaOncall ntfy:Ntfy events* remind_every? quiet_hours:QuietHours created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
-QuietHours from? until? time_zone? held?
+QuietHours from? until? time_zone? applies_to?
 Discord webhook_url?
 Email email?
 Slack webhook_url?
@@ -124,9 +124,9 @@ UpdateNotificationResponse notification:Notification warnings*:Warning
 DeleteNotificationRequest id
 DeleteNotificationResponse
 TestNotificationRequest id? notification:Notification
-TestNotificationResponse accepted:bool status?:int32 answer took_ms:int32 help
-Delivery id notification_id provider_type monitor_id? incident_id? event reminder:int32 state held? key created_at:google.protobuf.Timestamp next_attempt_at:google.protobuf.Timestamp done_at:google.protobuf.Timestamp attempts*:DeliveryAttempt subscriber_id? page_id?
-DeliveryAttempt number:int32 at:google.protobuf.Timestamp took_ms:int32 status?:int32 answer
+TestNotificationResponse accepted:bool status?:int32 response duration_ms:int32 help
+Delivery id notification_id provider_type monitor_id? incident_id? event reminder:int32 state hold_reason? key created_at:google.protobuf.Timestamp next_attempt_at:google.protobuf.Timestamp done_at:google.protobuf.Timestamp attempts*:DeliveryAttempt subscriber_id? page_id?
+DeliveryAttempt number:int32 at:google.protobuf.Timestamp duration_ms:int32 status?:int32 response
 ListDeliveriesRequest notification_id? monitor_id? state? limit?:int32 offset?:int32 page_token? subscriber_id? page_id?
 ListDeliveriesResponse deliveries*:Delivery total_size:int32 next_page_token
 GetDeliveryRequest id
@@ -141,7 +141,7 @@ RotateSigningSecretResponse secret signing_secrets*:SigningSecret
 @region.v1
 ListRegionsRequest
 ListRegionsResponse regions*:Region
-Region id group city country default:bool served_by stands_in:bool health last_seen_at:google.protobuf.Timestamp egress_addresses*
+Region id group city country default:bool served_by is_fallback:bool health last_seen_at:google.protobuf.Timestamp egress_addresses*
 @status_page.v1
 StatusPage id? title? slug? description? homepage_url? contact_url? icon? custom_domain? access_type? password? auth_email_domains* published?=30:bool theme? created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp allow_indexing?:bool revision?
 Component id? page_id? type? monitor_id? name? description? order?:int32 group_id? group_order?:int32 created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
@@ -151,7 +151,7 @@ Warning field message
 CreateStatusPageResponse status_page:StatusPage warnings*:Warning
 GetStatusPageRequest id
 GetStatusPageResponse status_page:StatusPage custom_domain_status:CustomDomainStatus warnings*:Warning
-CustomDomainStatus domain state reason? expires_at:google.protobuf.Timestamp next_try_at:google.protobuf.Timestamp
+CustomDomainStatus domain state reason? expires_at:google.protobuf.Timestamp next_attempt_at:google.protobuf.Timestamp
 ListStatusPagesRequest limit?:int32 offset?:int32 page_token?
 ListStatusPagesResponse status_pages*:StatusPage total_size:int32 next_page_token
 UpdateStatusPageRequest status_page:StatusPage update_mask:google.protobuf.FieldMask revision?
@@ -191,12 +191,12 @@ GetStatusPageOverviewResponse overview:StatusPageOverview
 StatusPageOverview page_id at:google.protobuf.Timestamp state checked_at:google.protobuf.Timestamp components*:ComponentOverview open_incidents*:IncidentOverview planned_maintenance*:MaintenanceOverview open_reports*:ReportOverview
 ComponentOverview id name description? group_id state since:google.protobuf.Timestamp is_stale:bool uptime_1d_millionths?:int32 uptime_7d_millionths?:int32 uptime_30d_millionths?:int32 uptime_90d_millionths?:int32
 IncidentOverview id component_ids* opened_at:google.protobuf.Timestamp acknowledged_at:google.protobuf.Timestamp
-ReportOverview id title status component_ids* started_at:google.protobuf.Timestamp told_at:google.protobuf.Timestamp
-MaintenanceOverview id title description? from:google.protobuf.Timestamp until:google.protobuf.Timestamp is_on:bool component_ids*
+ReportOverview id title status component_ids* started_at:google.protobuf.Timestamp last_update_at:google.protobuf.Timestamp
+MaintenanceOverview id title description? from:google.protobuf.Timestamp until:google.protobuf.Timestamp is_active:bool component_ids*
 GetComponentSummaryRequest id days?:int32
 GetComponentSummaryResponse id at:google.protobuf.Timestamp days*:ComponentDay uptime_millionths?:int32
 ComponentDay date up_seconds:int32 degraded_seconds:int32 down_seconds:int32 maintenance_seconds:int32 unknown_seconds:int32 uptime_millionths?:int32
-Subscriber id? page_id? email? webhook_url? language? component_ids* topics* kind?=30 state? created_at:google.protobuf.Timestamp confirmed_at:google.protobuf.Timestamp not_told_because?
+Subscriber id? page_id? email? webhook_url? language? component_ids* topics* kind?=30 state? created_at:google.protobuf.Timestamp confirmed_at:google.protobuf.Timestamp suppression_reason?
 ListSubscribersRequest limit?:int32 offset?:int32 page_token? page_id? kind? state?
 ListSubscribersResponse subscribers*:Subscriber total_size:int32 next_page_token
 AddSubscriberRequest subscriber:Subscriber confirm?:bool

@@ -888,7 +888,7 @@ export interface ListResponseLogsRequest {
   outcomes?: readonly LogOutcome[] | undefined;
   /** Only these regions. */
   regions?: readonly Region[] | undefined;
-  /** Only these triggers: `scheduled`, `opinion` (a confirmation by another probe), `manual`. */
+  /** Only these triggers: `scheduled`, `confirmation` (a confirmation by another probe), `manual`. */
   triggers?: readonly Trigger[] | undefined;
   /** Only slots at or after this time. */
   from?: Timestamp | undefined;
@@ -916,7 +916,7 @@ export interface ResponseLog {
   region: Region;
   /** The probe that ran it. */
   servedBy: string;
-  /** Trigger: `scheduled`, `opinion` or `manual`. */
+  /** Trigger: `scheduled`, `confirmation` or `manual`. */
   trigger: Trigger;
   /** Outcome: `success`, `degraded`, `failure` or `skipped`. */
   outcome: LogOutcome;
@@ -1038,9 +1038,9 @@ export interface AssertionLog {
   /** Expectation in words. */
   expected: string;
   /** Actual value, shortened. */
-  seen: string;
+  actual: string;
   /** Whether the assertion holds. */
-  holds: boolean;
+  passed: boolean;
 }
 
 /** A request and its response, or a connection. */

@@ -238,7 +238,7 @@ export interface QuietHours {
    * Messages to hold: `all`, or `all_but_errors` for all but outages and their end. Test messages are never
    * held. Default `all`.
    */
-  held: Held;
+  appliesTo: Held;
 }
 
 /**
@@ -257,7 +257,7 @@ export interface QuietHoursInput {
    * Messages to hold: `all`, or `all_but_errors` for all but outages and their end. Test messages are never
    * held. Default `all`.
    */
-  held?: Held | undefined;
+  appliesTo?: Held | undefined;
 }
 
 /** A Discord channel, through a webhook. */
@@ -563,9 +563,9 @@ export interface TestNotificationResponse {
   /** Status of the response: of HTTP, or of SMTP for emails. Absent without a response. */
   status?: number;
   /** Response text, or the reason for a missing response: one line, without possible secrets. */
-  answer: string;
+  response: string;
   /** Duration from the DNS lookup to the end of the response, in milliseconds. */
-  tookMs: number;
+  durationMs: number;
   /** How to fix the failure. Empty on success. */
   help: string;
 }
@@ -595,10 +595,10 @@ export interface Delivery {
    */
   state: DeliveryState;
   /**
-   * Reason why the delivery is held before its first attempt: `lasting` (sent only if the event lasts),
-   * `maintenance`, `quiet_hours` or `storm` (sent in a digest). Absent if it is not held.
+   * Reason why the delivery is held before its first attempt: `min_duration` (sent only if the event lasts),
+   * `maintenance`, `quiet_hours` or `digest` (sent in a digest). Absent if it is not held.
    */
-  held?: DeliveryHold;
+  holdReason?: DeliveryHold;
   /**
    * Deduplication key, equal in all attempts, for receivers that get a message twice. It is sent if the
    * vendor supports one. A digest has a key of its own.
@@ -625,11 +625,11 @@ export interface DeliveryAttempt {
   /** Start time. */
   at: Timestamp;
   /** Duration from the DNS lookup to the end of the response, in milliseconds. */
-  tookMs: number;
+  durationMs: number;
   /** As in TestNotificationResponse. */
   status?: number;
   /** As in TestNotificationResponse. */
-  answer: string;
+  response: string;
 }
 
 /** A filter for deliveries, and a page of the result. */

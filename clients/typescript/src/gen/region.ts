@@ -38,9 +38,9 @@ export interface RegionInfo {
    */
   servedBy: string;
   /** Whether the probe serves the region from another location. */
-  standsIn: boolean;
+  isFallback: boolean;
   /**
-   * `healthy`; `doubting` while most of its hosts fail at once, so its votes are void; `stalled` if checks
+   * `healthy`; `suspect` while most of its hosts fail at once, so its votes are void; `stalled` if checks
    * are due here but none ends; `unserved` without a probe.
    */
   health: RegionHealth;

@@ -3,7 +3,7 @@
 import type { CallOptions } from "../options.js";
 import type { Pages } from "../pages.js";
 import type { FieldMask, Part, Timestamp, Whole, WholeBut } from "../shapes.js";
-import type { AccessType, ComponentType, CustomDomainState, Language, NotTold, PageState, ReportStatus, SubscriberKind, SubscriberState, Theme, Topic } from "./words.js";
+import type { AccessType, ComponentType, CustomDomainState, Language, PageState, ReportStatus, SubscriberKind, SubscriberState, SuppressionReason, Theme, Topic } from "./words.js";
 
 /**
  * Creates, updates and reads the status pages of the caller's workspace, with their components and component
@@ -436,7 +436,7 @@ export interface CustomDomainStatus {
   /** Expiry of the certificate. */
   expiresAt?: Timestamp;
   /** Time of the next attempt after a failure. */
-  nextTryAt?: Timestamp;
+  nextAttemptAt?: Timestamp;
 }
 
 /** The page of the list to return. */
@@ -807,7 +807,7 @@ export interface ReportOverview {
   /** Start of the report. */
   startedAt: Timestamp;
   /** Time of the latest update. */
-  toldAt: Timestamp;
+  lastUpdateAt: Timestamp;
 }
 
 /** A maintenance window as visitors see it. */
@@ -823,7 +823,7 @@ export interface MaintenanceOverview {
   /** End of the window. */
   until: Timestamp;
   /** Whether the window is current. */
-  isOn: boolean;
+  isActive: boolean;
   /** Affected components, `cmp_…`, in the order of the page. */
   componentIds: string[];
 }
@@ -905,7 +905,7 @@ export interface Subscriber {
    * `password` if it subscribed before the page had its current password. Absent otherwise. It receives news
    * again when the reason ends.
    */
-  notToldBecause?: NotTold;
+  suppressionReason?: SuppressionReason;
 }
 
 /**

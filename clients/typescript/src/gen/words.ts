@@ -139,10 +139,10 @@ export const SUBSCRIBER_STATES = ["pending", "active"] as const;
 export type SubscriberState = (typeof SUBSCRIBER_STATES)[number];
 
 /** Reasons why a subscriber is not notified. */
-export const NOT_TOLD = ["pending", "page_hidden", "other_domain", "password"] as const;
+export const SUPPRESSION_REASONS = ["pending", "page_hidden", "other_domain", "password"] as const;
 
 /** Reasons why a subscriber is not notified. */
-export type NotTold = (typeof NOT_TOLD)[number];
+export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 
 /** Topics of a subscription. */
 export const TOPICS = ["reports", "maintenance", "incidents"] as const;
@@ -163,13 +163,13 @@ export const SCOPES = ["read", "write"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Reasons why the service rejects a call. */
-export const ERROR_REASONS = ["KEY_MISSING", "KEY_UNKNOWN", "KEY_EXPIRED", "KEY_REVOKED", "KEY_READ_ONLY", "RATE_LIMITED", "INVALID_ARGUMENT", "MALFORMED_MESSAGE", "NOT_FOUND", "ALREADY_EXISTS", "MONITOR_TYPE_MISMATCH", "CONFLICT", "REVISION_MISMATCH", "FAILED_PRECONDITION", "TOO_LARGE", "TOO_SLOW", "UNSUPPORTED_MEDIA_TYPE", "METHOD_NOT_ALLOWED", "UNKNOWN_METHOD", "ABANDONED", "UNAVAILABLE", "INTERNAL"] as const;
+export const ERROR_REASONS = ["KEY_MISSING", "KEY_UNKNOWN", "KEY_EXPIRED", "KEY_REVOKED", "KEY_READ_ONLY", "RATE_LIMITED", "INVALID_ARGUMENT", "MALFORMED_MESSAGE", "NOT_FOUND", "ALREADY_EXISTS", "MONITOR_TYPE_MISMATCH", "CONFLICT", "REVISION_MISMATCH", "FAILED_PRECONDITION", "PAYLOAD_TOO_LARGE", "REQUEST_TIMEOUT", "UNSUPPORTED_MEDIA_TYPE", "METHOD_NOT_ALLOWED", "UNKNOWN_METHOD", "DEADLINE_EXCEEDED", "UNAVAILABLE", "INTERNAL"] as const;
 
 /** Reasons why the service rejects a call. */
 export type KnownReason = (typeof ERROR_REASONS)[number];
 
 /** Statuses of a maintenance. */
-export const MAINTENANCE_STATUSES = ["scheduled", "active", "over"] as const;
+export const MAINTENANCE_STATUSES = ["scheduled", "active", "completed"] as const;
 
 /** Statuses of a maintenance. */
 export type MaintenanceStatus = (typeof MAINTENANCE_STATUSES)[number];
@@ -193,7 +193,7 @@ export const LOG_OUTCOMES = ["success", "degraded", "failure", "skipped"] as con
 export type LogOutcome = (typeof LOG_OUTCOMES)[number];
 
 /** Triggers of a check. */
-export const TRIGGERS = ["scheduled", "opinion", "manual"] as const;
+export const TRIGGERS = ["scheduled", "confirmation", "manual"] as const;
 
 /** Triggers of a check. */
 export type Trigger = (typeof TRIGGERS)[number];
@@ -217,10 +217,10 @@ export const DELIVERY_STATES = ["waiting", "accepted", "dead", "cancelled"] as c
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** Reasons why a delivery is held back. */
-export const DELIVERY_HOLDS = ["lasting", "maintenance", "quiet_hours", "storm"] as const;
+export const DELIVERY_HOLD_REASONS = ["min_duration", "maintenance", "quiet_hours", "digest"] as const;
 
 /** Reasons why a delivery is held back. */
-export type DeliveryHold = (typeof DELIVERY_HOLDS)[number];
+export type DeliveryHold = (typeof DELIVERY_HOLD_REASONS)[number];
 
 /** Ways in which an incident ended. */
 export const INCIDENT_ENDS = ["recovered", "degraded", "paused", "deleted", "resolved"] as const;
@@ -229,13 +229,13 @@ export const INCIDENT_ENDS = ["recovered", "degraded", "paused", "deleted", "res
 export type IncidentEnd = (typeof INCIDENT_ENDS)[number];
 
 /** Kinds of timeline entries. */
-export const TIMELINE_KINDS = ["opened", "acknowledged", "commented", "joined", "told", "resolved", "closed"] as const;
+export const TIMELINE_KINDS = ["opened", "acknowledged", "commented", "region_failed", "notified", "resolved", "closed"] as const;
 
 /** Kinds of timeline entries. */
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
 /** Health of a region. */
-export const REGION_HEALTHS = ["healthy", "doubting", "stalled", "unserved"] as const;
+export const REGION_HEALTHS = ["healthy", "suspect", "stalled", "unserved"] as const;
 
 /** Health of a region. */
 export type RegionHealth = (typeof REGION_HEALTHS)[number];

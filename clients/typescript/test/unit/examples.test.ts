@@ -1,5 +1,5 @@
 // Compares the types with real requests and responses: the example of every method in `clients/scenarios`,
-// and the server's response to it in `docs/reference/answers`. The compiler checks them.
+// and the server's response to it in `docs/reference/responses`. The compiler checks them.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-const ANSWERS = "../../docs/reference/answers";
+const ANSWERS = "../../docs/reference/responses";
 const SCENARIOS = "../scenarios";
 
 interface Scenario {

@@ -129,7 +129,7 @@ test("safe failures are retried and nothing executes twice", () => {
     [{ reason: "UNAVAILABLE" }, true, false],
     [{ code: "resource_exhausted", reason: "RATE_LIMITED" }, true, true],
     [{ code: "resource_exhausted", status: 429 }, true, true],
-    [{ code: "resource_exhausted", reason: "TOO_LARGE", status: 413 }, false, false],
+    [{ code: "resource_exhausted", reason: "PAYLOAD_TOO_LARGE", status: 413 }, false, false],
     [{ code: "aborted", reason: "CONFLICT" }, true, false],
     [{ code: "internal" }, false, false],
     [{ code: "not_found" }, false, false],

@@ -8,14 +8,14 @@ import { test } from "node:test";
 import {
   CHANNEL_EVENT_TYPES,
   type ChannelEvent,
-  type IncidentNews,
+  type IncidentEvent,
   isServiceError,
-  type MaintenanceNews,
+  type MaintenanceEvent,
   type MonitorEvent,
-  PAGE_NEWS_TYPES,
+  PAGE_EVENT_TYPES,
+  type PageWebhook,
   type PageEvent,
-  type PageNews,
-  type ReportNews,
+  type ReportEvent,
   verifyWebhook,
 } from "../../src/index.js";
 
@@ -109,10 +109,10 @@ const MONITOR_EVENT: MonitorEvent = {
   monitor: { id: "", name: "", kind: "http", target: "", method: null },
   incident: null,
   began_at: null,
-  lasted_ms: 0,
-  closed: null,
+  duration_ms: 0,
+  close_reason: null,
   reminder: 0,
-  why: null,
+  summary: null,
   regions: [{ region: "fly-ams", place: null, failing: true, reason: null, status: null, latency_ms: null }],
 };
 const CHANNEL_EVENT: ChannelEvent = {
@@ -148,14 +148,14 @@ test("the type of channel webhooks has the fields of its schema", () => {
 });
 
 /** The example of docs/reference/page-webhook.md, checked against the type by the compiler. */
-const PAGE_EVENT: PageEvent = {
+const PAGE_EVENT: PageWebhook = {
   version: 1,
   type: "page.incident.opened",
   timestamp: "2026-11-21T14:35:00.000Z",
   data: {
     subscriber: "sub_0000000000009",
     page: { id: "page_0000000000002", title: "Acme", link: "https://up.example/status/acme" },
-    news: [
+    events: [
       {
         type: "page.incident.opened",
         at: "2026-11-21T14:35:00.000Z",
@@ -171,21 +171,21 @@ test("the type of page webhooks accepts the documented example", () => {
   const example = /```json\n([\s\S]*?)```/.exec(page)?.[1];
   assert.deepEqual(JSON.parse(example ?? ""), PAGE_EVENT);
   const told = new Set(page.match(/page\.[a-z]+\.[a-z]+/g));
-  assert.deepEqual([...told].sort(), [...PAGE_NEWS_TYPES].sort());
+  assert.deepEqual([...told].sort(), [...PAGE_EVENT_TYPES].sort());
 });
 
 /** Objects with every field of their types, as the compiler verifies. */
 const NEWS: Readonly<Record<string, object>> = {
-  report: { id: "", update: "", title: "", status: "resolved", text: "" } satisfies ReportNews["report"],
+  report: { id: "", update: "", title: "", status: "resolved", text: "" } satisfies ReportEvent["report"],
   maintenance: {
     id: "",
     title: "",
     description: null,
     from: null,
     until: null,
-  } satisfies MaintenanceNews["maintenance"],
-  incident: { id: "", began_at: null } satisfies IncidentNews["incident"],
-  component: { id: "", name: "" } satisfies PageNews["components"][number],
+  } satisfies MaintenanceEvent["maintenance"],
+  incident: { id: "", began_at: null } satisfies IncidentEvent["incident"],
+  component: { id: "", name: "" } satisfies PageEvent["components"][number],
 };
 
 test("the types of page events have the fields of their schema", () => {
@@ -197,7 +197,7 @@ test("the types of page events have the fields of their schema", () => {
       name,
     );
   }
-  assert.deepEqual(schema.properties?.["type"]?.enum, [...PAGE_NEWS_TYPES, "page.storm"]);
+  assert.deepEqual(schema.properties?.["type"]?.enum, [...PAGE_EVENT_TYPES, "page.digest"]);
 });
 
 /** A file of the reference; tests run in the package's folder. */

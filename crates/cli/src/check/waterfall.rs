@@ -9,7 +9,7 @@ use domain::check::{
 use http::StatusCode;
 use rules::Timestamp;
 
-use super::sheet::{Paper, Sheet, Style};
+use super::terminal::{Paper, Sheet, Style};
 
 /// Characters before a bar: a margin, the phase's name, its time.
 const LEFT: usize = 29;
@@ -285,7 +285,7 @@ fn conclude(sheet: &mut Sheet, attempt: &AttemptEvidence, outcome: Outcome) {
     sheet.blank();
     for AssertionResult { assertion, holds, seen } in &attempt.assertions {
         let (mark, style) = if *holds { ("  ✓ ", Style::Good) } else { ("  ✗ ", Style::Bad) };
-        let text = if *holds { assertion.clone() } else { format!("{assertion}; seen: {seen}") };
+        let text = if *holds { assertion.clone() } else { format!("{assertion}; actual: {seen}") };
         sheet.folded((style, mark), Style::Plain, &text);
     }
     if !attempt.assertions.is_empty() {

@@ -1,11 +1,11 @@
-//! `aloft reports change`: changes the title of a report and the components of its latest update.
+//! `aloft reports edit`: changes the title of a report and the components of its latest update.
 
 use anyhow::{Result, anyhow};
 use clap::Args;
 use contract::monitor::wire::FieldMask;
 use contract::status_report::wire::{StatusReport, UpdateStatusReportRequest};
 
-use super::{Manner, impacts, say};
+use super::{OutputArgs, impacts, say};
 
 /// Changes of a report. Missing values stay as they are.
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ pub(crate) struct Changes {
     components: Vec<String>,
 }
 
-pub(super) async fn change(id: String, change: Changes, manner: &Manner) -> Result<()> {
+pub(super) async fn change(id: String, change: Changes, manner: &OutputArgs) -> Result<()> {
     let given = [("title", change.title.is_some()), ("components", !change.components.is_empty())];
     let paths: Vec<String> =
         given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name.to_owned()).collect();

@@ -8,8 +8,8 @@ use contract::status_report::wire::{
     ReportTemplate, UpdateReportTemplateRequest,
 };
 
-use super::said::{impact, plain};
-use super::{Manner, gone, impacts};
+use super::print::{impact, plain};
+use super::{OutputArgs, gone, impacts};
 use crate::output;
 
 /// Number of templates in a list: the maximum of one response.
@@ -17,18 +17,18 @@ const LISTED: i32 = 100;
 
 /// Subcommands of `aloft reports templates`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum TemplateCommand {
     /// List templates, newest first
     List {
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Create a template
     Create {
         #[command(flatten)]
-        template: Box<New>,
+        template: Box<NewTemplateArgs>,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Change a template; existing reports stay as they are
     Edit {
@@ -38,7 +38,7 @@ pub(crate) enum Action {
         #[command(flatten)]
         edit: Box<Edits>,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
     /// Delete a template; existing reports stay as they are
     Delete {
@@ -46,13 +46,13 @@ pub(crate) enum Action {
         #[arg(value_name = "TEMPLATE")]
         id: String,
         #[command(flatten)]
-        manner: Manner,
+        manner: OutputArgs,
     },
 }
 
 /// Content of a template.
 #[derive(Debug, Args)]
-pub(crate) struct New {
+pub(crate) struct NewTemplateArgs {
     /// Name of the template, in one line
     #[arg(long, value_name = "TEXT")]
     name: String,
@@ -90,12 +90,12 @@ pub(crate) struct Edits {
     components: Vec<String>,
 }
 
-pub(super) async fn run(action: Action) -> Result<()> {
+pub(super) async fn run(action: TemplateCommand) -> Result<()> {
     match action {
-        Action::List { manner } => list(&manner).await,
-        Action::Create { template, manner } => create(*template, &manner).await,
-        Action::Edit { id, edit: wanted, manner } => edit(id, *wanted, &manner).await,
-        Action::Delete { id, manner } => {
+        TemplateCommand::List { manner } => list(&manner).await,
+        TemplateCommand::Create { template, manner } => create(*template, &manner).await,
+        TemplateCommand::Edit { id, edit: wanted, manner } => edit(id, *wanted, &manner).await,
+        TemplateCommand::Delete { id, manner } => {
             let request = DeleteReportTemplateRequest { id: id.clone() };
             let answer =
                 manner.service.client()?.status_reports.delete_report_template(request).await;
@@ -106,7 +106,7 @@ pub(super) async fn run(action: Action) -> Result<()> {
     }
 }
 
-async fn list(manner: &Manner) -> Result<()> {
+async fn list(manner: &OutputArgs) -> Result<()> {
     let request = ListReportTemplatesRequest { limit: Some(LISTED), ..Default::default() };
     let answer = manner.service.client()?.status_reports.list_report_templates(request).await;
     let page = manner.service.answered("listing templates", answer)?.into_owned();
@@ -133,7 +133,7 @@ async fn list(manner: &Manner) -> Result<()> {
     Ok(())
 }
 
-async fn create(new: New, manner: &Manner) -> Result<()> {
+async fn create(new: NewTemplateArgs, manner: &OutputArgs) -> Result<()> {
     let template = ReportTemplate {
         name: Some(new.name),
         title: new.title,
@@ -148,7 +148,7 @@ async fn create(new: New, manner: &Manner) -> Result<()> {
     said(&answer.template.into_option().unwrap_or_default(), "made", manner)
 }
 
-async fn edit(id: String, wanted: Edits, manner: &Manner) -> Result<()> {
+async fn edit(id: String, wanted: Edits, manner: &OutputArgs) -> Result<()> {
     let Edits { name, title, status, text, components } = wanted;
     let given = [
         ("name", name.is_some()),
@@ -181,7 +181,7 @@ async fn edit(id: String, wanted: Edits, manner: &Manner) -> Result<()> {
     said(&answer.template.into_option().unwrap_or_default(), "edited", manner)
 }
 
-fn said(template: &ReportTemplate, how: &str, manner: &Manner) -> Result<()> {
+fn said(template: &ReportTemplate, how: &str, manner: &OutputArgs) -> Result<()> {
     if manner.json {
         output::print(serde_json::to_value(template)?);
     } else {

@@ -40,7 +40,7 @@ pub(super) struct Export {
 }
 
 /// Representation of a field in the configuration.
-enum Said {
+enum FieldExpr {
     Nothing,
     Value(Expression),
     Secret { value: Option<Secret<String>>, optional: bool },
@@ -54,7 +54,7 @@ struct Writer<'a> {
 }
 
 /// Position of a body in the configuration.
-struct Place<'a> {
+struct BodyContext<'a> {
     address: &'a str,
     /// Prefix of variable names.
     name: String,
@@ -117,7 +117,7 @@ impl Writer<'_> {
         let noun = noun(found.table);
         let address = format!("{}.{label}", found.table.name);
         let place =
-            Place { address: &address, name: format!("{noun}_{label}"), path: String::new() };
+            BodyContext { address: &address, name: format!("{noun}_{label}"), path: String::new() };
         self.body(found.table.fields, found.table.blocks, &found.json, &place, found.table.rules)
     }
 
@@ -126,15 +126,15 @@ impl Writer<'_> {
         fields: &[Field],
         blocks: &[Block],
         json: &Json,
-        place: &Place<'_>,
+        place: &BodyContext<'_>,
         rules: &[Rule],
     ) -> Body {
         let mut body = Body::default();
         for field in fields.iter().filter(|field| field.presence != Presence::Output) {
             match self.said(field, &json[camel(field.name)], asked_for(rules, field, json)) {
-                Said::Nothing => {}
-                Said::Value(value) => body.set(field.name, value),
-                Said::Secret { value, optional } => {
+                FieldExpr::Nothing => {}
+                FieldExpr::Value(value) => body.set(field.name, value),
+                FieldExpr::Secret { value, optional } => {
                     let variable = self.variable(field, place, value, optional);
                     body.set(field.name, Expression::Word(format!("var.{variable}")));
                 }
@@ -150,22 +150,27 @@ impl Writer<'_> {
         body
     }
 
-    fn said(&self, field: &Field, given: &Json, asked_for: bool) -> Said {
+    fn said(&self, field: &Field, given: &Json, asked_for: bool) -> FieldExpr {
         if let (true, Some(text)) = (is_secret(field, given), given.as_str()) {
-            return Said::Secret { value: Some(Secret::new(text.to_owned())), optional: false };
+            return FieldExpr::Secret {
+                value: Some(Secret::new(text.to_owned())),
+                optional: false,
+            };
         }
         if self.reads_only && is_masked(field, given) {
-            return Said::Secret { value: None, optional: false };
+            return FieldExpr::Secret { value: None, optional: false };
         }
         let may_be_hidden = may_be_hidden(field);
         match expression(given) {
-            None if may_be_hidden && asked_for => Said::Secret { value: None, optional: false },
-            None if may_be_hidden && self.reads_only => {
-                Said::Secret { value: None, optional: true }
+            None if may_be_hidden && asked_for => {
+                FieldExpr::Secret { value: None, optional: false }
             }
-            None => Said::Nothing,
-            Some(_) if is_default(field, given) => Said::Nothing,
-            Some(value) => Said::Value(match (field.shape, value) {
+            None if may_be_hidden && self.reads_only => {
+                FieldExpr::Secret { value: None, optional: true }
+            }
+            None => FieldExpr::Nothing,
+            Some(_) if is_default(field, given) => FieldExpr::Nothing,
+            Some(value) => FieldExpr::Value(match (field.shape, value) {
                 (Shape::Id(_) | Shape::SetOfIds(_), ids) => self.referred(ids),
                 (_, value) => value,
             }),
@@ -189,7 +194,7 @@ impl Writer<'_> {
     fn variable(
         &mut self,
         field: &Field,
-        place: &Place<'_>,
+        place: &BodyContext<'_>,
         value: Option<Secret<String>>,
         optional: bool,
     ) -> String {
@@ -203,7 +208,7 @@ impl Writer<'_> {
     }
 }
 
-impl Place<'_> {
+impl BodyContext<'_> {
     /// Returns the position of a nested block. Headers are identified by their name.
     fn within(&self, block: &Block, json: &Json) -> Self {
         let mut name = format!("{}_{}", self.name, block.name);

@@ -2,7 +2,7 @@
 //! the result. It has three pages of monitors. The last page has no monitor to move.
 
 use serde_json::{Value, json};
-use testkit::target::{Answer, Received};
+use testkit::target::{Received, ScriptedResponse};
 
 use crate::reader::Reader;
 
@@ -19,7 +19,7 @@ const OURS: &str = r#"curl -sS --fail-with-body -H "x-service-key: $SERVICE_API_
 
 /// Returns the response to a list request. Omits empty lists and unset fields, as the service's
 /// encoding does.
-pub(crate) fn answer(received: &Received, url: &str) -> Option<Answer> {
+pub(crate) fn answer(received: &Received, url: &str) -> Option<ScriptedResponse> {
     if received.target != LIST {
         return None;
     }
@@ -36,7 +36,7 @@ pub(crate) fn answer(received: &Received, url: &str) -> Option<Answer> {
         let tcp = tcp.into_iter().map(|number| json!({ "id": number.to_string() }));
         answer["tcpMonitors"] = tcp.collect();
     }
-    Some(Answer::ok(answer.to_string()).header("content-type", "application/json"))
+    Some(ScriptedResponse::ok(answer.to_string()).header("content-type", "application/json"))
 }
 
 fn http_monitor(number: usize, url: &str) -> Value {

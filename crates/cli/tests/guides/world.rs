@@ -9,7 +9,7 @@ use std::process::Command;
 use rules::RecordKind;
 use tempfile::TempDir;
 use testkit::postgres;
-use testkit::target::{Answer, Authority, DnsTarget, HttpTarget, Validity};
+use testkit::target::{Authority, DnsTarget, HttpTarget, ScriptedResponse, Validity};
 
 use crate::{openstatus, repository, stand_ins};
 
@@ -39,9 +39,9 @@ impl World {
     /// Creates the environment for a page with this text.
     pub(crate) async fn start(text: &str) -> Self {
         let target = HttpTarget::start_with(|received| match received.target.as_str() {
-            "/missing" => Answer::status(404),
+            "/missing" => ScriptedResponse::status(404),
             _ => openstatus::answer(received, "https://example.com/")
-                .unwrap_or_else(|| Answer::ok(r#"{"about":"Example Domain. Welcome."}"#)),
+                .unwrap_or_else(|| ScriptedResponse::ok(r#"{"about":"Example Domain. Welcome."}"#)),
         })
         .await;
         let names = DnsTarget::start().await;

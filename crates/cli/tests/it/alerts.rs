@@ -2,7 +2,7 @@
 //! alert to the end of the incident.
 
 use serde_json::{Value, json};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use crate::process::{Home, Server, call_service, http_monitor, until};
 
@@ -25,7 +25,7 @@ impl Desk {
     fn set() -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let page = runtime.block_on(HttpTarget::start());
-        page.on("/", Answer::status(503)).on("/hook", Answer::ok("thanks"));
+        page.on("/", ScriptedResponse::status(503)).on("/hook", ScriptedResponse::ok("thanks"));
         let (home, key) = Home::with_key();
         let server = home.serve();
         let mut monitor = http_monitor("API", &page.url("/"), &["fly-ams"]);
@@ -123,10 +123,10 @@ fn maintenance_is_planned_ended_and_deleted() {
     let id = text(&planned["id"]);
     assert_eq!(planned["status"], "active", "{planned}");
     desk.begin();
-    assert_eq!(desk.delivery("waiting")["held"], "maintenance");
+    assert_eq!(desk.delivery("waiting")["holdReason"], "maintenance");
     assert_eq!(desk.said(&["maintenance", "end", &id]), format!("{id} is over\n"));
     assert_eq!(desk.delivery("accepted")["event"], "error");
-    let listed = desk.said(&["maintenance", "list", "--status", "over"]);
+    let listed = desk.said(&["maintenance", "list", "--status", "completed"]);
     assert!(listed.contains(&id) && listed.contains("Moving"), "{listed}");
     assert_eq!(desk.said(&["maintenance", "delete", &id]), format!("{id} was deleted\n"));
     assert_eq!(

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use rules::RecordKind;
 use serde_json::Value;
-use testkit::target::{Answer, Authority, DnsTarget, HttpTarget, Protocol, TcpTarget, Validity};
+use testkit::target::{
+    Authority, DnsTarget, HttpTarget, Protocol, ScriptedResponse, TcpTarget, Validity,
+};
 
 use crate::process::Home;
 
@@ -38,9 +40,9 @@ fn still(value: &mut Value) {
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_code_reports_the_outcome() {
     let target = HttpTarget::start().await;
-    target.on("/well", Answer::ok("all is well"));
-    target.on("/slow", Answer::ok("at last").after(Duration::from_millis(20)));
-    target.on("/failing", Answer::status(503));
+    target.on("/well", ScriptedResponse::ok("all is well"));
+    target.on("/slow", ScriptedResponse::ok("at last").after(Duration::from_millis(20)));
+    target.on("/failing", ScriptedResponse::status(503));
     let home = Home::new();
     let (well, slow, failing) = (target.url("/well"), target.url("/slow"), target.url("/failing"));
     let refusing = TcpTarget::refusing().address().to_string();
@@ -121,9 +123,9 @@ impl Redirect {
         let authority = Authority::new("Example Authority");
         let identity = authority.issue(&["localhost"], Validity::Holds);
         let secure = HttpTarget::start_tls(identity, Protocol::Http2).await;
-        secure.on("/", Answer::ok("hello"));
+        secure.on("/", ScriptedResponse::ok("hello"));
         let plain = HttpTarget::start().await;
-        plain.on("/", Answer::redirect(302, secure.url_as("localhost", "/")));
+        plain.on("/", ScriptedResponse::redirect(302, secure.url_as("localhost", "/")));
         let home = Home::new();
         std::fs::write(home.path().join("ca.pem"), authority.pem()).unwrap();
         Self { plain, secure, home }
@@ -269,14 +271,14 @@ async fn dns_assertions_are_checked() {
     assert_eq!(held.code, Some(0), "{}", held.out);
     let broken = check(&["--expect-record", "A eq 192.0.2.8"]);
     assert_eq!(broken.code, Some(1));
-    let seen = "  ✗ A eq `192.0.2.8`; seen: 192.0.2.7";
+    let seen = "  ✗ A eq `192.0.2.8`; actual: 192.0.2.7";
     assert!(broken.out.lines().any(|line| line == seen), "{}", broken.out);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn check_is_retried_the_given_number() {
     let target = HttpTarget::start().await;
-    target.on_each("/", vec![Answer::status(500), Answer::ok("now")]);
+    target.on_each("/", vec![ScriptedResponse::status(500), ScriptedResponse::ok("now")]);
     let ran = Home::new().run(&["check", "http", &target.url("/"), OPEN, "--retry", "1"]);
     assert_eq!((ran.code, target.hits()), (Some(0), 2), "{}", ran.out);
     assert!(ran.out.contains("attempt 1 of 2") && ran.out.contains("attempt 2 of 2"));

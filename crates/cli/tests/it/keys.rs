@@ -149,12 +149,13 @@ fn invalid_arguments_are_rejected_with_a_fix() {
 fn retention_is_set_per_workspace_within_bounds() {
     let home = Home::with_database();
     home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
-    let keep = |days: &str| home.run(&["workspaces", "keep", "--slug", "acme", "--days", days]);
+    let keep =
+        |days: &str| home.run(&["workspaces", "set-retention", "--slug", "acme", "--days", days]);
     for (days, code) in [("1", 0), ("3650", 0), ("0", 1), ("3651", 1), ("soon", 2)] {
         assert_eq!(keep(days).code, Some(code), "{days}");
     }
     assert!(keep("3651").err.contains("results are kept for 1 to 3650 days"));
-    let back = home.json(&["workspaces", "keep", "--slug", "acme"]);
+    let back = home.json(&["workspaces", "set-retention", "--slug", "acme"]);
     assert_eq!(back["resultsKeptDays"], serde_json::Value::Null);
 }
 

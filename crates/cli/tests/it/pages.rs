@@ -40,13 +40,13 @@ fn overview_shows_the_visitors_view() {
     let (_, json) = run(&["pages", "overview", &page, "--json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["overview"]["components"][0]["state"], "up", "{json}");
-    let (code, days) = run(&["pages", "days", &component, "--days", "2"]);
+    let (code, days) = run(&["pages", "uptime", &component, "--days", "2"]);
     assert_eq!(code, Some(0), "{days}");
     assert!(days.contains("uptime -"), "{days}");
     let (code, listed) = run(&["pages", "components", &page]);
     assert_eq!(code, Some(0), "{listed}");
     assert!(listed.contains(&component) && listed.contains("Mail"), "{listed}");
-    let (code, refused) = run(&["pages", "days", &component, "--days", "91"]);
+    let (code, refused) = run(&["pages", "uptime", &component, "--days", "91"]);
     assert_eq!(code, Some(1), "{refused}");
     assert!(refused.contains("`days` must be 1 to 90"), "{refused}");
 }

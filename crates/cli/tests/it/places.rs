@@ -12,7 +12,7 @@ const COMMANDS: &[&[&str]] = &[
     &["keys", "revoke", "key_0000000000000"],
     &["workspaces", "list"],
     &["workspaces", "create", "--slug", "acme", "--name", "Acme"],
-    &["workspaces", "keep", "--slug", "acme"],
+    &["workspaces", "set-retention", "--slug", "acme"],
     &["backup", "copy.db"],
 ];
 

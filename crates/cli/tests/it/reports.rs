@@ -65,10 +65,11 @@ fn report_is_created_updated_and_resolved() {
     let opened: Value = serde_json::from_str(&opened).unwrap();
     let (report, update) = (text(&opened["id"]), text(&opened["updates"][0]["id"]));
     assert_eq!(opened["updates"][0]["text"], "We look.");
-    let update_it = ["reports", "update", &report, "--status", "identified", "--text", "A queue."];
+    let update_it =
+        ["reports", "add-update", &report, "--status", "identified", "--text", "A queue."];
     let known = scene.done(&[&update_it[..], &["--no-notify"][..]].concat());
     assert!(known.starts_with(&format!("{report} is identified (upd_")), "{known}");
-    let edited = scene.done(&["reports", "edit", &update, "--text", "We *look*."]);
+    let edited = scene.done(&["reports", "edit-update", &update, "--text", "We *look*."]);
     assert!(edited.starts_with(&format!("{report} is identified")), "{edited}");
     let shown = scene.done(&["reports", "show", &report]);
     assert!(shown.contains("We *look*.") && shown.contains(&impact), "{shown}");
@@ -76,8 +77,7 @@ fn report_is_created_updated_and_resolved() {
     let listed = scene.done(&["reports", "list", "--state", "resolved"]);
     assert!(listed.contains(&report) && listed.contains("Mail is stuck"), "{listed}");
     assert!(!scene.done(&["reports", "list", "--state", "open"]).contains(&report));
-    let changed =
-        scene.done(&["reports", "change", &report, "--title", "Mail was stuck", "--json"]);
+    let changed = scene.done(&["reports", "edit", &report, "--title", "Mail was stuck", "--json"]);
     let changed: Value = serde_json::from_str(&changed).unwrap();
     assert_eq!(changed["title"], "Mail was stuck", "{changed}");
     assert_eq!(
@@ -100,8 +100,8 @@ fn impossible_changes_name_the_reason() {
     let scene = Scene::start();
     for (args, why) in [
         (["reports", "show", "rpt_0000000000001"], "status report `rpt_0000000000001` not found"),
-        (["reports", "edit", "upd_0000000000001"], "nothing to change"),
-        (["reports", "change", "rpt_0000000000001"], "nothing to change"),
+        (["reports", "edit-update", "upd_0000000000001"], "nothing to change"),
+        (["reports", "edit", "rpt_0000000000001"], "nothing to change"),
         (
             ["reports", "delete", "upd_0000000000001"],
             "update of a report `upd_0000000000001` not found",

@@ -8,10 +8,10 @@
 )]
 #![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
-mod answers;
 mod blocks;
 #[path = "../client/build.rs"]
 mod build;
+mod fixture;
 mod openapi;
 mod pattern;
 mod player;
@@ -19,7 +19,7 @@ mod player;
 #[expect(dead_code, reason = "the tests of the binary use more of it")]
 mod process;
 mod program;
-mod stage;
+mod responses;
 
 use std::fs;
 use std::path::Path;
@@ -27,11 +27,11 @@ use std::path::Path;
 use contract::rpc::methods;
 use serde_json::{Value, json};
 
-use self::answers::Answers;
 use self::blocks::{Block, Pages};
+use self::fixture::Stage;
 use self::player::{Example, Taken, play};
 use self::program::Program;
-use self::stage::Stage;
+use self::responses::Answers;
 
 /// Folder of the scenarios with the examples.
 const SCENARIOS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/scenarios");

@@ -6,9 +6,9 @@ use std::fs;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
+use super::fixture::{Stage, Workspace};
 use super::pattern::{Saved, filled};
 use super::player::{now, save, until};
-use super::stage::{Stage, Workspace};
 use crate::SCENARIOS;
 
 /// The description as it is published.

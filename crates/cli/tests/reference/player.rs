@@ -5,8 +5,8 @@
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::fixture::{Stage, Workspace};
 use super::pattern::{Saved, at, difference, filled};
-use super::stage::{Stage, Workspace};
 use crate::process::PATIENCE;
 
 /// Placeholders in printed examples: for a given value, and for a saved value, which may show the

@@ -88,13 +88,13 @@ pub struct Incident {
     /// Reason of the closing: `recovered`, `degraded` (no longer down, not yet well), `paused` or `deleted` with
     /// its monitor, `resolved` by a person. Empty while the incident is open.
     ///
-    /// Field 9: `closed_how`
+    /// Field 9: `close_reason`
     #[serde(
-        rename = "closedHow",
-        alias = "closed_how",
+        rename = "closeReason",
+        alias = "close_reason",
         with = "::buffa::json_helpers::proto_string"
     )]
-    pub closed_how: ::buffa::alloc::string::String,
+    pub close_reason: ::buffa::alloc::string::String,
 }
 impl ::core::fmt::Debug for Incident {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -107,7 +107,7 @@ impl ::core::fmt::Debug for Incident {
             .field("acknowledged_at", &self.acknowledged_at)
             .field("acknowledged_by", &self.acknowledged_by)
             .field("closed_at", &self.closed_at)
-            .field("closed_how", &self.closed_how)
+            .field("close_reason", &self.close_reason)
             .finish()
     }
 }
@@ -182,8 +182,8 @@ impl ::buffa::Message for Incident {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
-        if !self.closed_how.is_empty() {
-            size += 1u64 + ::buffa::types::string_encoded_len(&self.closed_how) as u64;
+        if !self.close_reason.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.close_reason) as u64;
         }
         ::buffa::saturate_size(size)
     }
@@ -238,8 +238,8 @@ impl ::buffa::Message for Incident {
             );
             self.closed_at.write_to(__cache, buf);
         }
-        if !self.closed_how.is_empty() {
-            ::buffa::types::put_string_field(9u32, &self.closed_how, buf);
+        if !self.close_reason.is_empty() {
+            ::buffa::types::put_string_field(9u32, &self.close_reason, buf);
         }
     }
     fn merge_field(
@@ -330,7 +330,7 @@ impl ::buffa::Message for Incident {
                     tag,
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
-                ::buffa::types::merge_string(&mut self.closed_how, buf)?;
+                ::buffa::types::merge_string(&mut self.close_reason, buf)?;
             }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
@@ -347,7 +347,7 @@ impl ::buffa::Message for Incident {
         self.acknowledged_at = ::buffa::MessageField::none();
         self.acknowledged_by = ::buffa::MessageField::none();
         self.closed_at = ::buffa::MessageField::none();
-        self.closed_how.clear();
+        self.close_reason.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for Incident {
@@ -522,7 +522,7 @@ pub struct TimelineEntry {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Type: `opened`, `acknowledged`, `commented`, `joined` (another region began to fail), `told` (a channel
+    /// Type: `opened`, `acknowledged`, `commented`, `region_failed` (another region began to fail), `notified` (a channel
     /// was notified), `resolved` (by a person), `closed` (for any other reason).
     ///
     /// Field 2: `kind`
@@ -547,7 +547,7 @@ pub struct TimelineEntry {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub text: ::buffa::alloc::string::String,
-    /// `joined`: the region.
+    /// `region_failed`: the region.
     ///
     /// Field 5: `region`
     #[serde(
@@ -557,22 +557,22 @@ pub struct TimelineEntry {
     pub region: ::buffa::alloc::string::String,
     /// `closed`: the reason, as in Incident.
     ///
-    /// Field 6: `closed_how`
+    /// Field 6: `close_reason`
     #[serde(
-        rename = "closedHow",
-        alias = "closed_how",
+        rename = "closeReason",
+        alias = "close_reason",
         with = "::buffa::json_helpers::proto_string"
     )]
-    pub closed_how: ::buffa::alloc::string::String,
-    /// `told`: the notification.
+    pub close_reason: ::buffa::alloc::string::String,
+    /// `notified`: the notification.
     ///
-    /// Field 7: `told`
+    /// Field 7: `notified`
     #[serde(
-        rename = "told",
+        rename = "notified",
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
-    pub told: ::buffa::MessageField<Told, ::buffa::Inline<Told>>,
-    /// `joined`: the place that checks of the region come from, as in RegionEvidence.
+    pub notified: ::buffa::MessageField<Notified, ::buffa::Inline<Notified>>,
+    /// `region_failed`: the place that checks of the region come from, as in RegionEvidence.
     ///
     /// Field 8: `place`
     #[serde(
@@ -589,8 +589,8 @@ impl ::core::fmt::Debug for TimelineEntry {
             .field("by", &self.by)
             .field("text", &self.text)
             .field("region", &self.region)
-            .field("closed_how", &self.closed_how)
-            .field("told", &self.told)
+            .field("close_reason", &self.close_reason)
+            .field("notified", &self.notified)
             .field("place", &self.place)
             .finish()
     }
@@ -647,12 +647,12 @@ impl ::buffa::Message for TimelineEntry {
         if !self.region.is_empty() {
             size += 1u64 + ::buffa::types::string_encoded_len(&self.region) as u64;
         }
-        if !self.closed_how.is_empty() {
-            size += 1u64 + ::buffa::types::string_encoded_len(&self.closed_how) as u64;
+        if !self.close_reason.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.close_reason) as u64;
         }
-        if self.told.is_set() {
+        if self.notified.is_set() {
             let __slot = __cache.reserve();
-            let inner_size = self.told.compute_size(__cache);
+            let inner_size = self.notified.compute_size(__cache);
             __cache.set(__slot, inner_size);
             size
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -695,16 +695,16 @@ impl ::buffa::Message for TimelineEntry {
         if !self.region.is_empty() {
             ::buffa::types::put_string_field(5u32, &self.region, buf);
         }
-        if !self.closed_how.is_empty() {
-            ::buffa::types::put_string_field(6u32, &self.closed_how, buf);
+        if !self.close_reason.is_empty() {
+            ::buffa::types::put_string_field(6u32, &self.close_reason, buf);
         }
-        if self.told.is_set() {
+        if self.notified.is_set() {
             ::buffa::types::put_len_delimited_header(
                 7u32,
                 u64::from(__cache.consume_next()),
                 buf,
             );
-            self.told.write_to(__cache, buf);
+            self.notified.write_to(__cache, buf);
         }
         if !self.place.is_empty() {
             ::buffa::types::put_string_field(8u32, &self.place, buf);
@@ -769,7 +769,7 @@ impl ::buffa::Message for TimelineEntry {
                     tag,
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
-                ::buffa::types::merge_string(&mut self.closed_how, buf)?;
+                ::buffa::types::merge_string(&mut self.close_reason, buf)?;
             }
             7u32 => {
                 ::buffa::encoding::check_wire_type(
@@ -777,7 +777,7 @@ impl ::buffa::Message for TimelineEntry {
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
                 ::buffa::Message::merge_length_delimited(
-                    self.told.get_or_insert_default(),
+                    self.notified.get_or_insert_default(),
                     buf,
                     ctx,
                 )?;
@@ -801,8 +801,8 @@ impl ::buffa::Message for TimelineEntry {
         self.by = ::buffa::MessageField::none();
         self.text.clear();
         self.region.clear();
-        self.closed_how.clear();
-        self.told = ::buffa::MessageField::none();
+        self.close_reason.clear();
+        self.notified = ::buffa::MessageField::none();
         self.place.clear();
     }
 }
@@ -830,7 +830,7 @@ pub const __TIMELINE_ENTRY_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::bu
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
-pub struct Told {
+pub struct Notified {
     /// ID of the delivery, `dlv_…`, which has the attempts.
     ///
     /// Field 1: `delivery_id`
@@ -875,9 +875,9 @@ pub struct Told {
     )]
     pub state: ::buffa::alloc::string::String,
 }
-impl ::core::fmt::Debug for Told {
+impl ::core::fmt::Debug for Notified {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        f.debug_struct("Told")
+        f.debug_struct("Notified")
             .field("delivery_id", &self.delivery_id)
             .field("notification_id", &self.notification_id)
             .field("provider_type", &self.provider_type)
@@ -886,21 +886,21 @@ impl ::core::fmt::Debug for Told {
             .finish()
     }
 }
-impl Told {
+impl Notified {
     /// Protobuf type URL for this message, for use with `Any::pack` and
     /// `Any::unpack_if`.
     ///
     /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
-    pub const TYPE_URL: &'static str = "type.googleapis.com/incident.v1.Told";
+    pub const TYPE_URL: &'static str = "type.googleapis.com/incident.v1.Notified";
 }
-::buffa::impl_default_instance!(Told);
-impl ::buffa::MessageName for Told {
+::buffa::impl_default_instance!(Notified);
+impl ::buffa::MessageName for Notified {
     const PACKAGE: &'static str = "incident.v1";
-    const NAME: &'static str = "Told";
-    const FULL_NAME: &'static str = "incident.v1.Told";
-    const TYPE_URL: &'static str = "type.googleapis.com/incident.v1.Told";
+    const NAME: &'static str = "Notified";
+    const FULL_NAME: &'static str = "incident.v1.Notified";
+    const TYPE_URL: &'static str = "type.googleapis.com/incident.v1.Notified";
 }
-impl ::buffa::Message for Told {
+impl ::buffa::Message for Notified {
     /// Returns the total encoded size in bytes.
     ///
     /// Accumulates in `u64` (which cannot overflow for in-memory
@@ -1016,7 +1016,7 @@ impl ::buffa::Message for Told {
         self.state.clear();
     }
 }
-impl ::buffa::json_helpers::ProtoElemJson for Told {
+impl ::buffa::json_helpers::ProtoElemJson for Notified {
     fn serialize_proto_json<S: ::serde::Serializer>(
         v: &Self,
         s: S,
@@ -1030,10 +1030,10 @@ impl ::buffa::json_helpers::ProtoElemJson for Told {
     }
 }
 #[doc(hidden)]
-pub const __TOLD_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
-    type_url: "type.googleapis.com/incident.v1.Told",
-    to_json: ::buffa::type_registry::any_to_json::<Told>,
-    from_json: ::buffa::type_registry::any_from_json::<Told>,
+pub const __NOTIFIED_JSON_ANY: ::buffa::type_registry::JsonAnyEntry = ::buffa::type_registry::JsonAnyEntry {
+    type_url: "type.googleapis.com/incident.v1.Notified",
+    to_json: ::buffa::type_registry::any_to_json::<Notified>,
+    from_json: ::buffa::type_registry::any_from_json::<Notified>,
     is_wkt: false,
 };
 /// The evidence of a region when it began to fail.
@@ -1060,7 +1060,7 @@ pub struct RegionEvidence {
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
-    /// Trigger: `scheduled`, `opinion` or `manual`.
+    /// Trigger: `scheduled`, `confirmation` or `manual`.
     ///
     /// Field 3: `trigger`
     #[serde(
@@ -2858,8 +2858,8 @@ pub mod __buffa {
             /// Reason of the closing: `recovered`, `degraded` (no longer down, not yet well), `paused` or `deleted` with
             /// its monitor, `resolved` by a person. Empty while the incident is open.
             ///
-            /// Field 9: `closed_how`
-            pub closed_how: &'a str,
+            /// Field 9: `close_reason`
+            pub close_reason: &'a str,
         }
         impl<'a> ::buffa::MessageView<'a> for IncidentView<'a> {
             type Owned = super::super::Incident;
@@ -3030,7 +3030,7 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::LengthDelimited,
                         )?;
-                        view.closed_how = ::buffa::types::borrow_str(&mut cur)?;
+                        view.close_reason = ::buffa::types::borrow_str(&mut cur)?;
                     }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
@@ -3092,7 +3092,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
-                    closed_how: self.closed_how.to_string(),
+                    close_reason: self.close_reason.to_string(),
                     ..::core::default::Default::default()
                 })
             }
@@ -3154,10 +3154,10 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
-                if !self.closed_how.is_empty() {
+                if !self.close_reason.is_empty() {
                     size
                         += 1u64
-                            + ::buffa::types::string_encoded_len(&self.closed_how)
+                            + ::buffa::types::string_encoded_len(&self.close_reason)
                                 as u64;
                 }
                 ::buffa::saturate_size(size)
@@ -3214,8 +3214,8 @@ pub mod __buffa {
                     );
                     self.closed_at.write_to(__cache, buf);
                 }
-                if !self.closed_how.is_empty() {
-                    ::buffa::types::put_string_field(9u32, &self.closed_how, buf);
+                if !self.close_reason.is_empty() {
+                    ::buffa::types::put_string_field(9u32, &self.close_reason, buf);
                 }
             }
         }
@@ -3277,8 +3277,8 @@ pub mod __buffa {
                         __map.serialize_entry("closedAt", __v)?;
                     }
                 }
-                if !::buffa::json_helpers::skip_if::is_empty_str(self.closed_how) {
-                    __map.serialize_entry("closedHow", self.closed_how)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.close_reason) {
+                    __map.serialize_entry("closeReason", self.close_reason)?;
                 }
                 __map.end()
             }
@@ -3448,10 +3448,10 @@ pub mod __buffa {
             /// Reason of the closing: `recovered`, `degraded` (no longer down, not yet well), `paused` or `deleted` with
             /// its monitor, `resolved` by a person. Empty while the incident is open.
             ///
-            /// Field 9: `closed_how`
+            /// Field 9: `close_reason`
             #[must_use]
-            pub fn closed_how(&self) -> &'_ str {
-                self.0.reborrow().closed_how
+            pub fn close_reason(&self) -> &'_ str {
+                self.0.reborrow().close_reason
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<IncidentView<'static>>>
@@ -3775,7 +3775,7 @@ pub mod __buffa {
             pub at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Type: `opened`, `acknowledged`, `commented`, `joined` (another region began to fail), `told` (a channel
+            /// Type: `opened`, `acknowledged`, `commented`, `region_failed` (another region began to fail), `notified` (a channel
             /// was notified), `resolved` (by a person), `closed` (for any other reason).
             ///
             /// Field 2: `kind`
@@ -3790,21 +3790,21 @@ pub mod __buffa {
             ///
             /// Field 4: `text`
             pub text: &'a str,
-            /// `joined`: the region.
+            /// `region_failed`: the region.
             ///
             /// Field 5: `region`
             pub region: &'a str,
             /// `closed`: the reason, as in Incident.
             ///
-            /// Field 6: `closed_how`
-            pub closed_how: &'a str,
-            /// `told`: the notification.
+            /// Field 6: `close_reason`
+            pub close_reason: &'a str,
+            /// `notified`: the notification.
             ///
-            /// Field 7: `told`
-            pub told: ::buffa::MessageFieldView<
-                super::super::__buffa::view::ToldView<'a>,
+            /// Field 7: `notified`
+            pub notified: ::buffa::MessageFieldView<
+                super::super::__buffa::view::NotifiedView<'a>,
             >,
-            /// `joined`: the place that checks of the region come from, as in RegionEvidence.
+            /// `region_failed`: the place that checks of the region come from, as in RegionEvidence.
             ///
             /// Field 8: `place`
             pub place: &'a str,
@@ -3921,7 +3921,7 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::LengthDelimited,
                         )?;
-                        view.closed_how = ::buffa::types::borrow_str(&mut cur)?;
+                        view.close_reason = ::buffa::types::borrow_str(&mut cur)?;
                     }
                     7u32 => {
                         ::buffa::encoding::check_wire_type(
@@ -3930,7 +3930,7 @@ pub mod __buffa {
                         )?;
                         let __sub_ctx = ctx.descend()?;
                         let sub = ::buffa::types::borrow_bytes(&mut cur)?;
-                        match view.told.as_mut() {
+                        match view.notified.as_mut() {
                             Some(existing) => {
                                 ::buffa::MessageView::merge_into_view(
                                     existing,
@@ -3939,8 +3939,8 @@ pub mod __buffa {
                                 )?
                             }
                             None => {
-                                view.told = ::buffa::MessageFieldView::set(
-                                    <super::super::__buffa::view::ToldView as ::buffa::MessageView>::decode_view_ctx(
+                                view.notified = ::buffa::MessageFieldView::set(
+                                    <super::super::__buffa::view::NotifiedView as ::buffa::MessageView>::decode_view_ctx(
                                         sub,
                                         __sub_ctx,
                                     )?,
@@ -4002,12 +4002,12 @@ pub mod __buffa {
                     },
                     text: self.text.to_string(),
                     region: self.region.to_string(),
-                    closed_how: self.closed_how.to_string(),
-                    told: match self.told.as_option() {
+                    close_reason: self.close_reason.to_string(),
+                    notified: match self.notified.as_option() {
                         Some(v) => {
                             ::buffa::MessageField::<
-                                super::super::Told,
-                                ::buffa::Inline<super::super::Told>,
+                                super::super::Notified,
+                                ::buffa::Inline<super::super::Notified>,
                             >::some(v.to_owned_from_source(__buffa_src)?)
                         }
                         None => ::buffa::MessageField::none(),
@@ -4050,15 +4050,15 @@ pub mod __buffa {
                         += 1u64
                             + ::buffa::types::string_encoded_len(&self.region) as u64;
                 }
-                if !self.closed_how.is_empty() {
+                if !self.close_reason.is_empty() {
                     size
                         += 1u64
-                            + ::buffa::types::string_encoded_len(&self.closed_how)
+                            + ::buffa::types::string_encoded_len(&self.close_reason)
                                 as u64;
                 }
-                if self.told.is_set() {
+                if self.notified.is_set() {
                     let __slot = __cache.reserve();
-                    let inner_size = self.told.compute_size(__cache);
+                    let inner_size = self.notified.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -4103,16 +4103,16 @@ pub mod __buffa {
                 if !self.region.is_empty() {
                     ::buffa::types::put_string_field(5u32, &self.region, buf);
                 }
-                if !self.closed_how.is_empty() {
-                    ::buffa::types::put_string_field(6u32, &self.closed_how, buf);
+                if !self.close_reason.is_empty() {
+                    ::buffa::types::put_string_field(6u32, &self.close_reason, buf);
                 }
-                if self.told.is_set() {
+                if self.notified.is_set() {
                     ::buffa::types::put_len_delimited_header(
                         7u32,
                         u64::from(__cache.consume_next()),
                         buf,
                     );
-                    self.told.write_to(__cache, buf);
+                    self.notified.write_to(__cache, buf);
                 }
                 if !self.place.is_empty() {
                     ::buffa::types::put_string_field(8u32, &self.place, buf);
@@ -4156,12 +4156,13 @@ pub mod __buffa {
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.region) {
                     __map.serialize_entry("region", self.region)?;
                 }
-                if !::buffa::json_helpers::skip_if::is_empty_str(self.closed_how) {
-                    __map.serialize_entry("closedHow", self.closed_how)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.close_reason) {
+                    __map.serialize_entry("closeReason", self.close_reason)?;
                 }
                 {
-                    if let ::core::option::Option::Some(__v) = self.told.as_option() {
-                        __map.serialize_entry("told", __v)?;
+                    if let ::core::option::Option::Some(__v) = self.notified.as_option()
+                    {
+                        __map.serialize_entry("notified", __v)?;
                     }
                 }
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.place) {
@@ -4273,7 +4274,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().at
             }
-            /// Type: `opened`, `acknowledged`, `commented`, `joined` (another region began to fail), `told` (a channel
+            /// Type: `opened`, `acknowledged`, `commented`, `region_failed` (another region began to fail), `notified` (a channel
             /// was notified), `resolved` (by a person), `closed` (for any other reason).
             ///
             /// Field 2: `kind`
@@ -4299,7 +4300,7 @@ pub mod __buffa {
             pub fn text(&self) -> &'_ str {
                 self.0.reborrow().text
             }
-            /// `joined`: the region.
+            /// `region_failed`: the region.
             ///
             /// Field 5: `region`
             #[must_use]
@@ -4308,21 +4309,23 @@ pub mod __buffa {
             }
             /// `closed`: the reason, as in Incident.
             ///
-            /// Field 6: `closed_how`
+            /// Field 6: `close_reason`
             #[must_use]
-            pub fn closed_how(&self) -> &'_ str {
-                self.0.reborrow().closed_how
+            pub fn close_reason(&self) -> &'_ str {
+                self.0.reborrow().close_reason
             }
-            /// `told`: the notification.
+            /// `notified`: the notification.
             ///
-            /// Field 7: `told`
+            /// Field 7: `notified`
             #[must_use]
-            pub fn told(
+            pub fn notified(
                 &self,
-            ) -> &::buffa::MessageFieldView<super::super::__buffa::view::ToldView<'_>> {
-                &self.0.reborrow().told
+            ) -> &::buffa::MessageFieldView<
+                super::super::__buffa::view::NotifiedView<'_>,
+            > {
+                &self.0.reborrow().notified
             }
-            /// `joined`: the place that checks of the region come from, as in RegionEvidence.
+            /// `region_failed`: the place that checks of the region come from, as in RegionEvidence.
             ///
             /// Field 8: `place`
             #[must_use]
@@ -4362,7 +4365,7 @@ pub mod __buffa {
         }
         /// A notification about an incident.
         #[derive(Clone, Debug, Default)]
-        pub struct ToldView<'a> {
+        pub struct NotifiedView<'a> {
             /// ID of the delivery, `dlv_…`, which has the attempts.
             ///
             /// Field 1: `delivery_id`
@@ -4384,8 +4387,8 @@ pub mod __buffa {
             /// Field 5: `state`
             pub state: &'a str,
         }
-        impl<'a> ::buffa::MessageView<'a> for ToldView<'a> {
-            type Owned = super::super::Told;
+        impl<'a> ::buffa::MessageView<'a> for NotifiedView<'a> {
+            type Owned = super::super::Notified;
             fn decode_view(
                 buf: &'a [u8],
             ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
@@ -4463,18 +4466,18 @@ pub mod __buffa {
             }
             fn to_owned_message(
                 &self,
-            ) -> ::core::result::Result<super::super::Told, ::buffa::DecodeError> {
+            ) -> ::core::result::Result<super::super::Notified, ::buffa::DecodeError> {
                 self.to_owned_from_source(None)
             }
             #[allow(clippy::useless_conversion, clippy::needless_update)]
             fn to_owned_from_source(
                 &self,
                 __buffa_src: ::core::option::Option<&::buffa::bytes::Bytes>,
-            ) -> ::core::result::Result<super::super::Told, ::buffa::DecodeError> {
+            ) -> ::core::result::Result<super::super::Notified, ::buffa::DecodeError> {
                 #[allow(unused_imports)]
                 use ::buffa::alloc::string::ToString as _;
                 let _ = __buffa_src;
-                ::core::result::Result::Ok(super::super::Told {
+                ::core::result::Result::Ok(super::super::Notified {
                     delivery_id: self.delivery_id.to_string(),
                     notification_id: self.notification_id.to_string(),
                     provider_type: self.provider_type.to_string(),
@@ -4484,7 +4487,7 @@ pub mod __buffa {
                 })
             }
         }
-        impl<'a> ::buffa::ViewEncode<'a> for ToldView<'a> {
+        impl<'a> ::buffa::ViewEncode<'a> for NotifiedView<'a> {
             #[allow(clippy::needless_borrow, clippy::let_and_return)]
             fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
                 #[allow(unused_imports)]
@@ -4554,7 +4557,7 @@ pub mod __buffa {
         /// fields depends on default-omission rules; serializers that require
         /// known map lengths (e.g. `bincode`) will return a runtime error.
         /// Use the owned message type for those formats.
-        impl<'__a> ::serde::Serialize for ToldView<'__a> {
+        impl<'__a> ::serde::Serialize for NotifiedView<'__a> {
             fn serialize<__S: ::serde::Serializer>(
                 &self,
                 __s: __S,
@@ -4579,22 +4582,22 @@ pub mod __buffa {
                 __map.end()
             }
         }
-        impl<'a> ::buffa::MessageName for ToldView<'a> {
+        impl<'a> ::buffa::MessageName for NotifiedView<'a> {
             const PACKAGE: &'static str = "incident.v1";
-            const NAME: &'static str = "Told";
-            const FULL_NAME: &'static str = "incident.v1.Told";
-            const TYPE_URL: &'static str = "type.googleapis.com/incident.v1.Told";
+            const NAME: &'static str = "Notified";
+            const FULL_NAME: &'static str = "incident.v1.Notified";
+            const TYPE_URL: &'static str = "type.googleapis.com/incident.v1.Notified";
         }
-        ::buffa::impl_default_view_instance!(ToldView);
-        ::buffa::impl_view_reborrow!(ToldView);
-        /** Self-contained, `'static` owned view of a `Told` message.
+        ::buffa::impl_default_view_instance!(NotifiedView);
+        ::buffa::impl_view_reborrow!(NotifiedView);
+        /** Self-contained, `'static` owned view of a `Notified` message.
 
- Wraps [`::buffa::OwnedView`]`<`[`ToldView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
+ Wraps [`::buffa::OwnedView`]`<`[`NotifiedView`]`<'static>>`: the decoded view and the [`::buffa::bytes::Bytes`] buffer it borrows from travel together, so the handle is `'static` and `Send + Sync` — suitable for async handlers, spawned tasks, and anywhere a `'static` bound is required.
 
- Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`ToldView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
+ Field accessors return borrows tied to `&self`. Use [`Self::view`] to get the full [`NotifiedView`] when you need struct patterns, iteration helpers, or to pass the view to lifetime-parameterised code.*/
         #[derive(Clone, Debug)]
-        pub struct ToldOwnedView(::buffa::OwnedView<ToldView<'static>>);
-        impl ToldOwnedView {
+        pub struct NotifiedOwnedView(::buffa::OwnedView<NotifiedView<'static>>);
+        impl NotifiedOwnedView {
             /// Decode an owned view from a [`::buffa::bytes::Bytes`] buffer.
             ///
             /// The view borrows directly from the buffer's data; the buffer is
@@ -4608,7 +4611,7 @@ pub mod __buffa {
                 bytes: ::buffa::bytes::Bytes,
             ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
                 ::core::result::Result::Ok(
-                    ToldOwnedView(::buffa::OwnedView::decode(bytes)?),
+                    NotifiedOwnedView(::buffa::OwnedView::decode(bytes)?),
                 )
             }
             /// Decode with custom [`::buffa::DecodeOptions`] (recursion limit,
@@ -4623,7 +4626,9 @@ pub mod __buffa {
                 opts: &::buffa::DecodeOptions,
             ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
                 ::core::result::Result::Ok(
-                    ToldOwnedView(::buffa::OwnedView::decode_with_options(bytes, opts)?),
+                    NotifiedOwnedView(
+                        ::buffa::OwnedView::decode_with_options(bytes, opts)?,
+                    ),
                 )
             }
             /// Build from an owned message via an encode → decode round-trip.
@@ -4635,15 +4640,15 @@ pub mod __buffa {
             /// another [`::buffa::DecodeError`] if the re-encoded bytes are
             /// somehow invalid (should not happen for well-formed messages).
             pub fn from_owned(
-                msg: &super::super::Told,
+                msg: &super::super::Notified,
             ) -> ::core::result::Result<Self, ::buffa::DecodeError> {
                 ::core::result::Result::Ok(
-                    ToldOwnedView(::buffa::OwnedView::from_owned(msg)?),
+                    NotifiedOwnedView(::buffa::OwnedView::from_owned(msg)?),
                 )
             }
-            /// Borrow the full [`ToldView`] with its lifetime tied to `&self`.
+            /// Borrow the full [`NotifiedView`] with its lifetime tied to `&self`.
             #[must_use]
-            pub fn view(&self) -> &ToldView<'_> {
+            pub fn view(&self) -> &NotifiedView<'_> {
                 self.0.reborrow()
             }
             /// Convert to the owned message type.
@@ -4654,7 +4659,7 @@ pub mod __buffa {
             /// whose contract also governs handles converted from a raw
             /// [`::buffa::OwnedView`].
             #[must_use]
-            pub fn to_owned_message(&self) -> super::super::Told {
+            pub fn to_owned_message(&self) -> super::super::Notified {
                 self.0.to_owned_message()
             }
             /// The underlying bytes buffer.
@@ -4703,29 +4708,29 @@ pub mod __buffa {
                 self.0.reborrow().state
             }
         }
-        impl ::core::convert::From<::buffa::OwnedView<ToldView<'static>>>
-        for ToldOwnedView {
-            fn from(inner: ::buffa::OwnedView<ToldView<'static>>) -> Self {
-                ToldOwnedView(inner)
+        impl ::core::convert::From<::buffa::OwnedView<NotifiedView<'static>>>
+        for NotifiedOwnedView {
+            fn from(inner: ::buffa::OwnedView<NotifiedView<'static>>) -> Self {
+                NotifiedOwnedView(inner)
             }
         }
-        impl ::core::convert::From<ToldOwnedView>
-        for ::buffa::OwnedView<ToldView<'static>> {
-            fn from(wrapper: ToldOwnedView) -> Self {
+        impl ::core::convert::From<NotifiedOwnedView>
+        for ::buffa::OwnedView<NotifiedView<'static>> {
+            fn from(wrapper: NotifiedOwnedView) -> Self {
                 wrapper.0
             }
         }
-        impl ::core::convert::AsRef<::buffa::OwnedView<ToldView<'static>>>
-        for ToldOwnedView {
-            fn as_ref(&self) -> &::buffa::OwnedView<ToldView<'static>> {
+        impl ::core::convert::AsRef<::buffa::OwnedView<NotifiedView<'static>>>
+        for NotifiedOwnedView {
+            fn as_ref(&self) -> &::buffa::OwnedView<NotifiedView<'static>> {
                 &self.0
             }
         }
-        impl ::buffa::HasMessageView for super::super::Told {
-            type View<'a> = ToldView<'a>;
-            type ViewHandle = ToldOwnedView;
+        impl ::buffa::HasMessageView for super::super::Notified {
+            type View<'a> = NotifiedView<'a>;
+            type ViewHandle = NotifiedOwnedView;
         }
-        impl ::serde::Serialize for ToldOwnedView {
+        impl ::serde::Serialize for NotifiedOwnedView {
             fn serialize<__S: ::serde::Serializer>(
                 &self,
                 __s: __S,
@@ -4746,7 +4751,7 @@ pub mod __buffa {
             pub slot: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
-            /// Trigger: `scheduled`, `opinion` or `manual`.
+            /// Trigger: `scheduled`, `confirmation` or `manual`.
             ///
             /// Field 3: `trigger`
             pub trigger: &'a str,
@@ -5135,7 +5140,7 @@ pub mod __buffa {
             > {
                 &self.0.reborrow().slot
             }
-            /// Trigger: `scheduled`, `opinion` or `manual`.
+            /// Trigger: `scheduled`, `confirmation` or `manual`.
             ///
             /// Field 3: `trigger`
             #[must_use]
@@ -8564,9 +8569,9 @@ pub use self::__buffa::view::TimelineEntryView;
 #[doc(inline)]
 pub use self::__buffa::view::TimelineEntryOwnedView;
 #[doc(inline)]
-pub use self::__buffa::view::ToldView;
+pub use self::__buffa::view::NotifiedView;
 #[doc(inline)]
-pub use self::__buffa::view::ToldOwnedView;
+pub use self::__buffa::view::NotifiedOwnedView;
 #[doc(inline)]
 pub use self::__buffa::view::RegionEvidenceView;
 #[doc(inline)]

@@ -83,7 +83,7 @@ pub struct Maintenance {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub component_ids: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `over`.
+    /// Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `completed`.
     ///
     /// Field 10: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
@@ -1251,7 +1251,7 @@ pub struct ListMaintenancesRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
-    /// Only maintenance in this state: `scheduled`, `active` or `over`. Absent: all.
+    /// Only maintenance in this state: `scheduled`, `active` or `completed`. Absent: all.
     ///
     /// Field 4: `status`
     #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
@@ -2435,7 +2435,7 @@ pub mod __buffa {
             ///
             /// Field 9: `component_ids`
             pub component_ids: ::buffa::RepeatedView<'a, &'a str>,
-            /// Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `over`.
+            /// Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `completed`.
             ///
             /// Field 10: `status`
             pub status: ::core::option::Option<&'a str>,
@@ -3208,7 +3208,7 @@ pub mod __buffa {
             pub fn component_ids(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().component_ids
             }
-            /// Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `over`.
+            /// Output: `scheduled` (a window is planned and none is current), `active` (a window is current) or `completed`.
             ///
             /// Field 10: `status`
             #[must_use]
@@ -4891,7 +4891,7 @@ pub mod __buffa {
             ///
             /// Field 3: `page_token`
             pub page_token: ::core::option::Option<&'a str>,
-            /// Only maintenance in this state: `scheduled`, `active` or `over`. Absent: all.
+            /// Only maintenance in this state: `scheduled`, `active` or `completed`. Absent: all.
             ///
             /// Field 4: `status`
             pub status: ::core::option::Option<&'a str>,
@@ -5214,7 +5214,7 @@ pub mod __buffa {
             pub fn page_token(&self) -> ::core::option::Option<&'_ str> {
                 self.0.reborrow().page_token
             }
-            /// Only maintenance in this state: `scheduled`, `active` or `over`. Absent: all.
+            /// Only maintenance in this state: `scheduled`, `active` or `completed`. Absent: all.
             ///
             /// Field 4: `status`
             #[must_use]

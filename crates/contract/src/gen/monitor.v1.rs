@@ -8527,7 +8527,7 @@ pub struct ListResponseLogsRequest {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub regions: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
-    /// Only these triggers: `scheduled`, `opinion` (a confirmation by another probe), `manual`.
+    /// Only these triggers: `scheduled`, `confirmation` (a confirmation by another probe), `manual`.
     ///
     /// Field 6: `triggers`
     #[serde(
@@ -9028,7 +9028,7 @@ pub struct ResponseLog {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub served_by: ::buffa::alloc::string::String,
-    /// Trigger: `scheduled`, `opinion` or `manual`.
+    /// Trigger: `scheduled`, `confirmation` or `manual`.
     ///
     /// Field 5: `trigger`
     #[serde(
@@ -10883,27 +10883,27 @@ pub struct AssertionLog {
     pub expected: ::buffa::alloc::string::String,
     /// Actual value, shortened.
     ///
-    /// Field 2: `seen`
+    /// Field 2: `actual`
     #[serde(
-        rename = "seen",
+        rename = "actual",
         with = "::buffa::json_helpers::proto_string"
     )]
-    pub seen: ::buffa::alloc::string::String,
+    pub actual: ::buffa::alloc::string::String,
     /// Whether the assertion holds.
     ///
-    /// Field 3: `holds`
+    /// Field 3: `passed`
     #[serde(
-        rename = "holds",
+        rename = "passed",
         with = "::buffa::json_helpers::proto_bool"
     )]
-    pub holds: bool,
+    pub passed: bool,
 }
 impl ::core::fmt::Debug for AssertionLog {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("AssertionLog")
             .field("expected", &self.expected)
-            .field("seen", &self.seen)
-            .field("holds", &self.holds)
+            .field("actual", &self.actual)
+            .field("passed", &self.passed)
             .finish()
     }
 }
@@ -10937,10 +10937,10 @@ impl ::buffa::Message for AssertionLog {
         if !self.expected.is_empty() {
             size += 1u64 + ::buffa::types::string_encoded_len(&self.expected) as u64;
         }
-        if !self.seen.is_empty() {
-            size += 1u64 + ::buffa::types::string_encoded_len(&self.seen) as u64;
+        if !self.actual.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.actual) as u64;
         }
-        if self.holds {
+        if self.passed {
             size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
         }
         ::buffa::saturate_size(size)
@@ -10955,11 +10955,11 @@ impl ::buffa::Message for AssertionLog {
         if !self.expected.is_empty() {
             ::buffa::types::put_string_field(1u32, &self.expected, buf);
         }
-        if !self.seen.is_empty() {
-            ::buffa::types::put_string_field(2u32, &self.seen, buf);
+        if !self.actual.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.actual, buf);
         }
-        if self.holds {
-            ::buffa::types::put_bool_field(3u32, self.holds, buf);
+        if self.passed {
+            ::buffa::types::put_bool_field(3u32, self.passed, buf);
         }
     }
     fn merge_field(
@@ -10985,14 +10985,14 @@ impl ::buffa::Message for AssertionLog {
                     tag,
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
-                ::buffa::types::merge_string(&mut self.seen, buf)?;
+                ::buffa::types::merge_string(&mut self.actual, buf)?;
             }
             3u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
                     ::buffa::encoding::WireType::Varint,
                 )?;
-                self.holds = ::buffa::types::decode_bool(buf)?;
+                self.passed = ::buffa::types::decode_bool(buf)?;
             }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
@@ -11002,8 +11002,8 @@ impl ::buffa::Message for AssertionLog {
     }
     fn clear(&mut self) {
         self.expected.clear();
-        self.seen.clear();
-        self.holds = false;
+        self.actual.clear();
+        self.passed = false;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for AssertionLog {
@@ -28540,7 +28540,7 @@ pub mod __buffa {
             ///
             /// Field 5: `regions`
             pub regions: ::buffa::RepeatedView<'a, &'a str>,
-            /// Only these triggers: `scheduled`, `opinion` (a confirmation by another probe), `manual`.
+            /// Only these triggers: `scheduled`, `confirmation` (a confirmation by another probe), `manual`.
             ///
             /// Field 6: `triggers`
             pub triggers: ::buffa::RepeatedView<'a, &'a str>,
@@ -29040,7 +29040,7 @@ pub mod __buffa {
             pub fn regions(&self) -> &::buffa::RepeatedView<'_, &'_ str> {
                 &self.0.reborrow().regions
             }
-            /// Only these triggers: `scheduled`, `opinion` (a confirmation by another probe), `manual`.
+            /// Only these triggers: `scheduled`, `confirmation` (a confirmation by another probe), `manual`.
             ///
             /// Field 6: `triggers`
             #[must_use]
@@ -29468,7 +29468,7 @@ pub mod __buffa {
             ///
             /// Field 4: `served_by`
             pub served_by: &'a str,
-            /// Trigger: `scheduled`, `opinion` or `manual`.
+            /// Trigger: `scheduled`, `confirmation` or `manual`.
             ///
             /// Field 5: `trigger`
             pub trigger: &'a str,
@@ -30100,7 +30100,7 @@ pub mod __buffa {
             pub fn served_by(&self) -> &'_ str {
                 self.0.reborrow().served_by
             }
-            /// Trigger: `scheduled`, `opinion` or `manual`.
+            /// Trigger: `scheduled`, `confirmation` or `manual`.
             ///
             /// Field 5: `trigger`
             #[must_use]
@@ -32954,12 +32954,12 @@ pub mod __buffa {
             pub expected: &'a str,
             /// Actual value, shortened.
             ///
-            /// Field 2: `seen`
-            pub seen: &'a str,
+            /// Field 2: `actual`
+            pub actual: &'a str,
             /// Whether the assertion holds.
             ///
-            /// Field 3: `holds`
-            pub holds: bool,
+            /// Field 3: `passed`
+            pub passed: bool,
         }
         impl<'a> ::buffa::MessageView<'a> for AssertionLogView<'a> {
             type Owned = super::super::AssertionLog;
@@ -33009,14 +33009,14 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::LengthDelimited,
                         )?;
-                        view.seen = ::buffa::types::borrow_str(&mut cur)?;
+                        view.actual = ::buffa::types::borrow_str(&mut cur)?;
                     }
                     3u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
                             ::buffa::encoding::WireType::Varint,
                         )?;
-                        view.holds = ::buffa::types::decode_bool(&mut cur)?;
+                        view.passed = ::buffa::types::decode_bool(&mut cur)?;
                     }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
@@ -33045,8 +33045,8 @@ pub mod __buffa {
                 let _ = __buffa_src;
                 ::core::result::Result::Ok(super::super::AssertionLog {
                     expected: self.expected.to_string(),
-                    seen: self.seen.to_string(),
-                    holds: self.holds,
+                    actual: self.actual.to_string(),
+                    passed: self.passed,
                     ..::core::default::Default::default()
                 })
             }
@@ -33062,10 +33062,12 @@ pub mod __buffa {
                         += 1u64
                             + ::buffa::types::string_encoded_len(&self.expected) as u64;
                 }
-                if !self.seen.is_empty() {
-                    size += 1u64 + ::buffa::types::string_encoded_len(&self.seen) as u64;
+                if !self.actual.is_empty() {
+                    size
+                        += 1u64
+                            + ::buffa::types::string_encoded_len(&self.actual) as u64;
                 }
-                if self.holds {
+                if self.passed {
                     size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
                 }
                 ::buffa::saturate_size(size)
@@ -33081,11 +33083,11 @@ pub mod __buffa {
                 if !self.expected.is_empty() {
                     ::buffa::types::put_string_field(1u32, &self.expected, buf);
                 }
-                if !self.seen.is_empty() {
-                    ::buffa::types::put_string_field(2u32, &self.seen, buf);
+                if !self.actual.is_empty() {
+                    ::buffa::types::put_string_field(2u32, &self.actual, buf);
                 }
-                if self.holds {
-                    ::buffa::types::put_bool_field(3u32, self.holds, buf);
+                if self.passed {
+                    ::buffa::types::put_bool_field(3u32, self.passed, buf);
                 }
             }
         }
@@ -33110,11 +33112,11 @@ pub mod __buffa {
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.expected) {
                     __map.serialize_entry("expected", self.expected)?;
                 }
-                if !::buffa::json_helpers::skip_if::is_empty_str(self.seen) {
-                    __map.serialize_entry("seen", self.seen)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.actual) {
+                    __map.serialize_entry("actual", self.actual)?;
                 }
-                if self.holds {
-                    __map.serialize_entry("holds", &self.holds)?;
+                if self.passed {
+                    __map.serialize_entry("passed", &self.passed)?;
                 }
                 __map.end()
             }
@@ -33218,17 +33220,17 @@ pub mod __buffa {
             }
             /// Actual value, shortened.
             ///
-            /// Field 2: `seen`
+            /// Field 2: `actual`
             #[must_use]
-            pub fn seen(&self) -> &'_ str {
-                self.0.reborrow().seen
+            pub fn actual(&self) -> &'_ str {
+                self.0.reborrow().actual
             }
             /// Whether the assertion holds.
             ///
-            /// Field 3: `holds`
+            /// Field 3: `passed`
             #[must_use]
-            pub fn holds(&self) -> bool {
-                self.0.reborrow().holds
+            pub fn passed(&self) -> bool {
+                self.0.reborrow().passed
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<AssertionLogView<'static>>>

@@ -878,9 +878,13 @@ pub struct QuietHours {
     /// Messages to hold: `all`, or `all_but_errors` for all but outages and their end. Test messages are never
     /// held. Default `all`.
     ///
-    /// Field 4: `held`
-    #[serde(rename = "held", skip_serializing_if = "::core::option::Option::is_none")]
-    pub held: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Field 4: `applies_to`
+    #[serde(
+        rename = "appliesTo",
+        alias = "applies_to",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub applies_to: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for QuietHours {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -888,7 +892,7 @@ impl ::core::fmt::Debug for QuietHours {
             .field("from", &self.from)
             .field("until", &self.until)
             .field("time_zone", &self.time_zone)
-            .field("held", &self.held)
+            .field("applies_to", &self.applies_to)
             .finish()
     }
 }
@@ -928,7 +932,7 @@ impl ::buffa::Message for QuietHours {
         if let Some(ref v) = self.time_zone {
             size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
-        if let Some(ref v) = self.held {
+        if let Some(ref v) = self.applies_to {
             size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
         ::buffa::saturate_size(size)
@@ -949,7 +953,7 @@ impl ::buffa::Message for QuietHours {
         if let Some(ref v) = self.time_zone {
             ::buffa::types::put_string_field(3u32, v, buf);
         }
-        if let Some(ref v) = self.held {
+        if let Some(ref v) = self.applies_to {
             ::buffa::types::put_string_field(4u32, v, buf);
         }
     }
@@ -1002,7 +1006,9 @@ impl ::buffa::Message for QuietHours {
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
                 ::buffa::types::merge_string(
-                    self.held.get_or_insert_with(::buffa::alloc::string::String::new),
+                    self
+                        .applies_to
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
                     buf,
                 )?;
             }
@@ -1016,7 +1022,7 @@ impl ::buffa::Message for QuietHours {
         self.from = ::core::option::Option::None;
         self.until = ::core::option::Option::None;
         self.time_zone = ::core::option::Option::None;
-        self.held = ::core::option::Option::None;
+        self.applies_to = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for QuietHours {
@@ -4461,21 +4467,21 @@ pub struct TestNotificationResponse {
     pub status: ::core::option::Option<i32>,
     /// Response text, or the reason for a missing response: one line, without possible secrets.
     ///
-    /// Field 3: `answer`
+    /// Field 3: `response`
     #[serde(
-        rename = "answer",
+        rename = "response",
         with = "::buffa::json_helpers::proto_string"
     )]
-    pub answer: ::buffa::alloc::string::String,
+    pub response: ::buffa::alloc::string::String,
     /// Duration from the DNS lookup to the end of the response, in milliseconds.
     ///
-    /// Field 4: `took_ms`
+    /// Field 4: `duration_ms`
     #[serde(
-        rename = "tookMs",
-        alias = "took_ms",
+        rename = "durationMs",
+        alias = "duration_ms",
         with = "::buffa::json_helpers::int32"
     )]
-    pub took_ms: i32,
+    pub duration_ms: i32,
     /// How to fix the failure. Empty on success.
     ///
     /// Field 5: `help`
@@ -4490,8 +4496,8 @@ impl ::core::fmt::Debug for TestNotificationResponse {
         f.debug_struct("TestNotificationResponse")
             .field("accepted", &self.accepted)
             .field("status", &self.status)
-            .field("answer", &self.answer)
-            .field("took_ms", &self.took_ms)
+            .field("response", &self.response)
+            .field("duration_ms", &self.duration_ms)
             .field("help", &self.help)
             .finish()
     }
@@ -4529,11 +4535,11 @@ impl ::buffa::Message for TestNotificationResponse {
         if let Some(v) = self.status {
             size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
         }
-        if !self.answer.is_empty() {
-            size += 1u64 + ::buffa::types::string_encoded_len(&self.answer) as u64;
+        if !self.response.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.response) as u64;
         }
-        if self.took_ms != 0i32 {
-            size += 1u64 + ::buffa::types::int32_encoded_len(self.took_ms) as u64;
+        if self.duration_ms != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.duration_ms) as u64;
         }
         if !self.help.is_empty() {
             size += 1u64 + ::buffa::types::string_encoded_len(&self.help) as u64;
@@ -4553,11 +4559,11 @@ impl ::buffa::Message for TestNotificationResponse {
         if let Some(v) = self.status {
             ::buffa::types::put_int32_field(2u32, v, buf);
         }
-        if !self.answer.is_empty() {
-            ::buffa::types::put_string_field(3u32, &self.answer, buf);
+        if !self.response.is_empty() {
+            ::buffa::types::put_string_field(3u32, &self.response, buf);
         }
-        if self.took_ms != 0i32 {
-            ::buffa::types::put_int32_field(4u32, self.took_ms, buf);
+        if self.duration_ms != 0i32 {
+            ::buffa::types::put_int32_field(4u32, self.duration_ms, buf);
         }
         if !self.help.is_empty() {
             ::buffa::types::put_string_field(5u32, &self.help, buf);
@@ -4595,14 +4601,14 @@ impl ::buffa::Message for TestNotificationResponse {
                     tag,
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
-                ::buffa::types::merge_string(&mut self.answer, buf)?;
+                ::buffa::types::merge_string(&mut self.response, buf)?;
             }
             4u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
                     ::buffa::encoding::WireType::Varint,
                 )?;
-                self.took_ms = ::buffa::types::decode_int32(buf)?;
+                self.duration_ms = ::buffa::types::decode_int32(buf)?;
             }
             5u32 => {
                 ::buffa::encoding::check_wire_type(
@@ -4620,8 +4626,8 @@ impl ::buffa::Message for TestNotificationResponse {
     fn clear(&mut self) {
         self.accepted = false;
         self.status = ::core::option::Option::None;
-        self.answer.clear();
-        self.took_ms = 0i32;
+        self.response.clear();
+        self.duration_ms = 0i32;
         self.help.clear();
     }
 }
@@ -4720,12 +4726,16 @@ pub struct Delivery {
         with = "::buffa::json_helpers::proto_string"
     )]
     pub state: ::buffa::alloc::string::String,
-    /// Reason why the delivery is held before its first attempt: `lasting` (sent only if the event lasts),
-    /// `maintenance`, `quiet_hours` or `storm` (sent in a digest). Absent if it is not held.
+    /// Reason why the delivery is held before its first attempt: `min_duration` (sent only if the event lasts),
+    /// `maintenance`, `quiet_hours` or `digest` (sent in a digest). Absent if it is not held.
     ///
-    /// Field 9: `held`
-    #[serde(rename = "held", skip_serializing_if = "::core::option::Option::is_none")]
-    pub held: ::core::option::Option<::buffa::alloc::string::String>,
+    /// Field 9: `hold_reason`
+    #[serde(
+        rename = "holdReason",
+        alias = "hold_reason",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub hold_reason: ::core::option::Option<::buffa::alloc::string::String>,
     /// Deduplication key, equal in all attempts, for receivers that get a message twice. It is sent if the
     /// vendor supports one. A digest has a key of its own.
     ///
@@ -4809,7 +4819,7 @@ impl ::core::fmt::Debug for Delivery {
             .field("event", &self.event)
             .field("reminder", &self.reminder)
             .field("state", &self.state)
-            .field("held", &self.held)
+            .field("hold_reason", &self.hold_reason)
             .field("key", &self.key)
             .field("created_at", &self.created_at)
             .field("next_attempt_at", &self.next_attempt_at)
@@ -4874,7 +4884,7 @@ impl ::buffa::Message for Delivery {
         if !self.state.is_empty() {
             size += 1u64 + ::buffa::types::string_encoded_len(&self.state) as u64;
         }
-        if let Some(ref v) = self.held {
+        if let Some(ref v) = self.hold_reason {
             size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
         if !self.key.is_empty() {
@@ -4951,7 +4961,7 @@ impl ::buffa::Message for Delivery {
         if !self.state.is_empty() {
             ::buffa::types::put_string_field(8u32, &self.state, buf);
         }
-        if let Some(ref v) = self.held {
+        if let Some(ref v) = self.hold_reason {
             ::buffa::types::put_string_field(9u32, v, buf);
         }
         if !self.key.is_empty() {
@@ -5079,7 +5089,9 @@ impl ::buffa::Message for Delivery {
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
                 ::buffa::types::merge_string(
-                    self.held.get_or_insert_with(::buffa::alloc::string::String::new),
+                    self
+                        .hold_reason
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
                     buf,
                 )?;
             }
@@ -5172,7 +5184,7 @@ impl ::buffa::Message for Delivery {
         self.event.clear();
         self.reminder = 0i32;
         self.state.clear();
-        self.held = ::core::option::Option::None;
+        self.hold_reason = ::core::option::Option::None;
         self.key.clear();
         self.created_at = ::buffa::MessageField::none();
         self.next_attempt_at = ::buffa::MessageField::none();
@@ -5228,13 +5240,13 @@ pub struct DeliveryAttempt {
     >,
     /// Duration from the DNS lookup to the end of the response, in milliseconds.
     ///
-    /// Field 3: `took_ms`
+    /// Field 3: `duration_ms`
     #[serde(
-        rename = "tookMs",
-        alias = "took_ms",
+        rename = "durationMs",
+        alias = "duration_ms",
         with = "::buffa::json_helpers::int32"
     )]
-    pub took_ms: i32,
+    pub duration_ms: i32,
     /// As in TestNotificationResponse.
     ///
     /// Field 4: `status`
@@ -5246,21 +5258,21 @@ pub struct DeliveryAttempt {
     pub status: ::core::option::Option<i32>,
     /// As in TestNotificationResponse.
     ///
-    /// Field 5: `answer`
+    /// Field 5: `response`
     #[serde(
-        rename = "answer",
+        rename = "response",
         with = "::buffa::json_helpers::proto_string"
     )]
-    pub answer: ::buffa::alloc::string::String,
+    pub response: ::buffa::alloc::string::String,
 }
 impl ::core::fmt::Debug for DeliveryAttempt {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("DeliveryAttempt")
             .field("number", &self.number)
             .field("at", &self.at)
-            .field("took_ms", &self.took_ms)
+            .field("duration_ms", &self.duration_ms)
             .field("status", &self.status)
-            .field("answer", &self.answer)
+            .field("response", &self.response)
             .finish()
     }
 }
@@ -5302,14 +5314,14 @@ impl ::buffa::Message for DeliveryAttempt {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
-        if self.took_ms != 0i32 {
-            size += 1u64 + ::buffa::types::int32_encoded_len(self.took_ms) as u64;
+        if self.duration_ms != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.duration_ms) as u64;
         }
         if let Some(v) = self.status {
             size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
         }
-        if !self.answer.is_empty() {
-            size += 1u64 + ::buffa::types::string_encoded_len(&self.answer) as u64;
+        if !self.response.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.response) as u64;
         }
         ::buffa::saturate_size(size)
     }
@@ -5331,14 +5343,14 @@ impl ::buffa::Message for DeliveryAttempt {
             );
             self.at.write_to(__cache, buf);
         }
-        if self.took_ms != 0i32 {
-            ::buffa::types::put_int32_field(3u32, self.took_ms, buf);
+        if self.duration_ms != 0i32 {
+            ::buffa::types::put_int32_field(3u32, self.duration_ms, buf);
         }
         if let Some(v) = self.status {
             ::buffa::types::put_int32_field(4u32, v, buf);
         }
-        if !self.answer.is_empty() {
-            ::buffa::types::put_string_field(5u32, &self.answer, buf);
+        if !self.response.is_empty() {
+            ::buffa::types::put_string_field(5u32, &self.response, buf);
         }
     }
     fn merge_field(
@@ -5375,7 +5387,7 @@ impl ::buffa::Message for DeliveryAttempt {
                     tag,
                     ::buffa::encoding::WireType::Varint,
                 )?;
-                self.took_ms = ::buffa::types::decode_int32(buf)?;
+                self.duration_ms = ::buffa::types::decode_int32(buf)?;
             }
             4u32 => {
                 ::buffa::encoding::check_wire_type(
@@ -5391,7 +5403,7 @@ impl ::buffa::Message for DeliveryAttempt {
                     tag,
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
-                ::buffa::types::merge_string(&mut self.answer, buf)?;
+                ::buffa::types::merge_string(&mut self.response, buf)?;
             }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
@@ -5402,9 +5414,9 @@ impl ::buffa::Message for DeliveryAttempt {
     fn clear(&mut self) {
         self.number = 0i32;
         self.at = ::buffa::MessageField::none();
-        self.took_ms = 0i32;
+        self.duration_ms = 0i32;
         self.status = ::core::option::Option::None;
-        self.answer.clear();
+        self.response.clear();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for DeliveryAttempt {
@@ -8627,8 +8639,8 @@ pub mod __buffa {
             /// Messages to hold: `all`, or `all_but_errors` for all but outages and their end. Test messages are never
             /// held. Default `all`.
             ///
-            /// Field 4: `held`
-            pub held: ::core::option::Option<&'a str>,
+            /// Field 4: `applies_to`
+            pub applies_to: ::core::option::Option<&'a str>,
         }
         impl<'a> ::buffa::MessageView<'a> for QuietHoursView<'a> {
             type Owned = super::super::QuietHours;
@@ -8692,7 +8704,7 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::LengthDelimited,
                         )?;
-                        view.held = Some(::buffa::types::borrow_str(&mut cur)?);
+                        view.applies_to = Some(::buffa::types::borrow_str(&mut cur)?);
                     }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
@@ -8717,7 +8729,7 @@ pub mod __buffa {
                     from: self.from.map(|s| s.to_string()),
                     until: self.until.map(|s| s.to_string()),
                     time_zone: self.time_zone.map(|s| s.to_string()),
-                    held: self.held.map(|s| s.to_string()),
+                    applies_to: self.applies_to.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -8737,7 +8749,7 @@ pub mod __buffa {
                 if let Some(ref v) = self.time_zone {
                     size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
                 }
-                if let Some(ref v) = self.held {
+                if let Some(ref v) = self.applies_to {
                     size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
                 }
                 ::buffa::saturate_size(size)
@@ -8759,7 +8771,7 @@ pub mod __buffa {
                 if let Some(ref v) = self.time_zone {
                     ::buffa::types::put_string_field(3u32, v, buf);
                 }
-                if let Some(ref v) = self.held {
+                if let Some(ref v) = self.applies_to {
                     ::buffa::types::put_string_field(4u32, v, buf);
                 }
             }
@@ -8791,8 +8803,8 @@ pub mod __buffa {
                 if let ::core::option::Option::Some(__v) = self.time_zone {
                     __map.serialize_entry("timeZone", __v)?;
                 }
-                if let ::core::option::Option::Some(__v) = self.held {
-                    __map.serialize_entry("held", __v)?;
+                if let ::core::option::Option::Some(__v) = self.applies_to {
+                    __map.serialize_entry("appliesTo", __v)?;
                 }
                 __map.end()
             }
@@ -8911,10 +8923,10 @@ pub mod __buffa {
             /// Messages to hold: `all`, or `all_but_errors` for all but outages and their end. Test messages are never
             /// held. Default `all`.
             ///
-            /// Field 4: `held`
+            /// Field 4: `applies_to`
             #[must_use]
-            pub fn held(&self) -> ::core::option::Option<&'_ str> {
-                self.0.reborrow().held
+            pub fn applies_to(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().applies_to
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<QuietHoursView<'static>>>
@@ -16482,12 +16494,12 @@ pub mod __buffa {
             pub status: ::core::option::Option<i32>,
             /// Response text, or the reason for a missing response: one line, without possible secrets.
             ///
-            /// Field 3: `answer`
-            pub answer: &'a str,
+            /// Field 3: `response`
+            pub response: &'a str,
             /// Duration from the DNS lookup to the end of the response, in milliseconds.
             ///
-            /// Field 4: `took_ms`
-            pub took_ms: i32,
+            /// Field 4: `duration_ms`
+            pub duration_ms: i32,
             /// How to fix the failure. Empty on success.
             ///
             /// Field 5: `help`
@@ -16548,14 +16560,14 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::LengthDelimited,
                         )?;
-                        view.answer = ::buffa::types::borrow_str(&mut cur)?;
+                        view.response = ::buffa::types::borrow_str(&mut cur)?;
                     }
                     4u32 => {
                         ::buffa::encoding::check_wire_type(
                             tag,
                             ::buffa::encoding::WireType::Varint,
                         )?;
-                        view.took_ms = ::buffa::types::decode_int32(&mut cur)?;
+                        view.duration_ms = ::buffa::types::decode_int32(&mut cur)?;
                     }
                     5u32 => {
                         ::buffa::encoding::check_wire_type(
@@ -16592,8 +16604,8 @@ pub mod __buffa {
                 ::core::result::Result::Ok(super::super::TestNotificationResponse {
                     accepted: self.accepted,
                     status: self.status,
-                    answer: self.answer.to_string(),
-                    took_ms: self.took_ms,
+                    response: self.response.to_string(),
+                    duration_ms: self.duration_ms,
                     help: self.help.to_string(),
                     ..::core::default::Default::default()
                 })
@@ -16611,14 +16623,15 @@ pub mod __buffa {
                 if let Some(v) = self.status {
                     size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
                 }
-                if !self.answer.is_empty() {
+                if !self.response.is_empty() {
                     size
                         += 1u64
-                            + ::buffa::types::string_encoded_len(&self.answer) as u64;
+                            + ::buffa::types::string_encoded_len(&self.response) as u64;
                 }
-                if self.took_ms != 0i32 {
+                if self.duration_ms != 0i32 {
                     size
-                        += 1u64 + ::buffa::types::int32_encoded_len(self.took_ms) as u64;
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.duration_ms) as u64;
                 }
                 if !self.help.is_empty() {
                     size += 1u64 + ::buffa::types::string_encoded_len(&self.help) as u64;
@@ -16639,11 +16652,11 @@ pub mod __buffa {
                 if let Some(v) = self.status {
                     ::buffa::types::put_int32_field(2u32, v, buf);
                 }
-                if !self.answer.is_empty() {
-                    ::buffa::types::put_string_field(3u32, &self.answer, buf);
+                if !self.response.is_empty() {
+                    ::buffa::types::put_string_field(3u32, &self.response, buf);
                 }
-                if self.took_ms != 0i32 {
-                    ::buffa::types::put_int32_field(4u32, self.took_ms, buf);
+                if self.duration_ms != 0i32 {
+                    ::buffa::types::put_int32_field(4u32, self.duration_ms, buf);
                 }
                 if !self.help.is_empty() {
                     ::buffa::types::put_string_field(5u32, &self.help, buf);
@@ -16678,14 +16691,14 @@ pub mod __buffa {
                             &::buffa::json_helpers::ProtoJson(&__v),
                         )?;
                 }
-                if !::buffa::json_helpers::skip_if::is_empty_str(self.answer) {
-                    __map.serialize_entry("answer", self.answer)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.response) {
+                    __map.serialize_entry("response", self.response)?;
                 }
-                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.took_ms) {
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.duration_ms) {
                     __map
                         .serialize_entry(
-                            "tookMs",
-                            &::buffa::json_helpers::ProtoJson(&self.took_ms),
+                            "durationMs",
+                            &::buffa::json_helpers::ProtoJson(&self.duration_ms),
                         )?;
                 }
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.help) {
@@ -16804,17 +16817,17 @@ pub mod __buffa {
             }
             /// Response text, or the reason for a missing response: one line, without possible secrets.
             ///
-            /// Field 3: `answer`
+            /// Field 3: `response`
             #[must_use]
-            pub fn answer(&self) -> &'_ str {
-                self.0.reborrow().answer
+            pub fn response(&self) -> &'_ str {
+                self.0.reborrow().response
             }
             /// Duration from the DNS lookup to the end of the response, in milliseconds.
             ///
-            /// Field 4: `took_ms`
+            /// Field 4: `duration_ms`
             #[must_use]
-            pub fn took_ms(&self) -> i32 {
-                self.0.reborrow().took_ms
+            pub fn duration_ms(&self) -> i32 {
+                self.0.reborrow().duration_ms
             }
             /// How to fix the failure. Empty on success.
             ///
@@ -16897,11 +16910,11 @@ pub mod __buffa {
             ///
             /// Field 8: `state`
             pub state: &'a str,
-            /// Reason why the delivery is held before its first attempt: `lasting` (sent only if the event lasts),
-            /// `maintenance`, `quiet_hours` or `storm` (sent in a digest). Absent if it is not held.
+            /// Reason why the delivery is held before its first attempt: `min_duration` (sent only if the event lasts),
+            /// `maintenance`, `quiet_hours` or `digest` (sent in a digest). Absent if it is not held.
             ///
-            /// Field 9: `held`
-            pub held: ::core::option::Option<&'a str>,
+            /// Field 9: `hold_reason`
+            pub hold_reason: ::core::option::Option<&'a str>,
             /// Deduplication key, equal in all attempts, for receivers that get a message twice. It is sent if the
             /// vendor supports one. A digest has a key of its own.
             ///
@@ -17038,7 +17051,7 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::LengthDelimited,
                         )?;
-                        view.held = Some(::buffa::types::borrow_str(&mut cur)?);
+                        view.hold_reason = Some(::buffa::types::borrow_str(&mut cur)?);
                     }
                     10u32 => {
                         ::buffa::encoding::check_wire_type(
@@ -17184,7 +17197,7 @@ pub mod __buffa {
                     event: self.event.to_string(),
                     reminder: self.reminder,
                     state: self.state.to_string(),
-                    held: self.held.map(|s| s.to_string()),
+                    hold_reason: self.hold_reason.map(|s| s.to_string()),
                     key: self.key.to_string(),
                     created_at: match self.created_at.as_option() {
                         Some(v) => {
@@ -17264,7 +17277,7 @@ pub mod __buffa {
                     size
                         += 1u64 + ::buffa::types::string_encoded_len(&self.state) as u64;
                 }
-                if let Some(ref v) = self.held {
+                if let Some(ref v) = self.hold_reason {
                     size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
                 }
                 if !self.key.is_empty() {
@@ -17342,7 +17355,7 @@ pub mod __buffa {
                 if !self.state.is_empty() {
                     ::buffa::types::put_string_field(8u32, &self.state, buf);
                 }
-                if let Some(ref v) = self.held {
+                if let Some(ref v) = self.hold_reason {
                     ::buffa::types::put_string_field(9u32, v, buf);
                 }
                 if !self.key.is_empty() {
@@ -17434,8 +17447,8 @@ pub mod __buffa {
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.state) {
                     __map.serialize_entry("state", self.state)?;
                 }
-                if let ::core::option::Option::Some(__v) = self.held {
-                    __map.serialize_entry("held", __v)?;
+                if let ::core::option::Option::Some(__v) = self.hold_reason {
+                    __map.serialize_entry("holdReason", __v)?;
                 }
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.key) {
                     __map.serialize_entry("key", self.key)?;
@@ -17621,13 +17634,13 @@ pub mod __buffa {
             pub fn state(&self) -> &'_ str {
                 self.0.reborrow().state
             }
-            /// Reason why the delivery is held before its first attempt: `lasting` (sent only if the event lasts),
-            /// `maintenance`, `quiet_hours` or `storm` (sent in a digest). Absent if it is not held.
+            /// Reason why the delivery is held before its first attempt: `min_duration` (sent only if the event lasts),
+            /// `maintenance`, `quiet_hours` or `digest` (sent in a digest). Absent if it is not held.
             ///
-            /// Field 9: `held`
+            /// Field 9: `hold_reason`
             #[must_use]
-            pub fn held(&self) -> ::core::option::Option<&'_ str> {
-                self.0.reborrow().held
+            pub fn hold_reason(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().hold_reason
             }
             /// Deduplication key, equal in all attempts, for receivers that get a message twice. It is sent if the
             /// vendor supports one. A digest has a key of its own.
@@ -17742,16 +17755,16 @@ pub mod __buffa {
             >,
             /// Duration from the DNS lookup to the end of the response, in milliseconds.
             ///
-            /// Field 3: `took_ms`
-            pub took_ms: i32,
+            /// Field 3: `duration_ms`
+            pub duration_ms: i32,
             /// As in TestNotificationResponse.
             ///
             /// Field 4: `status`
             pub status: ::core::option::Option<i32>,
             /// As in TestNotificationResponse.
             ///
-            /// Field 5: `answer`
-            pub answer: &'a str,
+            /// Field 5: `response`
+            pub response: &'a str,
         }
         impl<'a> ::buffa::MessageView<'a> for DeliveryAttemptView<'a> {
             type Owned = super::super::DeliveryAttempt;
@@ -17826,7 +17839,7 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::Varint,
                         )?;
-                        view.took_ms = ::buffa::types::decode_int32(&mut cur)?;
+                        view.duration_ms = ::buffa::types::decode_int32(&mut cur)?;
                     }
                     4u32 => {
                         ::buffa::encoding::check_wire_type(
@@ -17840,7 +17853,7 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::LengthDelimited,
                         )?;
-                        view.answer = ::buffa::types::borrow_str(&mut cur)?;
+                        view.response = ::buffa::types::borrow_str(&mut cur)?;
                     }
                     _ => {
                         ::buffa::encoding::skip_field_depth(tag, &mut cur, ctx.depth())?;
@@ -17878,9 +17891,9 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
-                    took_ms: self.took_ms,
+                    duration_ms: self.duration_ms,
                     status: self.status,
-                    answer: self.answer.to_string(),
+                    response: self.response.to_string(),
                     ..::core::default::Default::default()
                 })
             }
@@ -17902,17 +17915,18 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
-                if self.took_ms != 0i32 {
+                if self.duration_ms != 0i32 {
                     size
-                        += 1u64 + ::buffa::types::int32_encoded_len(self.took_ms) as u64;
+                        += 1u64
+                            + ::buffa::types::int32_encoded_len(self.duration_ms) as u64;
                 }
                 if let Some(v) = self.status {
                     size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
                 }
-                if !self.answer.is_empty() {
+                if !self.response.is_empty() {
                     size
                         += 1u64
-                            + ::buffa::types::string_encoded_len(&self.answer) as u64;
+                            + ::buffa::types::string_encoded_len(&self.response) as u64;
                 }
                 ::buffa::saturate_size(size)
             }
@@ -17935,14 +17949,14 @@ pub mod __buffa {
                     );
                     self.at.write_to(__cache, buf);
                 }
-                if self.took_ms != 0i32 {
-                    ::buffa::types::put_int32_field(3u32, self.took_ms, buf);
+                if self.duration_ms != 0i32 {
+                    ::buffa::types::put_int32_field(3u32, self.duration_ms, buf);
                 }
                 if let Some(v) = self.status {
                     ::buffa::types::put_int32_field(4u32, v, buf);
                 }
-                if !self.answer.is_empty() {
-                    ::buffa::types::put_string_field(5u32, &self.answer, buf);
+                if !self.response.is_empty() {
+                    ::buffa::types::put_string_field(5u32, &self.response, buf);
                 }
             }
         }
@@ -17976,11 +17990,11 @@ pub mod __buffa {
                         __map.serialize_entry("at", __v)?;
                     }
                 }
-                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.took_ms) {
+                if !::buffa::json_helpers::skip_if::is_zero_i32(&self.duration_ms) {
                     __map
                         .serialize_entry(
-                            "tookMs",
-                            &::buffa::json_helpers::ProtoJson(&self.took_ms),
+                            "durationMs",
+                            &::buffa::json_helpers::ProtoJson(&self.duration_ms),
                         )?;
                 }
                 if let ::core::option::Option::Some(__v) = self.status {
@@ -17990,8 +18004,8 @@ pub mod __buffa {
                             &::buffa::json_helpers::ProtoJson(&__v),
                         )?;
                 }
-                if !::buffa::json_helpers::skip_if::is_empty_str(self.answer) {
-                    __map.serialize_entry("answer", self.answer)?;
+                if !::buffa::json_helpers::skip_if::is_empty_str(self.response) {
+                    __map.serialize_entry("response", self.response)?;
                 }
                 __map.end()
             }
@@ -18108,10 +18122,10 @@ pub mod __buffa {
             }
             /// Duration from the DNS lookup to the end of the response, in milliseconds.
             ///
-            /// Field 3: `took_ms`
+            /// Field 3: `duration_ms`
             #[must_use]
-            pub fn took_ms(&self) -> i32 {
-                self.0.reborrow().took_ms
+            pub fn duration_ms(&self) -> i32 {
+                self.0.reborrow().duration_ms
             }
             /// As in TestNotificationResponse.
             ///
@@ -18122,10 +18136,10 @@ pub mod __buffa {
             }
             /// As in TestNotificationResponse.
             ///
-            /// Field 5: `answer`
+            /// Field 5: `response`
             #[must_use]
-            pub fn answer(&self) -> &'_ str {
-                self.0.reborrow().answer
+            pub fn response(&self) -> &'_ str {
+                self.0.reborrow().response
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<DeliveryAttemptView<'static>>>

@@ -269,14 +269,14 @@ pub struct Region {
     pub served_by: ::buffa::alloc::string::String,
     /// Whether the probe serves the region from another location.
     ///
-    /// Field 7: `stands_in`
+    /// Field 7: `is_fallback`
     #[serde(
-        rename = "standsIn",
-        alias = "stands_in",
+        rename = "isFallback",
+        alias = "is_fallback",
         with = "::buffa::json_helpers::proto_bool"
     )]
-    pub stands_in: bool,
-    /// `healthy`; `doubting` while most of its hosts fail at once, so its votes are void; `stalled` if checks
+    pub is_fallback: bool,
+    /// `healthy`; `suspect` while most of its hosts fail at once, so its votes are void; `stalled` if checks
     /// are due here but none ends; `unserved` without a probe.
     ///
     /// Field 8: `health`
@@ -316,7 +316,7 @@ impl ::core::fmt::Debug for Region {
             .field("country", &self.country)
             .field("default", &self.default)
             .field("served_by", &self.served_by)
-            .field("stands_in", &self.stands_in)
+            .field("is_fallback", &self.is_fallback)
             .field("health", &self.health)
             .field("last_seen_at", &self.last_seen_at)
             .field("egress_addresses", &self.egress_addresses)
@@ -368,7 +368,7 @@ impl ::buffa::Message for Region {
         if !self.served_by.is_empty() {
             size += 1u64 + ::buffa::types::string_encoded_len(&self.served_by) as u64;
         }
-        if self.stands_in {
+        if self.is_fallback {
             size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
         }
         if !self.health.is_empty() {
@@ -412,8 +412,8 @@ impl ::buffa::Message for Region {
         if !self.served_by.is_empty() {
             ::buffa::types::put_string_field(6u32, &self.served_by, buf);
         }
-        if self.stands_in {
-            ::buffa::types::put_bool_field(7u32, self.stands_in, buf);
+        if self.is_fallback {
+            ::buffa::types::put_bool_field(7u32, self.is_fallback, buf);
         }
         if !self.health.is_empty() {
             ::buffa::types::put_string_field(8u32, &self.health, buf);
@@ -488,7 +488,7 @@ impl ::buffa::Message for Region {
                     tag,
                     ::buffa::encoding::WireType::Varint,
                 )?;
-                self.stands_in = ::buffa::types::decode_bool(buf)?;
+                self.is_fallback = ::buffa::types::decode_bool(buf)?;
             }
             8u32 => {
                 ::buffa::encoding::check_wire_type(
@@ -532,7 +532,7 @@ impl ::buffa::Message for Region {
         self.country.clear();
         self.default = false;
         self.served_by.clear();
-        self.stands_in = false;
+        self.is_fallback = false;
         self.health.clear();
         self.last_seen_at = ::buffa::MessageField::none();
         self.egress_addresses.clear();
@@ -1136,9 +1136,9 @@ pub mod __buffa {
             pub served_by: &'a str,
             /// Whether the probe serves the region from another location.
             ///
-            /// Field 7: `stands_in`
-            pub stands_in: bool,
-            /// `healthy`; `doubting` while most of its hosts fail at once, so its votes are void; `stalled` if checks
+            /// Field 7: `is_fallback`
+            pub is_fallback: bool,
+            /// `healthy`; `suspect` while most of its hosts fail at once, so its votes are void; `stalled` if checks
             /// are due here but none ends; `unserved` without a probe.
             ///
             /// Field 8: `health`
@@ -1237,7 +1237,7 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::Varint,
                         )?;
-                        view.stands_in = ::buffa::types::decode_bool(&mut cur)?;
+                        view.is_fallback = ::buffa::types::decode_bool(&mut cur)?;
                     }
                     8u32 => {
                         ::buffa::encoding::check_wire_type(
@@ -1308,7 +1308,7 @@ pub mod __buffa {
                     country: self.country.to_string(),
                     default: self.default,
                     served_by: self.served_by.to_string(),
-                    stands_in: self.stands_in,
+                    is_fallback: self.is_fallback,
                     health: self.health.to_string(),
                     last_seen_at: match self.last_seen_at.as_option() {
                         Some(v) => {
@@ -1357,7 +1357,7 @@ pub mod __buffa {
                         += 1u64
                             + ::buffa::types::string_encoded_len(&self.served_by) as u64;
                 }
-                if self.stands_in {
+                if self.is_fallback {
                     size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
                 }
                 if !self.health.is_empty() {
@@ -1404,8 +1404,8 @@ pub mod __buffa {
                 if !self.served_by.is_empty() {
                     ::buffa::types::put_string_field(6u32, &self.served_by, buf);
                 }
-                if self.stands_in {
-                    ::buffa::types::put_bool_field(7u32, self.stands_in, buf);
+                if self.is_fallback {
+                    ::buffa::types::put_bool_field(7u32, self.is_fallback, buf);
                 }
                 if !self.health.is_empty() {
                     ::buffa::types::put_string_field(8u32, &self.health, buf);
@@ -1459,8 +1459,8 @@ pub mod __buffa {
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.served_by) {
                     __map.serialize_entry("servedBy", self.served_by)?;
                 }
-                if self.stands_in {
-                    __map.serialize_entry("standsIn", &self.stands_in)?;
+                if self.is_fallback {
+                    __map.serialize_entry("isFallback", &self.is_fallback)?;
                 }
                 if !::buffa::json_helpers::skip_if::is_empty_str(self.health) {
                     __map.serialize_entry("health", self.health)?;
@@ -1614,12 +1614,12 @@ pub mod __buffa {
             }
             /// Whether the probe serves the region from another location.
             ///
-            /// Field 7: `stands_in`
+            /// Field 7: `is_fallback`
             #[must_use]
-            pub fn stands_in(&self) -> bool {
-                self.0.reborrow().stands_in
+            pub fn is_fallback(&self) -> bool {
+                self.0.reborrow().is_fallback
             }
-            /// `healthy`; `doubting` while most of its hosts fail at once, so its votes are void; `stalled` if checks
+            /// `healthy`; `suspect` while most of its hosts fail at once, so its votes are void; `stalled` if checks
             /// are due here but none ends; `unserved` without a probe.
             ///
             /// Field 8: `health`

@@ -2063,13 +2063,13 @@ pub struct CustomDomainStatus {
     >,
     /// Time of the next attempt after a failure.
     ///
-    /// Field 5: `next_try_at`
+    /// Field 5: `next_attempt_at`
     #[serde(
-        rename = "nextTryAt",
-        alias = "next_try_at",
+        rename = "nextAttemptAt",
+        alias = "next_attempt_at",
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
-    pub next_try_at: ::buffa::MessageField<
+    pub next_attempt_at: ::buffa::MessageField<
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
@@ -2081,7 +2081,7 @@ impl ::core::fmt::Debug for CustomDomainStatus {
             .field("state", &self.state)
             .field("reason", &self.reason)
             .field("expires_at", &self.expires_at)
-            .field("next_try_at", &self.next_try_at)
+            .field("next_attempt_at", &self.next_attempt_at)
             .finish()
     }
 }
@@ -2129,9 +2129,9 @@ impl ::buffa::Message for CustomDomainStatus {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
-        if self.next_try_at.is_set() {
+        if self.next_attempt_at.is_set() {
             let __slot = __cache.reserve();
-            let inner_size = self.next_try_at.compute_size(__cache);
+            let inner_size = self.next_attempt_at.compute_size(__cache);
             __cache.set(__slot, inner_size);
             size
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -2163,13 +2163,13 @@ impl ::buffa::Message for CustomDomainStatus {
             );
             self.expires_at.write_to(__cache, buf);
         }
-        if self.next_try_at.is_set() {
+        if self.next_attempt_at.is_set() {
             ::buffa::types::put_len_delimited_header(
                 5u32,
                 u64::from(__cache.consume_next()),
                 buf,
             );
-            self.next_try_at.write_to(__cache, buf);
+            self.next_attempt_at.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -2224,7 +2224,7 @@ impl ::buffa::Message for CustomDomainStatus {
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
                 ::buffa::Message::merge_length_delimited(
-                    self.next_try_at.get_or_insert_default(),
+                    self.next_attempt_at.get_or_insert_default(),
                     buf,
                     ctx,
                 )?;
@@ -2240,7 +2240,7 @@ impl ::buffa::Message for CustomDomainStatus {
         self.state.clear();
         self.reason = ::core::option::Option::None;
         self.expires_at = ::buffa::MessageField::none();
-        self.next_try_at = ::buffa::MessageField::none();
+        self.next_attempt_at = ::buffa::MessageField::none();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for CustomDomainStatus {
@@ -8285,13 +8285,13 @@ pub struct ReportOverview {
     >,
     /// Time of the latest update.
     ///
-    /// Field 6: `told_at`
+    /// Field 6: `last_update_at`
     #[serde(
-        rename = "toldAt",
-        alias = "told_at",
+        rename = "lastUpdateAt",
+        alias = "last_update_at",
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
-    pub told_at: ::buffa::MessageField<
+    pub last_update_at: ::buffa::MessageField<
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
@@ -8304,7 +8304,7 @@ impl ::core::fmt::Debug for ReportOverview {
             .field("status", &self.status)
             .field("component_ids", &self.component_ids)
             .field("started_at", &self.started_at)
-            .field("told_at", &self.told_at)
+            .field("last_update_at", &self.last_update_at)
             .finish()
     }
 }
@@ -8355,9 +8355,9 @@ impl ::buffa::Message for ReportOverview {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
-        if self.told_at.is_set() {
+        if self.last_update_at.is_set() {
             let __slot = __cache.reserve();
-            let inner_size = self.told_at.compute_size(__cache);
+            let inner_size = self.last_update_at.compute_size(__cache);
             __cache.set(__slot, inner_size);
             size
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -8392,13 +8392,13 @@ impl ::buffa::Message for ReportOverview {
             );
             self.started_at.write_to(__cache, buf);
         }
-        if self.told_at.is_set() {
+        if self.last_update_at.is_set() {
             ::buffa::types::put_len_delimited_header(
                 6u32,
                 u64::from(__cache.consume_next()),
                 buf,
             );
-            self.told_at.write_to(__cache, buf);
+            self.last_update_at.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -8461,7 +8461,7 @@ impl ::buffa::Message for ReportOverview {
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
                 ::buffa::Message::merge_length_delimited(
-                    self.told_at.get_or_insert_default(),
+                    self.last_update_at.get_or_insert_default(),
                     buf,
                     ctx,
                 )?;
@@ -8478,7 +8478,7 @@ impl ::buffa::Message for ReportOverview {
         self.status.clear();
         self.component_ids.clear();
         self.started_at = ::buffa::MessageField::none();
-        self.told_at = ::buffa::MessageField::none();
+        self.last_update_at = ::buffa::MessageField::none();
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for ReportOverview {
@@ -8554,13 +8554,13 @@ pub struct MaintenanceOverview {
     >,
     /// Whether the window is current.
     ///
-    /// Field 6: `is_on`
+    /// Field 6: `is_active`
     #[serde(
-        rename = "isOn",
-        alias = "is_on",
+        rename = "isActive",
+        alias = "is_active",
         with = "::buffa::json_helpers::proto_bool"
     )]
-    pub is_on: bool,
+    pub is_active: bool,
     /// Affected components, `cmp_…`, in the order of the page.
     ///
     /// Field 7: `component_ids`
@@ -8579,7 +8579,7 @@ impl ::core::fmt::Debug for MaintenanceOverview {
             .field("description", &self.description)
             .field("from", &self.from)
             .field("until", &self.until)
-            .field("is_on", &self.is_on)
+            .field("is_active", &self.is_active)
             .field("component_ids", &self.component_ids)
             .finish()
     }
@@ -8636,7 +8636,7 @@ impl ::buffa::Message for MaintenanceOverview {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
-        if self.is_on {
+        if self.is_active {
             size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
         }
         for v in &self.component_ids {
@@ -8676,8 +8676,8 @@ impl ::buffa::Message for MaintenanceOverview {
             );
             self.until.write_to(__cache, buf);
         }
-        if self.is_on {
-            ::buffa::types::put_bool_field(6u32, self.is_on, buf);
+        if self.is_active {
+            ::buffa::types::put_bool_field(6u32, self.is_active, buf);
         }
         for v in &self.component_ids {
             ::buffa::types::put_string_field(7u32, v, buf);
@@ -8747,7 +8747,7 @@ impl ::buffa::Message for MaintenanceOverview {
                     tag,
                     ::buffa::encoding::WireType::Varint,
                 )?;
-                self.is_on = ::buffa::types::decode_bool(buf)?;
+                self.is_active = ::buffa::types::decode_bool(buf)?;
             }
             7u32 => {
                 ::buffa::encoding::check_wire_type(
@@ -8772,7 +8772,7 @@ impl ::buffa::Message for MaintenanceOverview {
         self.description = ::core::option::Option::None;
         self.from = ::buffa::MessageField::none();
         self.until = ::buffa::MessageField::none();
-        self.is_on = false;
+        self.is_active = false;
         self.component_ids.clear();
     }
 }
@@ -9515,13 +9515,13 @@ pub struct Subscriber {
     /// `password` if it subscribed before the page had its current password. Absent otherwise. It receives news
     /// again when the reason ends.
     ///
-    /// Field 34: `not_told_because`
+    /// Field 34: `suppression_reason`
     #[serde(
-        rename = "notToldBecause",
-        alias = "not_told_because",
+        rename = "suppressionReason",
+        alias = "suppression_reason",
         skip_serializing_if = "::core::option::Option::is_none"
     )]
-    pub not_told_because: ::core::option::Option<::buffa::alloc::string::String>,
+    pub suppression_reason: ::core::option::Option<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for Subscriber {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -9537,7 +9537,7 @@ impl ::core::fmt::Debug for Subscriber {
             .field("state", &self.state)
             .field("created_at", &self.created_at)
             .field("confirmed_at", &self.confirmed_at)
-            .field("not_told_because", &self.not_told_because)
+            .field("suppression_reason", &self.suppression_reason)
             .finish()
     }
 }
@@ -9611,7 +9611,7 @@ impl ::buffa::Message for Subscriber {
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
-        if let Some(ref v) = self.not_told_because {
+        if let Some(ref v) = self.suppression_reason {
             size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
         ::buffa::saturate_size(size)
@@ -9666,7 +9666,7 @@ impl ::buffa::Message for Subscriber {
             );
             self.confirmed_at.write_to(__cache, buf);
         }
-        if let Some(ref v) = self.not_told_because {
+        if let Some(ref v) = self.suppression_reason {
             ::buffa::types::put_string_field(34u32, v, buf);
         }
     }
@@ -9806,7 +9806,7 @@ impl ::buffa::Message for Subscriber {
                 )?;
                 ::buffa::types::merge_string(
                     self
-                        .not_told_because
+                        .suppression_reason
                         .get_or_insert_with(::buffa::alloc::string::String::new),
                     buf,
                 )?;
@@ -9829,7 +9829,7 @@ impl ::buffa::Message for Subscriber {
         self.state = ::core::option::Option::None;
         self.created_at = ::buffa::MessageField::none();
         self.confirmed_at = ::buffa::MessageField::none();
-        self.not_told_because = ::core::option::Option::None;
+        self.suppression_reason = ::core::option::Option::None;
     }
 }
 impl ::buffa::json_helpers::ProtoElemJson for Subscriber {
@@ -14471,8 +14471,8 @@ pub mod __buffa {
             >,
             /// Time of the next attempt after a failure.
             ///
-            /// Field 5: `next_try_at`
-            pub next_try_at: ::buffa::MessageFieldView<
+            /// Field 5: `next_attempt_at`
+            pub next_attempt_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
         }
@@ -14565,7 +14565,7 @@ pub mod __buffa {
                         )?;
                         let __sub_ctx = ctx.descend()?;
                         let sub = ::buffa::types::borrow_bytes(&mut cur)?;
-                        match view.next_try_at.as_mut() {
+                        match view.next_attempt_at.as_mut() {
                             Some(existing) => {
                                 ::buffa::MessageView::merge_into_view(
                                     existing,
@@ -14574,7 +14574,7 @@ pub mod __buffa {
                                 )?
                             }
                             None => {
-                                view.next_try_at = ::buffa::MessageFieldView::set(
+                                view.next_attempt_at = ::buffa::MessageFieldView::set(
                                     <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
                                         sub,
                                         __sub_ctx,
@@ -14621,7 +14621,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
-                    next_try_at: match self.next_try_at.as_option() {
+                    next_attempt_at: match self.next_attempt_at.as_option() {
                         Some(v) => {
                             ::buffa::MessageField::<
                                 ::buffa_types::google::protobuf::Timestamp,
@@ -14660,9 +14660,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
-                if self.next_try_at.is_set() {
+                if self.next_attempt_at.is_set() {
                     let __slot = __cache.reserve();
-                    let inner_size = self.next_try_at.compute_size(__cache);
+                    let inner_size = self.next_attempt_at.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -14695,13 +14695,13 @@ pub mod __buffa {
                     );
                     self.expires_at.write_to(__cache, buf);
                 }
-                if self.next_try_at.is_set() {
+                if self.next_attempt_at.is_set() {
                     ::buffa::types::put_len_delimited_header(
                         5u32,
                         u64::from(__cache.consume_next()),
                         buf,
                     );
-                    self.next_try_at.write_to(__cache, buf);
+                    self.next_attempt_at.write_to(__cache, buf);
                 }
             }
         }
@@ -14742,10 +14742,10 @@ pub mod __buffa {
                 }
                 {
                     if let ::core::option::Option::Some(__v) = self
-                        .next_try_at
+                        .next_attempt_at
                         .as_option()
                     {
-                        __map.serialize_entry("nextTryAt", __v)?;
+                        __map.serialize_entry("nextAttemptAt", __v)?;
                     }
                 }
                 __map.end()
@@ -14878,14 +14878,14 @@ pub mod __buffa {
             }
             /// Time of the next attempt after a failure.
             ///
-            /// Field 5: `next_try_at`
+            /// Field 5: `next_attempt_at`
             #[must_use]
-            pub fn next_try_at(
+            pub fn next_attempt_at(
                 &self,
             ) -> &::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
-                &self.0.reborrow().next_try_at
+                &self.0.reborrow().next_attempt_at
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<CustomDomainStatusView<'static>>>
@@ -28133,8 +28133,8 @@ pub mod __buffa {
             >,
             /// Time of the latest update.
             ///
-            /// Field 6: `told_at`
-            pub told_at: ::buffa::MessageFieldView<
+            /// Field 6: `last_update_at`
+            pub last_update_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
         }
@@ -28227,7 +28227,7 @@ pub mod __buffa {
                         )?;
                         let __sub_ctx = ctx.descend()?;
                         let sub = ::buffa::types::borrow_bytes(&mut cur)?;
-                        match view.told_at.as_mut() {
+                        match view.last_update_at.as_mut() {
                             Some(existing) => {
                                 ::buffa::MessageView::merge_into_view(
                                     existing,
@@ -28236,7 +28236,7 @@ pub mod __buffa {
                                 )?
                             }
                             None => {
-                                view.told_at = ::buffa::MessageFieldView::set(
+                                view.last_update_at = ::buffa::MessageFieldView::set(
                                     <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
                                         sub,
                                         __sub_ctx,
@@ -28299,7 +28299,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
-                    told_at: match self.told_at.as_option() {
+                    last_update_at: match self.last_update_at.as_option() {
                         Some(v) => {
                             ::buffa::MessageField::<
                                 ::buffa_types::google::protobuf::Timestamp,
@@ -28341,9 +28341,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
-                if self.told_at.is_set() {
+                if self.last_update_at.is_set() {
                     let __slot = __cache.reserve();
-                    let inner_size = self.told_at.compute_size(__cache);
+                    let inner_size = self.last_update_at.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -28379,13 +28379,13 @@ pub mod __buffa {
                     );
                     self.started_at.write_to(__cache, buf);
                 }
-                if self.told_at.is_set() {
+                if self.last_update_at.is_set() {
                     ::buffa::types::put_len_delimited_header(
                         6u32,
                         u64::from(__cache.consume_next()),
                         buf,
                     );
-                    self.told_at.write_to(__cache, buf);
+                    self.last_update_at.write_to(__cache, buf);
                 }
             }
         }
@@ -28428,8 +28428,11 @@ pub mod __buffa {
                     }
                 }
                 {
-                    if let ::core::option::Option::Some(__v) = self.told_at.as_option() {
-                        __map.serialize_entry("toldAt", __v)?;
+                    if let ::core::option::Option::Some(__v) = self
+                        .last_update_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("lastUpdateAt", __v)?;
                     }
                 }
                 __map.end()
@@ -28568,14 +28571,14 @@ pub mod __buffa {
             }
             /// Time of the latest update.
             ///
-            /// Field 6: `told_at`
+            /// Field 6: `last_update_at`
             #[must_use]
-            pub fn told_at(
+            pub fn last_update_at(
                 &self,
             ) -> &::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
-                &self.0.reborrow().told_at
+                &self.0.reborrow().last_update_at
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<ReportOverviewView<'static>>>
@@ -28637,8 +28640,8 @@ pub mod __buffa {
             >,
             /// Whether the window is current.
             ///
-            /// Field 6: `is_on`
-            pub is_on: bool,
+            /// Field 6: `is_active`
+            pub is_active: bool,
             /// Affected components, `cmp_…`, in the order of the page.
             ///
             /// Field 7: `component_ids`
@@ -28756,7 +28759,7 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::Varint,
                         )?;
-                        view.is_on = ::buffa::types::decode_bool(&mut cur)?;
+                        view.is_active = ::buffa::types::decode_bool(&mut cur)?;
                     }
                     7u32 => {
                         ::buffa::encoding::check_wire_type(
@@ -28816,7 +28819,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
-                    is_on: self.is_on,
+                    is_active: self.is_active,
                     component_ids: self
                         .component_ids
                         .iter()
@@ -28858,7 +28861,7 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
-                if self.is_on {
+                if self.is_active {
                     size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
                 }
                 for v in &self.component_ids {
@@ -28899,8 +28902,8 @@ pub mod __buffa {
                     );
                     self.until.write_to(__cache, buf);
                 }
-                if self.is_on {
-                    ::buffa::types::put_bool_field(6u32, self.is_on, buf);
+                if self.is_active {
+                    ::buffa::types::put_bool_field(6u32, self.is_active, buf);
                 }
                 for v in &self.component_ids {
                     ::buffa::types::put_string_field(7u32, v, buf);
@@ -28944,8 +28947,8 @@ pub mod __buffa {
                         __map.serialize_entry("until", __v)?;
                     }
                 }
-                if self.is_on {
-                    __map.serialize_entry("isOn", &self.is_on)?;
+                if self.is_active {
+                    __map.serialize_entry("isActive", &self.is_active)?;
                 }
                 if !self.component_ids.is_empty() {
                     __map.serialize_entry("componentIds", &*self.component_ids)?;
@@ -29090,10 +29093,10 @@ pub mod __buffa {
             }
             /// Whether the window is current.
             ///
-            /// Field 6: `is_on`
+            /// Field 6: `is_active`
             #[must_use]
-            pub fn is_on(&self) -> bool {
-                self.0.reborrow().is_on
+            pub fn is_active(&self) -> bool {
+                self.0.reborrow().is_active
             }
             /// Affected components, `cmp_…`, in the order of the page.
             ///
@@ -30405,8 +30408,8 @@ pub mod __buffa {
             /// `password` if it subscribed before the page had its current password. Absent otherwise. It receives news
             /// again when the reason ends.
             ///
-            /// Field 34: `not_told_because`
-            pub not_told_because: ::core::option::Option<&'a str>,
+            /// Field 34: `suppression_reason`
+            pub suppression_reason: ::core::option::Option<&'a str>,
         }
         impl<'a> ::core::fmt::Debug for SubscriberView<'a> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -30422,7 +30425,7 @@ pub mod __buffa {
                     .field("state", &self.state)
                     .field("created_at", &self.created_at)
                     .field("confirmed_at", &self.confirmed_at)
-                    .field("not_told_because", &self.not_told_because)
+                    .field("suppression_reason", &self.suppression_reason)
                     .finish()
             }
         }
@@ -30566,7 +30569,7 @@ pub mod __buffa {
                             tag,
                             ::buffa::encoding::WireType::LengthDelimited,
                         )?;
-                        view.not_told_because = Some(
+                        view.suppression_reason = Some(
                             ::buffa::types::borrow_str(&mut cur)?,
                         );
                     }
@@ -30643,7 +30646,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
-                    not_told_because: self.not_told_because.map(|s| s.to_string()),
+                    suppression_reason: self.suppression_reason.map(|s| s.to_string()),
                     ..::core::default::Default::default()
                 })
             }
@@ -30697,7 +30700,7 @@ pub mod __buffa {
                         += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
-                if let Some(ref v) = self.not_told_because {
+                if let Some(ref v) = self.suppression_reason {
                     size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
                 }
                 ::buffa::saturate_size(size)
@@ -30753,7 +30756,7 @@ pub mod __buffa {
                     );
                     self.confirmed_at.write_to(__cache, buf);
                 }
-                if let Some(ref v) = self.not_told_because {
+                if let Some(ref v) = self.suppression_reason {
                     ::buffa::types::put_string_field(34u32, v, buf);
                 }
             }
@@ -30819,8 +30822,8 @@ pub mod __buffa {
                         __map.serialize_entry("confirmedAt", __v)?;
                     }
                 }
-                if let ::core::option::Option::Some(__v) = self.not_told_because {
-                    __map.serialize_entry("notToldBecause", __v)?;
+                if let ::core::option::Option::Some(__v) = self.suppression_reason {
+                    __map.serialize_entry("suppressionReason", __v)?;
                 }
                 __map.end()
             }
@@ -31007,10 +31010,10 @@ pub mod __buffa {
             /// `password` if it subscribed before the page had its current password. Absent otherwise. It receives news
             /// again when the reason ends.
             ///
-            /// Field 34: `not_told_because`
+            /// Field 34: `suppression_reason`
             #[must_use]
-            pub fn not_told_because(&self) -> ::core::option::Option<&'_ str> {
-                self.0.reborrow().not_told_because
+            pub fn suppression_reason(&self) -> ::core::option::Option<&'_ str> {
+                self.0.reborrow().suppression_reason
             }
         }
         impl ::core::convert::From<::buffa::OwnedView<SubscriberView<'static>>>

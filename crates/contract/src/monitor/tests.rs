@@ -12,7 +12,7 @@ use rules::{
 };
 
 use super::wire::Kind;
-use super::{Secrets, Shown, drafted};
+use super::{SecretVisibility, StoredMonitor, decode};
 
 fn http() -> Check {
     let text = |target: &str| TextAssertion {
@@ -79,8 +79,13 @@ fn monitor(check: Check) -> Monitor {
     }
 }
 
-fn shown(monitor: &Monitor, secrets: Secrets) -> Shown<'_> {
-    Shown { monitor, status: MonitorStatus::Degraded, default_regions: &[Region::FlyFra], secrets }
+fn shown(monitor: &Monitor, secrets: SecretVisibility) -> StoredMonitor<'_> {
+    StoredMonitor {
+        monitor,
+        status: MonitorStatus::Degraded,
+        default_regions: &[Region::FlyFra],
+        secrets,
+    }
 }
 
 fn draft(kind: Kind) -> MonitorDraft {
@@ -96,7 +101,7 @@ fn what_is_answered_is_what_was_written() {
     // design: §4, conversions change no value
     for check in [http(), tcp(), dns()] {
         let monitor = monitor(check);
-        let kind = shown(&monitor, Secrets::Shown).kind();
+        let kind = shown(&monitor, SecretVisibility::Shown).kind();
         assert_eq!(draft(kind), MonitorDraft::from(&monitor.settings));
     }
 }
@@ -108,14 +113,14 @@ fn the_same_holds_for_the_least_that_can_be_written() {
         monitor.settings.degraded_at_ms = None;
         monitor.settings.description = None;
         monitor.settings.regions = Vec::new();
-        let kind = shown(&monitor, Secrets::Shown).kind();
+        let kind = shown(&monitor, SecretVisibility::Shown).kind();
         assert_eq!(draft(kind), MonitorDraft::from(&monitor.settings));
     }
 }
 
 #[test]
 fn a_request_without_a_monitor_says_that_it_is_required() {
-    let refused = drafted(None::<super::wire::TcpMonitor>).unwrap_err();
+    let refused = decode(None::<super::wire::TcpMonitor>).unwrap_err();
     assert_eq!(refused.to_string(), "`monitor` is required");
 }
 
@@ -123,7 +128,7 @@ fn a_request_without_a_monitor_says_that_it_is_required() {
 fn limits_are_named_with_the_path_from_the_request_on() {
     // spec: §8.1; issue 3: bad input
     let given = super::wire::TcpMonitor { retry: Some(11), ..super::wire::TcpMonitor::default() };
-    let refused = drafted(Some(given)).unwrap().parse().unwrap_err().under("monitor");
+    let refused = decode(Some(given)).unwrap().parse().unwrap_err().under("monitor");
     let fields: Vec<&str> = refused.0.iter().map(|it| it.field.as_str()).collect();
     assert!(fields.contains(&"monitor.retry"), "{refused}");
     assert!(fields.contains(&"monitor.name"), "{refused}");
@@ -133,7 +138,7 @@ fn limits_are_named_with_the_path_from_the_request_on() {
 fn a_read_key_gets_header_names_without_their_values() {
     // design: §4, secrets are left out of answers to read keys
     let monitor = monitor(http());
-    let answer = shown(&monitor, Secrets::LeftOut).http().unwrap();
+    let answer = shown(&monitor, SecretVisibility::LeftOut).http().unwrap();
     let json = serde_json::to_value(&answer).unwrap();
     insta::assert_snapshot!(json["headers"], @r#"[{"key":"X-Token"},{"key":"X-Empty"}]"#);
 }
@@ -155,15 +160,15 @@ fn a_read_key_gets_a_url_without_its_credentials() {
         ("https:ada:pw@example.com/", "https://example.com/"),
         ("https://EXAMPLE.com/@a", "https://EXAMPLE.com/@a"),
     ] {
-        assert_eq!(url(written, Secrets::LeftOut), seen);
-        assert_eq!(url(written, Secrets::Shown), written);
+        assert_eq!(url(written, SecretVisibility::LeftOut), seen);
+        assert_eq!(url(written, SecretVisibility::Shown), written);
     }
 }
 
 #[test]
 fn an_answer_in_json_has_every_argument_and_output() {
     let monitor = monitor(http());
-    let answer = shown(&monitor, Secrets::Shown).any();
+    let answer = shown(&monitor, SecretVisibility::Shown).any();
     insta::assert_snapshot!(serde_json::to_string_pretty(&answer).unwrap(), @r#"
     {
       "http": {
@@ -236,7 +241,7 @@ fn a_monitor_without_regions_says_where_it_runs() {
     let mut monitor = monitor(tcp());
     monitor.settings.regions = Vec::new();
     monitor.settings.degraded_at_ms = None;
-    let answer = shown(&monitor, Secrets::Shown).tcp().unwrap();
+    let answer = shown(&monitor, SecretVisibility::Shown).tcp().unwrap();
     assert!(answer.regions.is_empty());
     assert_eq!(answer.resolved_regions, ["fly-fra"]);
     assert_eq!(answer.degraded_at, None);
@@ -249,7 +254,7 @@ fn a_monitor_is_a_message_of_its_own_kind_only() {
     for (monitor, kinds) in
         [(&http, [true, false, false]), (&tcp, [false, true, false]), (&dns, [false, false, true])]
     {
-        let shown = shown(monitor, Secrets::Shown);
+        let shown = shown(monitor, SecretVisibility::Shown);
         let found = [shown.http().is_some(), shown.tcp().is_some(), shown.dns().is_some()];
         assert_eq!(found, kinds);
     }

@@ -3,22 +3,24 @@
 use std::collections::BTreeSet;
 
 use rules::notification::{
-    Channel, ChannelDraft, ChannelSettings, Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone,
-    Provider, QuietHoursDraft, Telegram, Webhook, WebhookHeader, Wishes, WishesDraft,
+    Channel, ChannelDraft, ChannelSettings, Email, IncomingWebhook, NotificationPreferences, Ntfy,
+    Opsgenie, Pagerduty, Phone, Provider, QuietHoursDraft, Telegram, Webhook, WebhookHeader,
+    WishesDraft,
 };
 use rules::{
     ChannelId, MonitorId, OpsgenieRegion, ProviderType, Secret, Timestamp, WorkspaceId, tables,
 };
 
 use super::shown;
-use crate::monitor::Secrets;
+use crate::monitor::SecretVisibility;
 
 const HIDDEN: &str = "hunter2";
 
 /// Creates a block of this kind with every argument set, and secrets wherever possible.
 fn provider(kind: ProviderType) -> Provider {
     let secret = || Secret::new(HIDDEN.to_owned());
-    let hook = || Hook { webhook_url: Secret::new(format!("https://hooks.example/{HIDDEN}")) };
+    let hook =
+        || IncomingWebhook { webhook_url: Secret::new(format!("https://hooks.example/{HIDDEN}")) };
     let phone = || Phone { phone_number: "+4915112345678".to_owned() };
     match kind {
         ProviderType::Discord => Provider::Discord(hook()),
@@ -48,7 +50,7 @@ fn provider(kind: ProviderType) -> Provider {
     }
 }
 
-fn wishes() -> Wishes {
+fn wishes() -> NotificationPreferences {
     let draft = WishesDraft {
         events: vec!["error".to_owned()],
         remind_every: Some("60m".to_owned()),
@@ -56,7 +58,7 @@ fn wishes() -> Wishes {
             from: Some("22:00".to_owned()),
             until: Some("07:00".to_owned()),
             time_zone: Some("Europe/Berlin".to_owned()),
-            held: None,
+            applies_to: None,
         }),
     };
     draft.parse().unwrap()
@@ -82,7 +84,7 @@ fn what_is_answered_is_what_was_written_for_all_twelve_kinds() {
     // design: §4, conversions change no value
     for kind in ProviderType::ALL {
         let channel = channel(provider(*kind));
-        let answered = ChannelDraft::from(shown(&channel, Secrets::Shown));
+        let answered = ChannelDraft::from(shown(&channel, SecretVisibility::Shown));
         assert_eq!(answered, ChannelDraft::from(&channel.settings), "{kind}");
         assert_eq!(answered.parse().as_ref(), Ok(&channel.settings), "{kind}");
     }
@@ -96,8 +98,8 @@ fn the_same_holds_for_the_least_that_can_be_written() {
         let mut channel = channel(provider);
         channel.settings.name = None;
         channel.settings.monitor_ids = Vec::new();
-        channel.settings.wishes = Wishes::default();
-        let answered = ChannelDraft::from(shown(&channel, Secrets::Shown));
+        channel.settings.wishes = NotificationPreferences::default();
+        let answered = ChannelDraft::from(shown(&channel, SecretVisibility::Shown));
         assert_eq!(answered, ChannelDraft::from(&channel.settings));
     }
 }
@@ -108,7 +110,7 @@ fn a_read_key_gets_every_block_without_its_secrets() {
     let blocks: Vec<String> = ProviderType::ALL
         .iter()
         .map(|kind| {
-            let answer = shown(&channel(provider(*kind)), Secrets::LeftOut);
+            let answer = shown(&channel(provider(*kind)), SecretVisibility::LeftOut);
             let json = serde_json::to_value(&answer).unwrap();
             let name = json.as_object().unwrap().keys().find(|name| json[*name].is_object());
             format!("{} {}", name.unwrap(), json[name.unwrap()])
@@ -134,7 +136,7 @@ fn a_read_key_gets_every_block_without_its_secrets() {
 
 #[test]
 fn an_answer_in_json_has_every_argument_and_output() {
-    let answer = shown(&channel(provider(ProviderType::Webhook)), Secrets::Shown);
+    let answer = shown(&channel(provider(ProviderType::Webhook)), SecretVisibility::Shown);
     insta::assert_snapshot!(serde_json::to_string_pretty(&answer).unwrap(), @r#"
     {
       "id": "chn_0000000000007",
@@ -165,7 +167,7 @@ fn an_answer_in_json_has_every_argument_and_output() {
         "from": "22:00",
         "until": "07:00",
         "timeZone": "Europe/Berlin",
-        "held": "all"
+        "appliesTo": "all"
       },
       "createdAt": "1970-01-01T00:00:01.500Z",
       "updatedAt": "1969-12-31T23:59:59.999Z",

@@ -98,13 +98,13 @@ fn is_json(headers: &HeaderMap) -> Result<(), Error> {
 /// Decodes the error of the service, or of a proxy in front of it.
 fn refusal(status: StatusCode, body: &[u8]) -> Error {
     #[derive(Deserialize)]
-    struct Said {
+    struct ErrorBody {
         code: Option<Code>,
         message: Option<String>,
         #[serde(default)]
         details: Vec<ErrorDetail>,
     }
-    let Ok(said) = serde_json::from_slice::<Said>(body) else {
+    let Ok(said) = serde_json::from_slice::<ErrorBody>(body) else {
         let said = String::from_utf8_lossy(body);
         return Error::new(code(status), format!("HTTP error {}: {said}", status.as_u16()));
     };

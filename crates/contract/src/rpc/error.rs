@@ -120,7 +120,7 @@ pub fn resource_exhausted(message: impl Into<String>, retry_after: Duration) -> 
 /// Returns an error for a request of more than `most` bytes: 413. A retry does not help.
 pub fn too_large(most: usize) -> Error {
     let message = format!("the request is larger than {most} bytes; send less at a time");
-    error(Code::ResourceExhausted, Reason::TooLarge, message)
+    error(Code::ResourceExhausted, Reason::PayloadTooLarge, message)
         .with_http_status(http::StatusCode::PAYLOAD_TOO_LARGE)
 }
 
@@ -132,7 +132,7 @@ pub fn malformed(message: impl Into<String>) -> Error {
 /// Returns an error for a request that was not received within this time: 408.
 pub fn too_slow(within: Duration) -> Error {
     let message = format!("the request did not come to its end within {} s", within.as_secs());
-    error(Code::DeadlineExceeded, Reason::TooSlow, message)
+    error(Code::DeadlineExceeded, Reason::RequestTimeout, message)
         .with_http_status(http::StatusCode::REQUEST_TIMEOUT)
 }
 
@@ -187,9 +187,9 @@ pub(super) fn with_reason(error: Error) -> Error {
     }
     let reason = match error.code {
         Code::InvalidArgument | Code::OutOfRange => Reason::MalformedMessage,
-        Code::ResourceExhausted => Reason::TooLarge,
+        Code::ResourceExhausted => Reason::PayloadTooLarge,
         Code::Unimplemented => Reason::UnknownMethod,
-        Code::Canceled | Code::DeadlineExceeded => Reason::Abandoned,
+        Code::Canceled | Code::DeadlineExceeded => Reason::DeadlineExceeded,
         Code::Unavailable => Reason::Unavailable,
         Code::NotFound => Reason::NotFound,
         Code::Unknown
@@ -203,7 +203,7 @@ pub(super) fn with_reason(error: Error) -> Error {
         | _ => Reason::Internal,
     };
     let error = error.with_detail(info(reason));
-    if reason == Reason::TooLarge {
+    if reason == Reason::PayloadTooLarge {
         // 429 would suggest that waiting helps.
         return error.with_http_status(http::StatusCode::PAYLOAD_TOO_LARGE);
     }
@@ -268,7 +268,7 @@ fn detail<M: Message>(error: &Error, name: &str) -> Option<M> {
 mod tests {
     use rules::Violation;
 
-    use super::super::refused::{not_allowed, unspoken};
+    use super::super::library_error::{not_allowed, unspoken};
     use super::*;
 
     #[test]

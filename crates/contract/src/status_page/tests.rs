@@ -14,7 +14,7 @@ use rules::{
 };
 
 use super::{shown_component, shown_group, shown_page, wire};
-use crate::monitor::Secrets;
+use crate::monitor::SecretVisibility;
 use crate::rpc::field_names;
 
 const AT: Timestamp = Timestamp::from_millis(1_500);
@@ -82,7 +82,7 @@ fn group() -> ComponentGroup {
 fn what_is_answered_is_what_was_written() {
     // design: §4: conversions change no value
     let (page, component, group) = (page(), component(), group());
-    let draft = PageDraft::from(shown_page(&page, Secrets::Shown));
+    let draft = PageDraft::from(shown_page(&page, SecretVisibility::Shown));
     assert_eq!(draft, PageDraft::from(&page.settings));
     assert_eq!(draft.parse().unwrap(), page.settings);
     let draft = ComponentDraft::from(shown_component(&component));
@@ -99,7 +99,7 @@ fn what_was_not_written_is_absent() {
     let mut page = page();
     page.settings =
         PageDraft { title: text("t"), slug: text("s"), ..PageDraft::default() }.parse().unwrap();
-    let shown = serde_json::to_string(&shown_page(&page, Secrets::Shown)).unwrap();
+    let shown = serde_json::to_string(&shown_page(&page, SecretVisibility::Shown)).unwrap();
     insta::assert_snapshot!(shown, @r#"{"id":"page_0000000000007","title":"t","slug":"s","authEmailDomains":[],"published":false,"theme":"dark","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","allowIndexing":false,"revision":"1500"}"#);
     let mut component = component();
     let bare = ComponentDraft {
@@ -116,11 +116,11 @@ fn what_was_not_written_is_absent() {
 #[test]
 fn a_read_key_gets_a_page_without_its_password() {
     // spec: §2.8; design: §4
-    let shown = shown_page(&page(), Secrets::LeftOut);
+    let shown = shown_page(&page(), SecretVisibility::LeftOut);
     assert_eq!(shown.password, None);
     assert_eq!(
         wire::StatusPage { password: text("hunter2"), ..shown },
-        shown_page(&page(), Secrets::Shown)
+        shown_page(&page(), SecretVisibility::Shown)
     );
 }
 

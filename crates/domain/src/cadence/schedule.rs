@@ -17,7 +17,7 @@ use super::{Budget, Missed, MissedReason, Regions, Slots};
 #[derive(Debug, Default)]
 pub struct Schedule {
     heap: BinaryHeap<Reverse<Entry>>,
-    places: Vec<Place>,
+    places: Vec<ScheduledMonitor>,
     free: Vec<u32>,
     by_monitor: ById<MonitorId, u32>,
     /// Number of current entries in the heap; outdated ones are not counted.
@@ -26,7 +26,7 @@ pub struct Schedule {
 
 /// First run of a monitor that is added to the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum First {
+pub enum FirstRun {
     /// At once in each of its regions, in an extra slot at `now`: a new, resumed or edited monitor.
     AtOnce,
     /// In its first regular slot after `now`: a monitor loaded when the process started.
@@ -43,7 +43,7 @@ pub struct Handle {
 
 /// A slot that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct DueSlot {
     pub monitor: MonitorId,
     /// Passed to [`Schedule::finished`] when the check ends.
     pub handle: Handle,
@@ -51,14 +51,14 @@ pub struct Due {
     pub slot: Timestamp,
     /// The slot after it. No attempt starts at or after this time.
     pub next_slot: Timestamp,
-    pub call: Call,
+    pub call: SlotAction,
     /// Earlier slots that were missed because nobody called [`Schedule::pop_due`] in time.
     pub missed: Option<Missed>,
 }
 
 /// A confirmation check to run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ConfirmationCheck {
     /// Passed to [`Schedule::finished`] when the check ends.
     pub handle: Handle,
     pub region: Region,
@@ -68,7 +68,7 @@ pub struct Asked {
 
 /// Action for a due slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum SlotAction {
     /// Run it. It counts as running from now on.
     Run,
     /// Record it as skipped: the previous check still runs.
@@ -85,7 +85,7 @@ struct Entry {
 }
 
 #[derive(Debug)]
-struct Place {
+struct ScheduledMonitor {
     monitor: MonitorId,
     period_ms: u32,
     generation: u32,
@@ -106,17 +106,18 @@ impl Schedule {
         period: Duration,
         regions: Regions,
         now: Timestamp,
-        first: First,
+        first: FirstRun,
     ) -> Handle {
         self.remove(monitor);
         let period_ms = u32::try_from(period.as_millis()).unwrap_or(u32::MAX);
         let index = self.place(monitor);
         let place = &mut self.places[index as usize];
-        *place = Place { monitor, period_ms, regions, running: Regions::default(), ..*place };
+        *place =
+            ScheduledMonitor { monitor, period_ms, regions, running: Regions::default(), ..*place };
         for region in regions.iter() {
             let due = match first {
-                First::AtOnce => now,
-                First::Regular => place.slots(region).after(now),
+                FirstRun::AtOnce => now,
+                FirstRun::Regular => place.slots(region).after(now),
             };
             let key = (index << REGION_BITS) | region as u32;
             self.heap.push(Reverse(Entry { due, key, generation: place.generation }));
@@ -157,7 +158,7 @@ impl Schedule {
     /// Returns the earliest slot due at `now` that was not returned before, or `None` if there are
     /// no more. If several slots of a monitor and region have passed, returns the latest one to run
     /// and reports the earlier ones as missed.
-    pub fn pop_due(&mut self, now: Timestamp) -> Option<Due> {
+    pub fn pop_due(&mut self, now: Timestamp) -> Option<DueSlot> {
         while let Some(mut top) = self.heap.peek_mut() {
             let entry = top.0;
             if !entry.is_live(&self.places) {
@@ -224,13 +225,13 @@ impl Schedule {
 
     /// Returns the confirmation checks to run in `regions` and marks them as running. Skips regions
     /// with a check in flight and stops when the budget is used up.
-    pub fn ask(
+    pub fn confirm(
         &mut self,
         monitor: MonitorId,
         regions: &[Region],
         budget: &mut Budget,
         now: Timestamp,
-    ) -> Vec<Asked> {
+    ) -> Vec<ConfirmationCheck> {
         let Some(handle) = self.handle(monitor) else { return Vec::new() };
         let mut asked = Vec::with_capacity(regions.len());
         for region in regions.iter().copied() {
@@ -242,7 +243,7 @@ impl Schedule {
                 break;
             }
             let next_slot = self.places[handle.index as usize].slots(region).after(now);
-            asked.push(Asked { handle, region, next_slot });
+            asked.push(ConfirmationCheck { handle, region, next_slot });
         }
         asked
     }
@@ -271,7 +272,7 @@ impl Schedule {
         self.live == 0
     }
 
-    fn current(&mut self, handle: Handle) -> Option<&mut Place> {
+    fn current(&mut self, handle: Handle) -> Option<&mut ScheduledMonitor> {
         self.places
             .get_mut(handle.index as usize)
             .filter(|place| place.generation == handle.generation)
@@ -280,7 +281,13 @@ impl Schedule {
     fn place(&mut self, monitor: MonitorId) -> u32 {
         let index = self.free.pop().unwrap_or_else(|| {
             let (regions, running) = (Regions::default(), Regions::default());
-            self.places.push(Place { monitor, period_ms: 0, generation: 0, regions, running });
+            self.places.push(ScheduledMonitor {
+                monitor,
+                period_ms: 0,
+                generation: 0,
+                regions,
+                running,
+            });
             self.places.len() as u32 - 1
         });
         assert!(
@@ -301,22 +308,22 @@ impl Entry {
         Region::ALL[(self.key & ((1 << REGION_BITS) - 1)) as usize]
     }
 
-    fn is_live(self, places: &[Place]) -> bool {
+    fn is_live(self, places: &[ScheduledMonitor]) -> bool {
         places[self.index()].generation == self.generation
     }
 }
 
-impl Place {
+impl ScheduledMonitor {
     fn slots(&self, region: Region) -> Slots {
         let period = Duration::from_millis(u64::from(self.period_ms));
         Slots::of(self.monitor, period, self.regions, region)
     }
 
     /// Decides what to do with a due entry and computes its next slot.
-    fn call(&mut self, entry: Entry, now: Timestamp) -> Due {
+    fn call(&mut self, entry: Entry, now: Timestamp) -> DueSlot {
         let (monitor, region) = (self.monitor, entry.region());
         let slots = self.slots(region);
-        // An extra slot (`First::AtOnce`) may be later than the last regular one.
+        // An extra slot (`FirstRun::AtOnce`) may be later than the last regular one.
         let slot = slots.at_or_before(now).max(entry.due);
         let missed = (slot > entry.due).then(|| Missed {
             monitor,
@@ -328,9 +335,9 @@ impl Place {
             count: slots.count_between(entry.due, slot),
             reason: MissedReason::Overloaded,
         });
-        let call = if self.running.insert(region) { Call::Run } else { Call::Skip };
+        let call = if self.running.insert(region) { SlotAction::Run } else { SlotAction::Skip };
         let handle = Handle { index: entry.index() as u32, generation: self.generation };
-        Due { monitor, handle, region, slot, next_slot: slots.after(slot), call, missed }
+        DueSlot { monitor, handle, region, slot, next_slot: slots.after(slot), call, missed }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Attempt, Plan, PlannedCheck, Seen, dns, http, tcp};
+use super::{Attempt, Observation, Plan, PlannedCheck, dns, http, tcp};
 
 /// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,9 +58,9 @@ pub fn assess(plan: &Plan, attempt: &Attempt) -> Assessment {
         };
     }
     let found = match (&plan.check, &attempt.seen) {
-        (PlannedCheck::Http(plan), Seen::Http(seen)) => http::assess(plan, seen),
-        (PlannedCheck::Tcp(plan), Seen::Tcp(seen)) => tcp::assess(plan, seen),
-        (PlannedCheck::Dns(plan), Seen::Dns(seen)) => dns::assess(plan, seen),
+        (PlannedCheck::Http(plan), Observation::Http(seen)) => http::assess(plan, seen),
+        (PlannedCheck::Tcp(plan), Observation::Tcp(seen)) => tcp::assess(plan, seen),
+        (PlannedCheck::Dns(plan), Observation::Dns(seen)) => dns::assess(plan, seen),
         (PlannedCheck::Http(_) | PlannedCheck::Tcp(_) | PlannedCheck::Dns(_), _) => Findings {
             reasons: vec!["the probe returned an observation of another kind of check".to_owned()],
             assertions: Vec::new(),

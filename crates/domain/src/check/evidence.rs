@@ -4,7 +4,7 @@
 //! The bounds below are our choice. A check has at most 11 attempts of at most 11 hops, so the
 //! largest evidence stays below 1 MiB. The evidence of a typical failure is a few KiB.
 
-mod keep;
+mod collect;
 
 use rules::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ impl Evidence {
             &computed
         };
         let keep = |(attempt, assessment)| {
-            let mut kept = keep::attempt(attempt, assessment);
+            let mut kept = collect::attempt(attempt, assessment);
             if !secrets.is_empty() {
                 kept.hide(secrets);
             }

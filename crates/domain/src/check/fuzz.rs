@@ -13,8 +13,8 @@ use rules::{
 
 use super::http::decode;
 use super::redact::SHOWN_CHARS;
-use super::text::{Held, Text};
-use super::{Attempt, Body, Hop, HttpSeen, Outcome, Phases, Plan, Seen, assess};
+use super::text::{Comparison, Text};
+use super::{Attempt, Hop, HttpSeen, Observation, ObservedBody, Outcome, Phases, Plan, assess};
 
 /// One assertion of each sort and a response, parsed from the lines of a fuzz input.
 struct Input<'a> {
@@ -111,11 +111,11 @@ impl<'a> Input<'a> {
         let bytes = bytes::Bytes::copy_from_slice(self.body);
         let seen = HttpSeen {
             hops: vec![hop],
-            body: Body { bytes, truncated: self.truncated, ..Body::default() },
+            body: ObservedBody { bytes, truncated: self.truncated, ..ObservedBody::default() },
         };
         let latency_us = Duration::from_millis(5).as_micros() as u32;
         let started_at = Timestamp::from_millis(0);
-        Attempt { started_at, latency_us, seen: Seen::Http(seen), failure: None }
+        Attempt { started_at, latency_us, seen: Observation::Http(seen), failure: None }
     }
 }
 
@@ -155,20 +155,20 @@ fn opposites_disagree(text: &str, target: &str) {
     use TextComparator::{Contains, Empty, Eq, Gt, Gte, Lt, Lte, Neq, NotContains, NotEmpty};
     let pairs = [(Eq, Neq), (Contains, NotContains), (Empty, NotEmpty), (Gt, Lte), (Lt, Gte)];
     for (one, other) in pairs {
-        let held = [one, other].map(|it| Text::whole(text).holds(it, target));
-        let fits =
-            held == [Held::NoNumber; 2] || held.contains(&Held::Yes) && held.contains(&Held::No);
+        let held = [one, other].map(|it| Text::whole(text).passed(it, target));
+        let fits = held == [Comparison::NoNumber; 2]
+            || held.contains(&Comparison::Yes) && held.contains(&Comparison::No);
         assert!(fits, "{text:?} {one} and {other} {target:?}: {held:?}");
     }
 }
 
 fn a_beginning_decides_as_the_whole(text: &str, end: usize, input: &Input<'_>) {
     let beginning = Text { known: &text[..end], goes_on: true };
-    let held = beginning.holds(input.text, &input.target);
-    let whole = Text::whole(text).holds(input.text, &input.target);
+    let held = beginning.passed(input.text, &input.target);
+    let whole = Text::whole(text).passed(input.text, &input.target);
     let beginning = beginning.known;
     assert!(
-        held == Held::Undecidable || held == whole,
+        held == Comparison::Undecidable || held == whole,
         "{beginning:?} of {text:?} {} {:?}: {held:?} and then {whole:?}",
         input.text,
         input.target

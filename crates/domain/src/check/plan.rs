@@ -56,7 +56,7 @@ pub struct Job {
 
 /// Identity of a result: a second result with the same identity is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Identity {
+pub struct ResultKey {
     pub monitor: MonitorId,
     pub revision: u32,
     pub region: Region,
@@ -73,7 +73,8 @@ pub enum Trigger {
     /// Its slot is due.
     Scheduled,
     /// Another region failed, and this check confirms or refutes it.
-    Opinion,
+    #[serde(rename = "opinion")]
+    Confirmation,
     /// A user requested it.
     Manual,
 }
@@ -82,16 +83,16 @@ pub enum Trigger {
 /// rejects them.
 #[derive(Debug, thiserror::Error)]
 #[error("monitor `{monitor}` cannot be checked: {why}; edit it")]
-pub struct Unplannable {
+pub struct InvalidPlan {
     pub monitor: MonitorId,
     pub why: String,
 }
 
 impl Plan {
     /// Creates the plan for this revision of a monitor.
-    pub fn of(monitor: &Monitor) -> Result<Self, Unplannable> {
+    pub fn of(monitor: &Monitor) -> Result<Self, InvalidPlan> {
         let settings = &monitor.settings;
-        let unplannable = |why| Unplannable { monitor: monitor.id, why };
+        let unplannable = |why| InvalidPlan { monitor: monitor.id, why };
         let check = match &settings.check {
             Check::Http(http) => PlannedCheck::Http(HttpPlan::of(http).map_err(unplannable)?),
             Check::Tcp(tcp) => PlannedCheck::Tcp(TcpPlan::of(tcp).map_err(unplannable)?),
@@ -134,8 +135,8 @@ impl PlannedCheck {
 
 impl Job {
     /// Returns the identity of its result.
-    pub fn identity(&self) -> Identity {
-        Identity {
+    pub fn identity(&self) -> ResultKey {
+        ResultKey {
             monitor: self.plan.monitor,
             revision: self.plan.revision,
             region: self.region,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rules::Timestamp;
 
-use super::{Assessment, Attempt, Evidence, Identity, Job, Outcome, Phases};
+use super::{Assessment, Attempt, Evidence, Job, Outcome, Phases, ResultKey};
 
 /// Name of the probe that ran a check, such as `this server`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,7 +13,7 @@ pub struct ProbeId(pub Arc<str>);
 /// The result of one job.
 #[derive(Clone, Debug)]
 pub struct CheckResult {
-    pub identity: Identity,
+    pub identity: ResultKey,
     /// Time of completion by the core's clock.
     pub finished_at: Timestamp,
     pub outcome: Outcome,

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn attempts_are_one_plus_allowed_retries() {
-        for trigger in [Trigger::Scheduled, Trigger::Opinion, Trigger::Manual] {
+        for trigger in [Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual] {
             for retry in [0, 1, 3, 10] {
                 let job = job(retry, NOW + Duration::from_hours(1), trigger);
                 let attempts = (1..=u8::MAX)

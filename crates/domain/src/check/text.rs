@@ -18,7 +18,7 @@ pub(super) struct Text<'a> {
 
 /// Result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum Comparison {
     /// The assertion passes.
     Yes,
     /// The assertion fails.
@@ -29,7 +29,7 @@ pub(super) enum Held {
     Undecidable,
 }
 
-impl From<bool> for Held {
+impl From<bool> for Comparison {
     fn from(holds: bool) -> Self {
         if holds { Self::Yes } else { Self::No }
     }
@@ -42,7 +42,7 @@ impl<'a> Text<'a> {
     }
 
     /// Compares this text with `target` by `comparator`.
-    pub(super) fn holds(self, comparator: TextComparator, target: &str) -> Held {
+    pub(super) fn passed(self, comparator: TextComparator, target: &str) -> Comparison {
         match comparator {
             TextComparator::Contains => self.contains(target),
             TextComparator::NotContains => self.contains(target).not(),
@@ -61,16 +61,16 @@ impl<'a> Text<'a> {
         self.known.is_empty() && !self.goes_on
     }
 
-    fn contains(self, target: &str) -> Held {
+    fn contains(self, target: &str) -> Comparison {
         match (self.known.contains(target), self.goes_on) {
-            (true, _) => Held::Yes,
-            (false, false) => Held::No,
-            (false, true) => Held::Undecidable,
+            (true, _) => Comparison::Yes,
+            (false, false) => Comparison::No,
+            (false, true) => Comparison::Undecidable,
         }
     }
 
-    fn equals(self, target: &str) -> Held {
-        if self.may_become(target) { Held::Undecidable } else { self.is(target).into() }
+    fn equals(self, target: &str) -> Comparison {
+        if self.may_become(target) { Comparison::Undecidable } else { self.is(target).into() }
     }
 
     fn is(self, target: &str) -> bool {
@@ -82,10 +82,10 @@ impl<'a> Text<'a> {
         self.goes_on && target.len() > self.known.len() && target.starts_with(self.known)
     }
 
-    fn ordered(self, target: &str, wanted: fn(Ordering) -> bool) -> Held {
+    fn ordered(self, target: &str, wanted: fn(Ordering) -> bool) -> Comparison {
         match number(target) {
             Some(target) => self.ordered_as_number(target, wanted),
-            None if self.may_become(target) => Held::Undecidable,
+            None if self.may_become(target) => Comparison::Undecidable,
             None => {
                 // A text that continues after the target is greater. UTF-8 bytes sort like code
                 // points.
@@ -96,20 +96,20 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn ordered_as_number(self, target: f64, wanted: fn(Ordering) -> bool) -> Held {
+    fn ordered_as_number(self, target: f64, wanted: fn(Ordering) -> bool) -> Comparison {
         let may_be_number =
             |c: char| c.is_ascii_digit() || c.is_ascii_whitespace() || "+-.eE".contains(c);
         if self.goes_on {
             let decidable = !self.known.chars().all(may_be_number);
-            return if decidable { Held::NoNumber } else { Held::Undecidable };
+            return if decidable { Comparison::NoNumber } else { Comparison::Undecidable };
         }
         number(self.known)
             .and_then(|value| value.partial_cmp(&target))
-            .map_or(Held::NoNumber, |order| wanted(order).into())
+            .map_or(Comparison::NoNumber, |order| wanted(order).into())
     }
 }
 
-impl Held {
+impl Comparison {
     pub(super) fn not(self) -> Self {
         match self {
             Self::Yes => Self::No,
@@ -140,7 +140,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
 }
 
 /// Returns the expectation as text to follow "to": `contains` → ``contain `ok` ``.
-pub(super) fn wish(comparator: TextComparator, target: &str) -> String {
+pub(super) fn expectation(comparator: TextComparator, target: &str) -> String {
     let target = shown(target);
     match comparator {
         TextComparator::Contains => format!("contain `{target}`"),
@@ -163,15 +163,17 @@ pub(super) fn reason(
     seen: &str,
     comparator: TextComparator,
     target: &str,
-    held: Held,
+    held: Comparison,
 ) -> String {
-    let wish = wish(comparator, target);
+    let wish = expectation(comparator, target);
     match held {
-        Held::Undecidable => {
+        Comparison::Undecidable => {
             format!("expected {what} to {wish}, but the body was too long to decide")
         }
-        Held::NoNumber => format!("{what} is `{seen}`, which is not a number, expected to {wish}"),
-        Held::Yes | Held::No => match comparator {
+        Comparison::NoNumber => {
+            format!("{what} is `{seen}`, which is not a number, expected to {wish}")
+        }
+        Comparison::Yes | Comparison::No => match comparator {
             TextComparator::Contains => format!("{what} does not contain `{}`", shown(target)),
             TextComparator::NotContains => format!("{what} contains `{}`", shown(target)),
             TextComparator::Neq => format!("{what} is `{}`", shown(target)),

@@ -18,29 +18,29 @@ pub struct Policy {
     /// Maximum duration of all attempts of one check.
     pub longest: Duration,
     /// Its regions, without duplicates, in the order of [`Region`].
-    pub regions: Box<[Serving]>,
+    pub regions: Box<[ServedRegion]>,
 }
 
 /// A region and the probe that serves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Serving {
+pub struct ServedRegion {
     pub region: Region,
-    pub probe: ProbeSlot,
+    pub probe: ProbeIndex,
 }
 
 /// A number that the pipeline assigns to a probe for the lifetime of the process. Regions served by
 /// one probe share one vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ProbeSlot(pub u16);
+pub struct ProbeIndex(pub u16);
 
-impl ProbeSlot {
+impl ProbeIndex {
     /// The server's embedded probe, which serves all regions that no other probe serves.
     pub const EMBEDDED: Self = Self(0);
 }
 
 impl Policy {
     /// Creates the policy of a monitor that runs in `regions`, in any order.
-    pub fn of(settings: &MonitorSettings, revision: u32, mut regions: Vec<Serving>) -> Self {
+    pub fn of(settings: &MonitorSettings, revision: u32, mut regions: Vec<ServedRegion>) -> Self {
         regions.sort_unstable_by_key(|serving| serving.region);
         regions.dedup_by_key(|serving| serving.region);
         Self {
@@ -58,7 +58,7 @@ impl Policy {
     }
 
     /// Returns the probe that serves `region`, or `None` if the monitor does not run there.
-    pub fn probe_of(&self, region: Region) -> Option<ProbeSlot> {
+    pub fn probe_of(&self, region: Region) -> Option<ProbeIndex> {
         let place = self.regions.binary_search_by_key(&region, |serving| serving.region).ok()?;
         self.regions.get(place).map(|serving| serving.probe)
     }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn regions_are_sorted_and_unique() {
-        let serving = |region| Serving { region, probe: ProbeSlot::EMBEDDED };
+        let serving = |region| ServedRegion { region, probe: ProbeIndex::EMBEDDED };
         let given = [Region::FlySin, Region::FlyAms, Region::FlySin].map(serving);
         let policy = Policy::of(&settings(1_000, 0), 1, given.to_vec());
         assert_eq!(*policy.regions, [Region::FlyAms, Region::FlySin].map(serving));

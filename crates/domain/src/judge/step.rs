@@ -7,21 +7,21 @@ use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 use super::verdict::{Tie, Verdict, verdict};
 use super::votes::Tally;
 use super::{
-    Ballot, ClosedAs, Doubts, Heard, History, Hold, IncidentChange, Policy, RegionState, Standing,
-    Transition, Why, unwritten,
+    CloseReason, GracePeriod, IncidentChange, JudgeState, Policy, ProbeSuspicions, ProbeTrust,
+    RegionResult, RegionState, StatusReason, Transition, Vote, deferred,
 };
 use crate::check::CheckResult;
 
 /// External inputs of a step.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment<'d> {
+pub struct StepContext<'d> {
     /// The instant to judge, by the core's clock. A delayed pipeline passes the instant at which
     /// the step was due.
     pub now: Timestamp,
     /// Random number for the ID of a new incident.
     pub chance: u64,
     /// The suspect probes, whose votes are void. Call [`tick`] when this changes.
-    pub doubts: &'d Doubts,
+    pub doubts: &'d ProbeSuspicions,
 }
 
 /// Effects of a step.
@@ -59,13 +59,14 @@ pub enum Changed {
 /// monitor.
 pub fn receive(
     policy: &Policy,
-    history: &mut History,
+    history: &mut JudgeState,
     result: &CheckResult,
-    moment: Moment<'_>,
+    moment: StepContext<'_>,
 ) -> Effects {
     let revision = result.identity.revision;
     let judged = policy.active && revision == policy.revision && revision == history.revision;
-    let heard = Heard::of(&result.identity, result.finished_at, result.outcome).filter(|_| judged);
+    let heard =
+        RegionResult::of(&result.identity, result.finished_at, result.outcome).filter(|_| judged);
     let region = result.identity.region;
     let place = history.regions.binary_search_by_key(&region, |state| state.region);
     let (Some(heard), Ok(place)) = (heard, place) else {
@@ -79,9 +80,9 @@ pub fn receive(
     let mut effects = settle(policy, history, moment, observed_at);
     // Consecutive failures depend on slots, and a restart does not recall enough results to recover
     // both.
-    let says_more = before.ballots() != after.ballots() || heard.ballot != Ballot::Fine;
-    let is_late = unwritten::is_late(heard.slot, moment.now);
-    if says_more || is_late || unwritten::outlives_results(policy.period) {
+    let says_more = before.ballots() != after.ballots() || heard.ballot != Vote::Fine;
+    let is_late = deferred::is_late(heard.slot, moment.now);
+    if says_more || is_late || deferred::outlives_results(policy.period) {
         effects.changed = effects.changed.max(Changed::Votes(heard.slot));
     }
     if turned(&before, &after) {
@@ -90,15 +91,15 @@ pub fn receive(
             effects.changed = effects.changed.max(Changed::Memory);
         }
     }
-    let joins = before.ballots().0 != Some(Ballot::Failing)
-        && after.ballots().0 == Some(Ballot::Failing)
+    let joins = before.ballots().0 != Some(Vote::Failing)
+        && after.ballots().0 == Some(Vote::Failing)
         && open == history.incident;
     effects.joined = open.filter(|_| joins);
     effects
 }
 
 /// Handles the passing of time: votes expire, grace periods end, ties become old.
-pub fn tick(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects {
+pub fn tick(policy: &Policy, history: &mut JudgeState, moment: StepContext<'_>) -> Effects {
     settle(policy, history, moment, |_, now| now)
 }
 
@@ -108,22 +109,22 @@ pub fn tick(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effec
 /// incident. The votes of remaining regions stay valid until replaced or expired; removed regions
 /// lose their vote at once. If only a region's probe changes, call [`tick`] with the new policy:
 /// this needs no grace period.
-pub fn revise(policy: &Policy, history: &mut History, moment: Moment<'_>) -> Effects {
+pub fn revise(policy: &Policy, history: &mut JudgeState, moment: StepContext<'_>) -> Effects {
     history.revision = policy.revision;
     history.align(policy);
     let mut effects = if policy.active {
-        history.hold = Some(Hold { since: moment.now, until: policy.hold_end(moment.now) });
+        history.hold = Some(GracePeriod { since: moment.now, until: policy.hold_end(moment.now) });
         settle(policy, history, moment, |_, now| now)
     } else {
-        end(history, ClosedAs::Paused, moment.now)
+        end(history, CloseReason::Paused, moment.now)
     };
     effects.changed = effects.changed.max(Changed::Memory);
     effects
 }
 
 /// Handles the deletion of the monitor: its incident closes, and the state is no longer needed.
-pub fn delete(history: &mut History, now: Timestamp) -> Effects {
-    end(history, ClosedAs::Deleted, now)
+pub fn delete(history: &mut JudgeState, now: Timestamp) -> Effects {
+    end(history, CloseReason::Deleted, now)
 }
 
 /// Closes an incident that a user resolved and keeps the status. A later recovery is silent. A new
@@ -131,9 +132,9 @@ pub fn delete(history: &mut History, now: Timestamp) -> Effects {
 /// the incident is open.
 pub fn resolve(
     policy: &Policy,
-    history: &mut History,
+    history: &mut JudgeState,
     incident: IncidentId,
-    moment: Moment<'_>,
+    moment: StepContext<'_>,
 ) -> Effects {
     if history.incident != Some(incident) {
         return unchanged(policy, history, moment);
@@ -143,15 +144,15 @@ pub fn resolve(
         from: history.status,
         to: history.status,
         at: moment.now,
-        incident: IncidentChange::Closed { id: incident, how: ClosedAs::Resolved },
-        why: Why::Resolved,
+        incident: IncidentChange::Closed { id: incident, how: CloseReason::Resolved },
+        why: StatusReason::Resolved,
     };
     let unchanged = unchanged(policy, history, moment);
     Effects { changed: Changed::Status, transition: Some(transition), ..unchanged }
 }
 
 /// Returns the effects of a step without a decision; scheduled decisions remain.
-fn unchanged(policy: &Policy, history: &History, moment: Moment<'_>) -> Effects {
+fn unchanged(policy: &Policy, history: &JudgeState, moment: StepContext<'_>) -> Effects {
     let tally = Tally::of(policy, history, moment.doubts, moment.now);
     Effects {
         changed: Changed::Nothing,
@@ -164,17 +165,22 @@ fn unchanged(policy: &Policy, history: &History, moment: Moment<'_>) -> Effects 
 
 /// Returns when the results behind a verdict were complete: the end of the last check, not the time
 /// of judging or storing. Never returns an instant before the current status began.
-fn observed_at(history: &History, now: Timestamp) -> Timestamp {
+fn observed_at(history: &JudgeState, now: Timestamp) -> Timestamp {
     let ends = history.regions.iter().filter_map(|state| state.latest);
     let last = ends.map(|heard| heard.finished_at).max().unwrap_or(now);
     last.min(now).max(history.since)
 }
 
 /// Returns the start of a new status that replaces the current one.
-type Since = fn(&History, Timestamp) -> Timestamp;
+type Since = fn(&JudgeState, Timestamp) -> Timestamp;
 
 /// Computes the verdict from the current state. Calls `since` only if the status changes.
-fn settle(policy: &Policy, history: &mut History, moment: Moment<'_>, since: Since) -> Effects {
+fn settle(
+    policy: &Policy,
+    history: &mut JudgeState,
+    moment: StepContext<'_>,
+    since: Since,
+) -> Effects {
     let now = moment.now;
     if !policy.active || history.hold.is_some_and(|hold| holds(policy, history, hold, moment)) {
         return unchanged(policy, history, moment);
@@ -207,7 +213,7 @@ fn settle(policy: &Policy, history: &mut History, moment: Moment<'_>, since: Sin
 
 /// Returns whether the status may change to `to`. A recovery needs a new result: removing regions
 /// or extending the period must not end an outage.
-fn may_turn(history: &History, to: MonitorStatus) -> bool {
+fn may_turn(history: &JudgeState, to: MonitorStatus) -> bool {
     let is_down = history.incident.is_some() || history.status == MonitorStatus::Error;
     let recovers = matches!(to, MonitorStatus::Active | MonitorStatus::Degraded) && is_down;
     !recovers || history.is_renewed()
@@ -215,9 +221,9 @@ fn may_turn(history: &History, to: MonitorStatus) -> bool {
 
 /// Changes the status, and the incident accordingly.
 fn turn(
-    history: &mut History,
+    history: &mut JudgeState,
     to: Verdict,
-    moment: Moment<'_>,
+    moment: StepContext<'_>,
     since: Since,
 ) -> Option<Transition> {
     if history.status == to.status {
@@ -238,17 +244,17 @@ fn turn(
             history.incident.map_or(IncidentChange::None, IncidentChange::Suspended)
         }
         MonitorStatus::Active => {
-            history.incident.take().map_or(IncidentChange::None, closed(ClosedAs::Recovered))
+            history.incident.take().map_or(IncidentChange::None, closed(CloseReason::Recovered))
         }
         MonitorStatus::Degraded => {
-            history.incident.take().map_or(IncidentChange::None, closed(ClosedAs::Degraded))
+            history.incident.take().map_or(IncidentChange::None, closed(CloseReason::Degraded))
         }
     };
     Some(Transition { from, to: to.status, at, incident, why: to.why })
 }
 
 /// Clears all votes and closes the incident, because the status of an inactive monitor is unknown.
-fn end(history: &mut History, how: ClosedAs, now: Timestamp) -> Effects {
+fn end(history: &mut JudgeState, how: CloseReason, now: Timestamp) -> Effects {
     let from = std::mem::replace(&mut history.status, MonitorStatus::Unknown);
     let incident = history.incident.take().map(|id| IncidentChange::Closed { id, how });
     let turned = from != MonitorStatus::Unknown;
@@ -266,27 +272,37 @@ fn end(history: &mut History, how: ClosedAs, now: Timestamp) -> Effects {
         to: MonitorStatus::Unknown,
         at: now,
         incident: incident.unwrap_or(IncidentChange::None),
-        why: if how == ClosedAs::Deleted { Why::Deleted } else { Why::Paused },
+        why: if how == CloseReason::Deleted { StatusReason::Deleted } else { StatusReason::Paused },
     });
     let changed = if transition.is_some() { Changed::Status } else { Changed::Nothing };
     Effects { changed, transition, wake_at: None, ask: Vec::new(), joined: None }
 }
 
-fn holds(policy: &Policy, history: &History, hold: Hold, moment: Moment<'_>) -> bool {
+fn holds(
+    policy: &Policy,
+    history: &JudgeState,
+    hold: GracePeriod,
+    moment: StepContext<'_>,
+) -> bool {
     // Regions of suspect probes are not waited for.
     let is_live = |region| {
         let probe = policy.probe_of(region);
-        probe.is_some_and(|probe| moment.doubts.standing(probe) != Standing::Void)
+        probe.is_some_and(|probe| moment.doubts.standing(probe) != ProbeTrust::Suspect)
     };
     moment.now < hold.until && !history.all_reported(hold, is_live)
 }
 
 /// Returns when a tie that began in `error` becomes old.
-fn tie_end(policy: &Policy, history: &History) -> Option<Timestamp> {
+fn tie_end(policy: &Policy, history: &JudgeState) -> Option<Timestamp> {
     history.tie_since.map(|since| since + 2 * policy.period)
 }
 
-fn wake_at(policy: &Policy, history: &History, tally: &Tally, now: Timestamp) -> Option<Timestamp> {
+fn wake_at(
+    policy: &Policy,
+    history: &JudgeState,
+    tally: &Tally,
+    now: Timestamp,
+) -> Option<Timestamp> {
     if !policy.active {
         return None;
     }
@@ -300,8 +316,7 @@ fn wake_at(policy: &Policy, history: &History, tally: &Tally, now: Timestamp) ->
 
 /// Returns whether a region began to fail with this result.
 fn turned(before: &RegionState, after: &RegionState) -> bool {
-    let was_failing =
-        |state: &RegionState| state.ballots().0.map(|ballot| ballot == Ballot::Failing);
+    let was_failing = |state: &RegionState| state.ballots().0.map(|ballot| ballot == Vote::Failing);
     was_failing(before) == Some(false) && was_failing(after) == Some(true)
 }
 
@@ -309,12 +324,12 @@ fn turned(before: &RegionState, after: &RegionState) -> bool {
 /// that are not suspect. A suspect probe has no vote to confirm.
 fn second_opinion(
     policy: &Policy,
-    history: &mut History,
+    history: &mut JudgeState,
     region: Region,
-    moment: Moment<'_>,
+    moment: StepContext<'_>,
 ) -> Vec<Region> {
     let now = moment.now;
-    let is_sound = |probe| moment.doubts.standing(probe) != Standing::Void;
+    let is_sound = |probe| moment.doubts.standing(probe) != ProbeTrust::Suspect;
     let too_early = |asked: Timestamp| now.since(asked) < policy.period && asked <= now;
     let own = policy.probe_of(region).filter(|own| is_sound(*own));
     if history.asked_at.is_some_and(too_early) {

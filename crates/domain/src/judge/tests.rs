@@ -11,7 +11,7 @@ use std::time::Duration;
 use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp};
 
 use super::*;
-use crate::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
+use crate::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
 
 /// Start of all stories.
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
@@ -20,10 +20,10 @@ const PERIOD: Duration = Duration::from_mins(1);
 
 /// A monitor and its events.
 #[derive(Clone, Debug)]
-struct Story {
+struct MonitorScenario {
     policy: Policy,
-    history: History,
-    doubts: Doubts,
+    history: JudgeState,
+    doubts: ProbeSuspicions,
     now: Timestamp,
     /// Effects of the last step.
     effects: Effects,
@@ -32,19 +32,21 @@ struct Story {
 }
 
 /// A new active monitor in `fly-ams`, served by its own probe.
-fn a_monitor() -> Story {
-    Story::of(policy_of(&[0]))
+fn a_monitor() -> MonitorScenario {
+    MonitorScenario::of(policy_of(&[0]))
 }
 
 /// A monitor in this many regions, each with its own probe, after a success in each.
-fn a_settled_monitor_in(regions: u16) -> Story {
+fn a_settled_monitor_in(regions: u16) -> MonitorScenario {
     a_monitor().in_regions(regions).settled()
 }
 
 /// A policy for the first regions, each served by the probe of this number.
 fn policy_of(probes: &[u16]) -> Policy {
-    let serving =
-        |(region, probe): (&Region, &u16)| Serving { region: *region, probe: ProbeSlot(*probe) };
+    let serving = |(region, probe): (&Region, &u16)| ServedRegion {
+        region: *region,
+        probe: ProbeIndex(*probe),
+    };
     Policy {
         revision: 1,
         active: true,
@@ -58,7 +60,7 @@ fn policy_of(probes: &[u16]) -> Policy {
 fn result_of(revision: u32, region: Region, slot: Timestamp, outcome: Outcome) -> CheckResult {
     let monitor = MonitorId::from_bits(1);
     CheckResult {
-        identity: Identity { monitor, revision, region, slot, trigger: Trigger::Scheduled },
+        identity: ResultKey { monitor, revision, region, slot, trigger: Trigger::Scheduled },
         finished_at: slot,
         outcome,
         latency_us: 1_000,
@@ -70,11 +72,11 @@ fn result_of(revision: u32, region: Region, slot: Timestamp, outcome: Outcome) -
     }
 }
 
-impl Story {
+impl MonitorScenario {
     fn of(policy: Policy) -> Self {
-        let mut history = History::new(&policy, START);
-        let doubts = Doubts::default();
-        let moment = Moment { now: START, chance: 0, doubts: &doubts };
+        let mut history = JudgeState::new(&policy, START);
+        let doubts = ProbeSuspicions::default();
+        let moment = StepContext { now: START, chance: 0, doubts: &doubts };
         let effects = tick(&policy, &mut history, moment);
         Self { policy, history, doubts, now: START, effects, transitions: Vec::new() }
     }
@@ -214,8 +216,12 @@ impl Story {
     }
 }
 
-fn moment<'d>(doubts: &'d Doubts, now: Timestamp, transitions: &[Transition]) -> Moment<'d> {
-    Moment { now, chance: transitions.len() as u64, doubts }
+fn moment<'d>(
+    doubts: &'d ProbeSuspicions,
+    now: Timestamp,
+    transitions: &[Transition],
+) -> StepContext<'d> {
+    StepContext { now, chance: transitions.len() as u64, doubts }
 }
 
 fn told(transition: &Transition) -> String {

@@ -2,7 +2,7 @@
 
 use rules::{IncidentId, MonitorStatus, Timestamp};
 
-use super::Why;
+use super::StatusReason;
 
 /// A change of a monitor's status. `from` equals `to` if only the incident changes: a user resolves
 /// it, or a pause or deletion closes it while the status is `unknown`.
@@ -13,7 +13,7 @@ pub struct Transition {
     /// Time of the change; for a verdict, the end of the last check behind it.
     pub at: Timestamp,
     pub incident: IncidentChange,
-    pub why: Why,
+    pub why: StatusReason,
 }
 
 /// Effect of a change of status on the monitor's incident.
@@ -28,12 +28,12 @@ pub enum IncidentChange {
     /// It silently continues after the status was unknown.
     Resumed(IncidentId),
     /// It closes; recipients of the opening alert are notified.
-    Closed { id: IncidentId, how: ClosedAs },
+    Closed { id: IncidentId, how: CloseReason },
 }
 
 /// Reason for closing an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ClosedAs {
+pub enum CloseReason {
     /// The monitor is `active` again.
     Recovered,
     /// The monitor is `degraded`: no longer down, but not healthy.
@@ -44,7 +44,7 @@ pub enum ClosedAs {
     Resolved,
 }
 
-impl ClosedAs {
+impl CloseReason {
     /// All variants.
     pub const ALL: [Self; 5] =
         [Self::Recovered, Self::Degraded, Self::Paused, Self::Deleted, Self::Resolved];

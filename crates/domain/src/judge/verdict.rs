@@ -12,13 +12,13 @@ use super::votes::Tally;
 pub(super) struct Verdict {
     pub(super) status: MonitorStatus,
     /// The row of the table that decided.
-    pub(super) why: Why,
+    pub(super) why: StatusReason,
 }
 
 /// Human-readable reason for a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum StatusReason {
     /// No region has a vote.
     NoVotes,
     Paused,
@@ -70,30 +70,30 @@ pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Ver
     let failing = tally.failing();
     let of = |status, why| Some(Verdict { status, why });
     if tally.votes == 0 {
-        return of(MonitorStatus::Unknown, Why::NoVotes);
+        return of(MonitorStatus::Unknown, StatusReason::NoVotes);
     }
     if 2 * failing.votes > failing.of_votes {
         let believed = !tally.is_thin() || tally.failed_twice.is_some();
-        return of(MonitorStatus::Error, Why::Failing(failing)).filter(|_| believed);
+        return of(MonitorStatus::Error, StatusReason::Failing(failing)).filter(|_| believed);
     }
     match (tie, was) {
         (Tie::Young, MonitorStatus::Error) => {
-            return of(MonitorStatus::Error, Why::Tie(failing));
+            return of(MonitorStatus::Error, StatusReason::Tie(failing));
         }
         // A tie that became `degraded` stays so: setting the clock back must not turn it into
         // `error` again.
         (Tie::Young | Tie::Old, _) => {
-            return of(MonitorStatus::Degraded, Why::Tie(failing));
+            return of(MonitorStatus::Degraded, StatusReason::Tie(failing));
         }
         (Tie::Harmless, _) => {}
     }
     if let Some(region) = tally.failed_twice {
-        return of(MonitorStatus::Degraded, Why::RegionFailing(region));
+        return of(MonitorStatus::Degraded, StatusReason::RegionFailing(region));
     }
     if tally.is_slow() {
-        return of(MonitorStatus::Degraded, Why::Slow(tally.slow()));
+        return of(MonitorStatus::Degraded, StatusReason::Slow(tally.slow()));
     }
-    of(MonitorStatus::Active, Why::Fine(failing))
+    of(MonitorStatus::Active, StatusReason::Fine(failing))
 }
 
 impl Share {
@@ -104,7 +104,7 @@ impl Share {
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for StatusReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoVotes => f.write_str("no region has reported lately"),

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use rules::{MonitorStatus, Region, Timestamp};
 
-use super::{Ballot, Doubts, Heard, History, Policy, ProbeSlot, RegionState, Share, Standing};
+use super::{
+    JudgeState, Policy, ProbeIndex, ProbeSuspicions, ProbeTrust, RegionResult, RegionState, Share,
+    Vote,
+};
 
 /// The votes of a monitor at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +30,7 @@ pub(super) struct Tally {
 /// The regions of one probe.
 #[derive(Clone, Copy)]
 struct Voter {
-    probe: ProbeSlot,
+    probe: ProbeIndex,
     voting: u8,
     failing: u8,
     slow: u8,
@@ -35,10 +38,15 @@ struct Voter {
 
 impl Tally {
     /// Counts the votes at `now`; those of suspect probes are void.
-    pub(super) fn of(policy: &Policy, history: &History, doubts: &Doubts, now: Timestamp) -> Self {
+    pub(super) fn of(
+        policy: &Policy,
+        history: &JudgeState,
+        doubts: &ProbeSuspicions,
+        now: Timestamp,
+    ) -> Self {
         let window = policy.window();
         let mut tally = Self { regions: policy.regions.len() as u8, ..Self::default() };
-        let nobody = Voter { probe: ProbeSlot(0), voting: 0, failing: 0, slow: 0 };
+        let nobody = Voter { probe: ProbeIndex(0), voting: 0, failing: 0, slow: 0 };
         // On the stack, because this runs for every result.
         let mut voters = [nobody; Region::ALL.len()];
         let mut known = 0;
@@ -46,8 +54,8 @@ impl Tally {
             // The common case copies nothing, because this runs for every result.
             let part;
             let credible = match doubts.standing(serving.probe) {
-                Standing::Sound => state,
-                standing @ (Standing::SoundSince(_) | Standing::Void) => {
+                ProbeTrust::Sound => state,
+                standing @ (ProbeTrust::SoundSince(_) | ProbeTrust::Suspect) => {
                     part = state.credible(standing);
                     &part
                 }
@@ -117,24 +125,24 @@ impl Tally {
 }
 
 impl Voter {
-    fn count(&mut self, ballot: Ballot) {
+    fn count(&mut self, ballot: Vote) {
         self.voting += 1;
-        self.failing += u8::from(ballot == Ballot::Failing);
-        self.slow += u8::from(ballot == Ballot::Slow);
+        self.failing += u8::from(ballot == Vote::Failing);
+        self.slow += u8::from(ballot == Vote::Slow);
     }
 }
 
 impl RegionState {
     /// Returns the results that count, given the trust in the region's probe.
-    fn credible(&self, standing: Standing) -> Self {
-        let counts = |heard: &Heard| standing.counts(heard);
+    fn credible(&self, standing: ProbeTrust) -> Self {
+        let counts = |heard: &RegionResult| standing.counts(heard);
         Self { latest: self.latest.filter(counts), before: self.before.filter(counts), ..*self }
     }
 
     /// Returns whether its last two results are of consecutive slots and both vote `ballot`. Slots
     /// further apart than the window (the process was down between them) and results of two
     /// revisions are not consecutive. A skipped slot in between does not matter.
-    fn twice(&self, ballot: Ballot, window: Duration) -> bool {
+    fn twice(&self, ballot: Vote, window: Duration) -> bool {
         let (Some(latest), Some(before)) = (self.latest, self.before) else {
             return false;
         };
@@ -146,7 +154,7 @@ impl RegionState {
 
     /// Returns whether it failed in two consecutive slots.
     pub(super) fn failed_twice(&self, window: Duration) -> bool {
-        self.twice(Ballot::Failing, window)
+        self.twice(Vote::Failing, window)
     }
 }
 
@@ -154,35 +162,36 @@ impl RegionState {
 /// a vote. `error` means a failure here, whatever the other regions report.
 pub fn region_status(
     policy: &Policy,
-    history: &History,
+    history: &JudgeState,
     region: Region,
-    doubts: &Doubts,
+    doubts: &ProbeSuspicions,
     now: Timestamp,
 ) -> MonitorStatus {
-    let standing = policy.probe_of(region).map_or(Standing::Void, |probe| doubts.standing(probe));
+    let standing =
+        policy.probe_of(region).map_or(ProbeTrust::Suspect, |probe| doubts.standing(probe));
     let latest = history.region(region).and_then(|state| state.credible(standing).latest);
     let voting = latest.filter(|last| now.since(last.finished_at) <= policy.window());
     match voting.filter(|_| policy.active).map(|last| last.ballot) {
         None => MonitorStatus::Unknown,
-        Some(Ballot::Fine) => MonitorStatus::Active,
-        Some(Ballot::Slow) => MonitorStatus::Degraded,
-        Some(Ballot::Failing) => MonitorStatus::Error,
+        Some(Vote::Fine) => MonitorStatus::Active,
+        Some(Vote::Slow) => MonitorStatus::Degraded,
+        Some(Vote::Failing) => MonitorStatus::Error,
     }
 }
 
 /// Returns the vote of a region at `now`, or `None` if its last result expired. Entering and
 /// leaving `degraded` takes two results in a row, counted per region.
-fn vote(state: &RegionState, window: Duration, was_slow: bool, now: Timestamp) -> Option<Ballot> {
+fn vote(state: &RegionState, window: Duration, was_slow: bool, now: Timestamp) -> Option<Vote> {
     let latest = state.latest?;
     if now.since(latest.finished_at) > window {
         return None;
     }
-    let slow_before = state.before.is_some_and(|before| before.ballot == Ballot::Slow);
+    let slow_before = state.before.is_some_and(|before| before.ballot == Vote::Slow);
     Some(match (latest.ballot, was_slow) {
-        (Ballot::Failing, _) => Ballot::Failing,
-        (Ballot::Slow, true) => Ballot::Slow,
-        (Ballot::Fine, true) if slow_before => Ballot::Slow,
-        (Ballot::Slow, false) if state.twice(Ballot::Slow, window) => Ballot::Slow,
-        (Ballot::Slow | Ballot::Fine, _) => Ballot::Fine,
+        (Vote::Failing, _) => Vote::Failing,
+        (Vote::Slow, true) => Vote::Slow,
+        (Vote::Fine, true) if slow_before => Vote::Slow,
+        (Vote::Slow, false) if state.twice(Vote::Slow, window) => Vote::Slow,
+        (Vote::Slow | Vote::Fine, _) => Vote::Fine,
     })
 }

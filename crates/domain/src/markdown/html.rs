@@ -8,20 +8,21 @@ use super::{DEPTH_MAX, parser, target};
 
 /// Renders the text as HTML that is safe on any page.
 pub fn html(markdown: &str) -> String {
-    let mut writer = Writer { out: String::with_capacity(markdown.len() * 2), open: Vec::new() };
+    let mut writer =
+        HtmlWriter { out: String::with_capacity(markdown.len() * 2), open: Vec::new() };
     for event in parser(markdown) {
         writer.write(event);
     }
     writer.out
 }
 
-struct Writer {
+struct HtmlWriter {
     out: String,
     /// The closing tag of each open element; empty if its tag was omitted.
     open: Vec<&'static str>,
 }
 
-impl Writer {
+impl HtmlWriter {
     fn write(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.begin(&tag),

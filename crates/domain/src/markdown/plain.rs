@@ -9,7 +9,7 @@ use super::{DEPTH_MAX, parser, target};
 
 /// Renders the text without HTML, and without line breaks at either end.
 pub fn plain(markdown: &str) -> String {
-    let mut writer = Writer::default();
+    let mut writer = PlainTextWriter::default();
     for event in parser(markdown) {
         writer.write(event);
     }
@@ -17,7 +17,7 @@ pub fn plain(markdown: &str) -> String {
 }
 
 #[derive(Default)]
-struct Writer {
+struct PlainTextWriter {
     out: String,
     /// For each open list the number of its next item, if it is numbered.
     lists: Vec<Option<u64>>,
@@ -27,7 +27,7 @@ struct Writer {
     is_after_mark: bool,
 }
 
-impl Writer {
+impl PlainTextWriter {
     fn write(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.begin(&tag),

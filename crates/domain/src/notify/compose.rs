@@ -3,11 +3,11 @@
 use rules::ProviderType;
 use rules::notification::Provider;
 
-use super::event::Notice;
+use super::alert_text::AlertText;
+use super::event::EventBatch;
 use super::message::{Envelope, Message};
-use super::servers::{Servers, Unconfigured, setting};
-use super::story::Story;
-use super::telephone::{self, Way};
+use super::phone::{self, PhoneTransport};
+use super::vendors::{Unconfigured, VendorConfig, setting};
 use super::{
     discord, email, google_chat, grafana_oncall, ntfy, opsgenie, pagerduty, slack, telegram,
     webhook,
@@ -16,16 +16,16 @@ use super::{
 /// Composes the message of `notice` for the channel named `channel_name`. It respects every limit
 /// that the vendor documents, for any names, addresses and reasons.
 ///
-/// A digest for kinds that [`keeps_alerts`] would open an alert that nothing closes, but the policy
+/// A digest for kinds that [`is_stateful`] would open an alert that nothing closes, but the policy
 /// never creates one for them.
 pub fn compose(
     provider: &Provider,
     channel_name: Option<&str>,
-    servers: &Servers,
-    notice: Notice<'_>,
+    servers: &VendorConfig,
+    notice: EventBatch<'_>,
     envelope: &Envelope<'_>,
 ) -> Result<Message, Unconfigured> {
-    let story = &Story::of(channel_name, notice, envelope);
+    let story = &AlertText::of(channel_name, notice, envelope);
     let message = match provider {
         Provider::Discord(hook) => discord::compose(hook, story),
         Provider::Email(_) if !servers.has_mail => {
@@ -43,10 +43,10 @@ pub fn compose(
             telegram::compose(chat, servers.telegram.as_ref().ok_or(missing)?, story)
         }
         Provider::Sms(phone) => {
-            telephone::compose(Way::Sms, phone, servers.telephone.as_ref(), story)?
+            phone::compose(PhoneTransport::Sms, phone, servers.telephone.as_ref(), story)?
         }
         Provider::Whatsapp(phone) => {
-            telephone::compose(Way::Whatsapp, phone, servers.telephone.as_ref(), story)?
+            phone::compose(PhoneTransport::Whatsapp, phone, servers.telephone.as_ref(), story)?
         }
         Provider::GoogleChat(hook) => google_chat::compose(hook, story, envelope),
         Provider::GrafanaOncall(hook) => grafana_oncall::compose(hook, story, envelope),
@@ -58,7 +58,7 @@ pub fn compose(
 /// Returns whether channels of this kind keep an alert open until it is closed. They group alerts
 /// themselves and get no digests. A test alert there is closed by a second message: the same event
 /// with [`super::Event::closed`] set.
-pub const fn keeps_alerts(kind: ProviderType) -> bool {
+pub const fn is_stateful(kind: ProviderType) -> bool {
     match kind {
         ProviderType::Pagerduty | ProviderType::Opsgenie | ProviderType::GrafanaOncall => true,
         ProviderType::Discord

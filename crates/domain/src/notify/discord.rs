@@ -2,14 +2,14 @@
 //! because a webhook cannot open a thread in a text channel. Format:
 //! <https://docs.discord.com/developers/resources/webhook#execute-webhook>
 
-use rules::notification::Hook;
+use rules::notification::IncomingWebhook;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::answer::{again, by_status, json as body_of, seconds, text_at};
-use super::fit::{List, Unit, fit};
-use super::message::{Answer, Delivered, HttpMessage};
-use super::story::{Story, written_time};
+use super::alert_text::{AlertText, written_time};
+use super::message::{Disposition, HttpMessage, VendorResponse};
+use super::response::{again, by_status, json as body_of, seconds, text_at};
+use super::truncate::{List, Unit, fit};
 
 /// Maximum length of a title,
 /// <https://docs.discord.com/developers/resources/message#embed-object-embed-limits>.
@@ -25,7 +25,7 @@ const LINES: List = List { escape, unit: Unit::Utf16, around: ("\n• ", ""), ma
 #[cfg(test)]
 pub(super) const TOTAL_MAX: usize = 6_000;
 
-pub(super) fn compose(hook: &Hook, story: &Story) -> HttpMessage {
+pub(super) fn compose(hook: &IncomingWebhook, story: &AlertText) -> HttpMessage {
     let mut embed = json!({
         "title": fit(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX),
         "color": story.tone.colour(),
@@ -47,7 +47,7 @@ pub(super) fn compose(hook: &Hook, story: &Story) -> HttpMessage {
 
 /// Rate limits apply per webhook. The header gives seconds, but the body of old API versions gives
 /// milliseconds, so the header takes precedence.
-pub(super) fn read(answer: &Answer) -> Delivered {
+pub(super) fn read(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let said = text_at(&body, "/message");
     if answer.status == 429 {
@@ -78,14 +78,14 @@ fn code(character: char, out: &mut String) {
     out.push(if character == '`' { '\'' } else { character });
 }
 
-fn description(story: &Story) -> String {
+fn description(story: &AlertText) -> String {
     let lines = LINES.of(&story.lines);
     let room = DESCRIPTION_MAX - Unit::Utf16.length(&lines);
     let why = fit(story.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, room);
     (why + &lines).trim_start().to_owned()
 }
 
-fn fields(story: &Story) -> Vec<Value> {
+fn fields(story: &AlertText) -> Vec<Value> {
     let target = story.target.iter().map(|target| {
         let room = FIELD_MAX - 2;
         let value = format!("`{}`", fit(target, code, Unit::Utf16, room));

@@ -7,10 +7,10 @@ pub mod style;
 
 use rules::notification::Email;
 
-use super::answer::{again, refused};
-use super::fit::{List, Unit, fit, plain};
-use super::message::{Answer, Delivered, Envelope, ListLinks, Mail};
-use super::story::{LINK_WORDS, Story, shown_time};
+use super::alert_text::{AlertText, LINK_WORDS, shown_time};
+use super::message::{Disposition, Envelope, ListLinks, Mail, VendorResponse};
+use super::response::{again, refused};
+use super::truncate::{List, Unit, fit, plain};
 
 /// Maximum length of a subject (our choice): a header line may have 998 octets (RFC 5322 §2.1.1),
 /// of which mail programs show a tenth.
@@ -22,7 +22,7 @@ const LINES: List =
 /// Maximum length of the left part of a message ID (our choice).
 const ID_MAX: usize = 200;
 
-pub(super) fn compose(email: &Email, story: &Story, envelope: &Envelope<'_>) -> Mail {
+pub(super) fn compose(email: &Email, story: &AlertText, envelope: &Envelope<'_>) -> Mail {
     Mail {
         to: email.email.clone(),
         subject: fit(&story.title, subject, Unit::Utf16, SUBJECT_MAX),
@@ -36,9 +36,9 @@ pub(super) fn compose(email: &Email, story: &Story, envelope: &Envelope<'_>) -> 
 
 /// Classifies SMTP replies: 4yz is retried, 5yz is not, except errors about the server's own
 /// account, which the operator can fix. <https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1>
-pub(super) fn read(answer: &Answer) -> Delivered {
+pub(super) fn read(answer: &VendorResponse) -> Disposition {
     match answer.status {
-        200..=399 => Delivered::Accepted,
+        200..=399 => Disposition::Accepted,
         530 | 534 | 535 | 538 => {
             again(answer, None, "the mail server rejected this server's account")
         }
@@ -51,8 +51,8 @@ pub(super) fn read(answer: &Answer) -> Delivered {
 }
 
 /// Renders the plain text. Its lines have the same bound as in the HTML.
-fn text(story: &Story) -> String {
-    let told = Story { lines: Vec::new(), ..story.clone() }.text();
+fn text(story: &AlertText) -> String {
+    let told = AlertText { lines: Vec::new(), ..story.clone() }.text();
     let lines = LINES.of(&story.lines);
     let mut text = format!("{}\n\n{told}{lines}\n\n{}\n", story.title, shown_time(story.at));
     if let Some(link) = &story.link {

@@ -7,7 +7,7 @@ use rules::{IncidentId, MonitorId, MonitorKind, Region, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::message::without_credentials;
-use crate::judge::ClosedAs;
+use crate::judge::CloseReason;
 
 /// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -34,22 +34,22 @@ pub struct Event {
     pub at: Timestamp,
     /// Name of the workspace.
     pub workspace: String,
-    pub monitor: Subject,
+    pub monitor: MonitorSnapshot,
     /// The incident of the event; `None` for `degraded` outside an incident and for tests.
     pub incident: Option<IncidentId>,
     /// Start. The time until `at` is the total duration, with a degradation after the incident.
     pub began_at: Timestamp,
     /// Reason for the end of the incident; only with [`EventKind::Recovered`].
-    pub closed: Option<Ended>,
+    pub closed: Option<StoredCloseReason>,
     /// Cause, with the last result of each region.
-    pub grounds: Grounds,
+    pub grounds: Cause,
     /// 0 for the first message, then the number of the reminder.
     pub reminder: u32,
 }
 
 /// Snapshot of the monitor at the time of the event: it may have been edited or deleted since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subject {
+pub struct MonitorSnapshot {
     pub id: MonitorId,
     pub name: String,
     pub kind: MonitorKind,
@@ -61,16 +61,16 @@ pub struct Subject {
 
 /// Cause of a change of status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grounds {
+pub struct Cause {
     /// The most informative sentence: that of the first failing region.
     pub why: String,
     /// Last result of each region, failing ones first.
-    pub regions: Vec<RegionSeen>,
+    pub regions: Vec<RegionOutcome>,
 }
 
 /// Last result of one region.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RegionSeen {
+pub struct RegionOutcome {
     pub region: Region,
     /// Public name of the probe, if it is the server's own or serves several regions: regions of
     /// one probe are one place.
@@ -86,10 +86,10 @@ pub struct RegionSeen {
     pub latency_ms: Option<u32>,
 }
 
-/// The variants of [`ClosedAs`] as stored in events.
+/// The variants of [`CloseReason`] as stored in events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum StoredCloseReason {
     /// The monitor is `active` again.
     Recovered,
     /// The monitor is `degraded`: no longer down, but not healthy.
@@ -102,7 +102,7 @@ pub enum Ended {
 
 /// Content of one message: a single event, or a digest.
 #[derive(Clone, Copy, Debug)]
-pub enum Notice<'e> {
+pub enum EventBatch<'e> {
     One(&'e Event),
     /// Several events of a minute on one channel, oldest first; never empty.
     Storm(&'e [Event]),
@@ -131,10 +131,10 @@ impl EventKind {
     }
 }
 
-impl Grounds {
+impl Cause {
     /// Returns the last result of each place, failing ones first. A probe with several regions has
     /// one: the worst.
-    pub fn places(&self) -> impl Iterator<Item = &RegionSeen> {
+    pub fn places(&self) -> impl Iterator<Item = &RegionOutcome> {
         self.regions.iter().enumerate().filter_map(|(at, seen)| {
             let before = &self.regions[..at];
             let is_told = seen.place.is_some() && before.iter().any(|it| it.place == seen.place);
@@ -143,7 +143,7 @@ impl Grounds {
     }
 }
 
-impl Subject {
+impl MonitorSnapshot {
     /// Creates the snapshot of the monitor with this name and check.
     pub fn of(id: MonitorId, name: String, check: &Check) -> Self {
         let (target, method) = match check {
@@ -160,20 +160,20 @@ impl Subject {
 impl Event {
     /// Returns the total duration at the time of a recovery, or the duration so far at the time of
     /// a reminder.
-    pub fn lasted(&self) -> Duration {
+    pub fn duration(&self) -> Duration {
         let millis = self.at.as_millis().saturating_sub(self.began_at.as_millis());
         Duration::from_millis(u64::try_from(millis).unwrap_or(0))
     }
 }
 
-impl From<ClosedAs> for Ended {
-    fn from(how: ClosedAs) -> Self {
+impl From<CloseReason> for StoredCloseReason {
+    fn from(how: CloseReason) -> Self {
         match how {
-            ClosedAs::Recovered => Self::Recovered,
-            ClosedAs::Degraded => Self::Degraded,
-            ClosedAs::Paused => Self::Paused,
-            ClosedAs::Deleted => Self::Deleted,
-            ClosedAs::Resolved => Self::Resolved,
+            CloseReason::Recovered => Self::Recovered,
+            CloseReason::Degraded => Self::Degraded,
+            CloseReason::Paused => Self::Paused,
+            CloseReason::Deleted => Self::Deleted,
+            CloseReason::Resolved => Self::Resolved,
         }
     }
 }

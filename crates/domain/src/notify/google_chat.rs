@@ -1,14 +1,14 @@
 //! Google Chat: sends a card through a webhook of a space, with one thread per incident. Format:
 //! <https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create>
 
-use rules::notification::Hook;
+use rules::notification::IncomingWebhook;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::answer::{by_status, json as body_of, text_at};
-use super::fit::{List, Unit, fit, html, plain};
-use super::message::{Answer, Delivered, Envelope, HttpMessage};
-use super::story::{LINK_WORDS, Story, shown_time};
+use super::alert_text::{AlertText, LINK_WORDS, shown_time};
+use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
+use super::response::{by_status, json as body_of, text_at};
+use super::truncate::{List, Unit, fit, html, plain};
 
 /// Maximum size of a message in bytes, same page.
 #[cfg(test)]
@@ -25,7 +25,11 @@ const LINES: List = List { escape: html, unit: Unit::Json, around: ("• ", "<br
 
 /// Composes the message. `requestId` makes Google return the first message again if it is sent
 /// twice.
-pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> HttpMessage {
+pub(super) fn compose(
+    hook: &IncomingWebhook,
+    story: &AlertText,
+    envelope: &Envelope<'_>,
+) -> HttpMessage {
     let title = fit(&story.signed_title(), plain, Unit::Json, TITLE_MAX);
     let subtitle = fit(&subtitle(story), plain, Unit::Json, TITLE_MAX);
     let card = json!({
@@ -41,20 +45,20 @@ pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> Ht
 }
 
 /// Classifies errors of Google APIs: <https://cloud.google.com/apis/design/errors>.
-pub(super) fn read(answer: &Answer) -> Delivered {
+pub(super) fn read(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let way_out = matches!(answer.status, 400 | 401 | 403 | 404)
         .then_some("the webhook or its space was deleted: create a new one in Google Chat");
     by_status(answer, text_at(&body, "/error/message"), way_out)
 }
 
-fn subtitle(story: &Story) -> String {
+fn subtitle(story: &AlertText) -> String {
     let time = shown_time(story.at);
     if story.workspace.is_empty() { time } else { format!("{} · {time}", story.workspace) }
 }
 
 /// Builds the widgets. Their texts are a subset of HTML; labels and titles are plain.
-fn widgets(story: &Story) -> Vec<Value> {
+fn widgets(story: &AlertText) -> Vec<Value> {
     let mut widgets = Vec::new();
     if let Some(why) = &story.why {
         widgets.push(paragraph(&fit(why, html, Unit::Json, WHY_MAX)));

@@ -2,13 +2,13 @@
 //! `alert_uid` form one alert group, and `ok` resolves what `alerting` opened. Format:
 //! <https://grafana.com/docs/oncall/latest/configure/integrations/references/webhook/>
 
-use rules::notification::Hook;
+use rules::notification::IncomingWebhook;
 use serde_json::json;
 
-use super::answer::by_status;
-use super::fit::{Unit, fit, plain};
-use super::message::{Answer, Delivered, Envelope, HttpMessage};
-use super::story::{Phase, Story};
+use super::alert_text::{AlertState, AlertText};
+use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
+use super::response::by_status;
+use super::truncate::{Unit, fit, plain};
 
 /// Maximum length of title and message (our choice): no limit is documented, and chats show them.
 pub(super) const TITLE_MAX: usize = 256;
@@ -16,14 +16,18 @@ pub(super) const MESSAGE_MAX: usize = 4_096;
 /// Maximum length of the group's ID (our choice).
 const UID_MAX: usize = 255;
 
-pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> HttpMessage {
+pub(super) fn compose(
+    hook: &IncomingWebhook,
+    story: &AlertText,
+    envelope: &Envelope<'_>,
+) -> HttpMessage {
     let mut body = json!({
         "alert_uid": text(envelope.thread, UID_MAX),
         "title": text(&story.title, TITLE_MAX),
         "message": text(&story.text(), MESSAGE_MAX),
         "state": match story.phase {
-            Phase::Open => "alerting",
-            Phase::Over => "ok",
+            AlertState::Open => "alerting",
+            AlertState::Over => "ok",
         },
     });
     if let Some(link) = &story.link {
@@ -33,7 +37,7 @@ pub(super) fn compose(hook: &Hook, story: &Story, envelope: &Envelope<'_>) -> Ht
 }
 
 /// Classifies a response by its status; the body is only text for humans.
-pub(super) fn read(answer: &Answer) -> Delivered {
+pub(super) fn read(answer: &VendorResponse) -> Disposition {
     let way_out = matches!(answer.status, 403 | 404).then_some(
         "the integration was deleted: enter the URL of a formatted webhook in the channel",
     );

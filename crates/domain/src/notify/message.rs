@@ -82,7 +82,7 @@ pub enum ListLinks {
 
 /// Response of a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct VendorResponse {
     /// HTTP status, or the three digits of an SMTP reply.
     pub status: u16,
     /// Time to wait from now, from the `retry-after` header.
@@ -93,7 +93,7 @@ pub struct Answer {
 
 /// Classification of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Delivered {
+pub enum Disposition {
     /// The receiver accepted the message.
     Accepted,
     /// Retry later, not before the time that the receiver requested.
@@ -104,12 +104,12 @@ pub enum Delivered {
         why: String,
     },
     /// Permanent failure: a retry would fail alike.
-    Refused(Refusal),
+    Refused(Rejection),
 }
 
 /// Human-readable reason for a permanent failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct Rejection {
     /// One sentence with the way out.
     pub why: String,
 }

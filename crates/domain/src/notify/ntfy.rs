@@ -6,10 +6,10 @@ use rules::notification::Ntfy;
 use serde_json::json;
 use url::Url;
 
-use super::answer::{by_status, json as body_of, text_at};
-use super::fit::{Unit, fit, plain};
-use super::message::{Answer, Delivered, HttpMessage};
-use super::story::{Story, Tone};
+use super::alert_text::{AlertText, Severity};
+use super::message::{Disposition, HttpMessage, VendorResponse};
+use super::response::{by_status, json as body_of, text_at};
+use super::truncate::{Unit, fit, plain};
 
 /// Maximum size of a message in bytes; a larger one becomes an attachment:
 /// <https://docs.ntfy.sh/publish/#limitations>. Counted as JSON, because a server reads at most
@@ -21,7 +21,7 @@ pub(super) const TITLE_MAX: usize = 512;
 #[cfg(test)]
 pub(super) const REQUEST_MAX: usize = 2 * MESSAGE_MAX;
 
-pub(super) fn compose(ntfy: &Ntfy, public: &str, story: &Story) -> HttpMessage {
+pub(super) fn compose(ntfy: &Ntfy, public: &str, story: &AlertText) -> HttpMessage {
     let mut body = json!({
         "topic": ntfy.topic,
         "title": fit(&story.title, plain, Unit::Json, TITLE_MAX),
@@ -40,7 +40,7 @@ pub(super) fn compose(ntfy: &Ntfy, public: &str, story: &Story) -> HttpMessage {
 }
 
 /// Classifies a response; `error` describes the problem. 429 and 507 are temporary.
-pub(super) fn read(answer: &Answer) -> Delivered {
+pub(super) fn read(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let way_out = match answer.status {
         400 => Some("enter a topic of letters, digits, - and _ in the channel"),
@@ -51,7 +51,7 @@ pub(super) fn read(answer: &Answer) -> Delivered {
 }
 
 /// Returns the text, or the title instead of an empty text, which would show as "triggered".
-fn message(story: &Story) -> String {
+fn message(story: &AlertText) -> String {
     let text = story.text();
     let text = if text.is_empty() { story.title.clone() } else { text };
     fit(&text, plain, Unit::Json, MESSAGE_MAX)
@@ -69,20 +69,20 @@ fn server(written: &str) -> String {
     url.into()
 }
 
-const fn priority(tone: Tone) -> u8 {
+const fn priority(tone: Severity) -> u8 {
     match tone {
-        Tone::Down => 5,
-        Tone::Degraded => 4,
-        Tone::Fine | Tone::Test => 3,
+        Severity::Down => 5,
+        Severity::Degraded => 4,
+        Severity::Fine | Severity::Test => 3,
     }
 }
 
 /// Returns the tag that the apps show as an emoji: <https://docs.ntfy.sh/emojis/>
-const fn tag(tone: Tone) -> &'static str {
+const fn tag(tone: Severity) -> &'static str {
     match tone {
-        Tone::Down => "rotating_light",
-        Tone::Degraded => "warning",
-        Tone::Fine => "white_check_mark",
-        Tone::Test => "test_tube",
+        Severity::Down => "rotating_light",
+        Severity::Degraded => "warning",
+        Severity::Fine => "white_check_mark",
+        Severity::Test => "test_tube",
     }
 }

@@ -7,11 +7,11 @@ use rules::OpsgenieRegion;
 use rules::notification::Opsgenie;
 use serde_json::{Value, json};
 
-use super::answer::{by_status, json as body_of, text_at};
-use super::fit::{Unit, fit, plain};
-use super::message::{Answer, Delivered, Envelope, HttpMessage};
-use super::servers::Servers;
-use super::story::{Phase, SENDER, Story, Tone};
+use super::alert_text::{AlertState, AlertText, SENDER, Severity};
+use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
+use super::response::{by_status, json as body_of, text_at};
+use super::truncate::{Unit, fit, plain};
+use super::vendors::VendorConfig;
 
 /// Maximum length of message, alias, description and entity:
 /// <https://docs.opsgenie.com/docs/alert-api#create-alert>.
@@ -32,8 +32,8 @@ const NOTE_MAX: usize = 25_000;
 
 pub(super) fn compose(
     opsgenie: &Opsgenie,
-    servers: &Servers,
-    story: &Story,
+    servers: &VendorConfig,
+    story: &AlertText,
     envelope: &Envelope<'_>,
 ) -> HttpMessage {
     let host = match opsgenie.region {
@@ -42,8 +42,8 @@ pub(super) fn compose(
     };
     let alias = text(envelope.thread, ALIAS_MAX);
     let message = match story.phase {
-        Phase::Open => HttpMessage::json(&format!("{host}/v2/alerts"), &alert(&alias, story)),
-        Phase::Over => {
+        AlertState::Open => HttpMessage::json(&format!("{host}/v2/alerts"), &alert(&alias, story)),
+        AlertState::Over => {
             // Without `identifierType`, Opsgenie would take the alias for an alert ID.
             let alias = utf8_percent_encode(&alias, IN_PATH);
             let url = format!("{host}/v2/alerts/{alias}/close?identifierType=alias");
@@ -56,14 +56,14 @@ pub(super) fn compose(
 }
 
 /// Classifies a response: 202 is success; `message` describes a problem.
-pub(super) fn read(answer: &Answer) -> Delivered {
+pub(super) fn read(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let way_out = matches!(answer.status, 401 | 403 | 422)
         .then_some("enter the key of an API integration and its region in the channel");
     by_status(answer, text_at(&body, "/message"), way_out)
 }
 
-fn alert(alias: &str, story: &Story) -> Value {
+fn alert(alias: &str, story: &AlertText) -> Value {
     let mut description = story.text();
     if let Some(link) = &story.link {
         description = link.clone() + "\n\n" + &description;
@@ -84,20 +84,20 @@ fn alert(alias: &str, story: &Story) -> Value {
     })
 }
 
-const fn tag(tone: Tone) -> &'static str {
+const fn tag(tone: Severity) -> &'static str {
     match tone {
-        Tone::Down => "down",
-        Tone::Degraded => "degraded",
-        Tone::Fine => "recovered",
-        Tone::Test => "test",
+        Severity::Down => "down",
+        Severity::Degraded => "degraded",
+        Severity::Fine => "recovered",
+        Severity::Test => "test",
     }
 }
 
-const fn priority(tone: Tone) -> &'static str {
+const fn priority(tone: Severity) -> &'static str {
     match tone {
-        Tone::Down => "P1",
-        Tone::Degraded => "P3",
-        Tone::Fine | Tone::Test => "P5",
+        Severity::Down => "P1",
+        Severity::Degraded => "P3",
+        Severity::Fine | Severity::Test => "P5",
     }
 }
 

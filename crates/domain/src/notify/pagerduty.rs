@@ -5,11 +5,11 @@
 use rules::notification::Pagerduty;
 use serde_json::{Value, json};
 
-use super::answer::{by_status, json as body_of, text_at};
-use super::fit::{Unit, fit, plain};
-use super::message::{Answer, Delivered, Envelope, HttpMessage};
-use super::servers::Servers;
-use super::story::{LINK_WORDS, Phase, SENDER, Story, Tone, written_time};
+use super::alert_text::{AlertState, AlertText, LINK_WORDS, SENDER, Severity, written_time};
+use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
+use super::response::{by_status, json as body_of, text_at};
+use super::truncate::{Unit, fit, plain};
+use super::vendors::VendorConfig;
 
 /// Maximum length of a summary,
 /// <https://developer.pagerduty.com/docs/events-api-v2/trigger-events/#parameters>.
@@ -28,15 +28,15 @@ pub(super) const PAYLOAD_BYTES_MAX: usize = 512 * 1_024;
 
 pub(super) fn compose(
     pagerduty: &Pagerduty,
-    servers: &Servers,
-    story: &Story,
+    servers: &VendorConfig,
+    story: &AlertText,
     envelope: &Envelope<'_>,
 ) -> HttpMessage {
     let url = format!("{}/v2/enqueue", servers.pagerduty);
     let routing_key = pagerduty.integration_key.expose();
     let dedup_key = text(envelope.thread, DEDUP_KEY_MAX);
     let body = match story.phase {
-        Phase::Open => {
+        AlertState::Open => {
             let mut body = json!({
                 "routing_key": routing_key,
                 "event_action": "trigger",
@@ -50,7 +50,7 @@ pub(super) fn compose(
             }
             body
         }
-        Phase::Over => json!({
+        AlertState::Over => json!({
             "routing_key": routing_key,
             "event_action": "resolve",
             "dedup_key": dedup_key,
@@ -61,14 +61,14 @@ pub(super) fn compose(
 
 /// Classifies a response: 202 is success; 400 describes the problem in `errors`, usually a wrong
 /// key.
-pub(super) fn read(answer: &Answer) -> Delivered {
+pub(super) fn read(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let said = text_at(&body, "/errors/0").or_else(|| text_at(&body, "/message"));
     let way_out = "enter the integration key of an Events API v2 integration in the channel";
     by_status(answer, said, (answer.status == 400).then_some(way_out))
 }
 
-fn payload(story: &Story) -> Value {
+fn payload(story: &AlertText) -> Value {
     let source = story.target.as_deref().unwrap_or(&story.workspace);
     let mut details = serde_json::Map::new();
     if let Some(why) = &story.why {
@@ -96,11 +96,11 @@ fn payload(story: &Story) -> Value {
     payload
 }
 
-const fn severity(tone: Tone) -> &'static str {
+const fn severity(tone: Severity) -> &'static str {
     match tone {
-        Tone::Down => "critical",
-        Tone::Degraded => "warning",
-        Tone::Fine | Tone::Test => "info",
+        Severity::Down => "critical",
+        Severity::Degraded => "warning",
+        Severity::Fine | Severity::Test => "info",
     }
 }
 

@@ -1,19 +1,20 @@
 //! Decides who is notified, of what and when; `now` is a parameter. Queues and clocks belong to
 //! `pipeline::notify`.
 
+mod backoff;
+mod filter;
 mod grouping;
-mod hearing;
-mod quiet;
+mod plan;
+mod quiet_hours;
 mod reminder;
-mod retry;
-mod telling;
 
-pub use grouping::{STORM_EVENTS_MAX, Turn, Window, group};
-pub use hearing::{Deaf, Hears, Opening, degraded_due, hears, superseded};
-pub use quiet::held_until;
-pub use reminder::next_reminder;
-pub use retry::{ASKED_WAIT_MAX, NextTry, next_try};
-pub use telling::{
-    Hearer, Holds, Matter, Occasion, Placed, Scene, Stands, Telling, Told, Written, end_of, place,
-    remind, ripen, tell,
+pub use backoff::{ASKED_WAIT_MAX, NextTry, next_try};
+pub use filter::{FilterDecision, PriorDelivery, SuppressReason, degraded_due, filter, superseded};
+pub use grouping::{GroupWindow, STORM_EVENTS_MAX, SendTime, group};
+pub use plan::{
+    AlertChange, AlertContext, AlertSubject, ChannelState, DeliveryPlan, DeliveryProgress, DueTime,
+    HoldReason, NewDelivery, OpenDelivery, end_of, next_reminder, plan_deliveries, reschedule_held,
+    schedule,
 };
+pub use quiet_hours::held_until;
+pub use reminder::next_reminder_time;

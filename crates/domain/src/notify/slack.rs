@@ -2,13 +2,13 @@
 //! <https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>, text:
 //! <https://docs.slack.dev/messaging/formatting-message-text>
 
-use rules::notification::Hook;
+use rules::notification::IncomingWebhook;
 use serde_json::{Value, json};
 
-use super::answer::{again, by_status, refused};
-use super::fit::{List, Unit, escaped, fit};
-use super::message::{Answer, Delivered, HttpMessage};
-use super::story::{LINK_WORDS, Story, shown_time};
+use super::alert_text::{AlertText, LINK_WORDS, shown_time};
+use super::message::{Disposition, HttpMessage, VendorResponse};
+use super::response::{again, by_status, refused};
+use super::truncate::{List, Unit, escaped, fit};
 
 /// Maximum length of a section's text,
 /// <https://docs.slack.dev/reference/block-kit/blocks/section-block>.
@@ -27,7 +27,7 @@ pub(super) const BLOCKS_MAX: usize = 50;
 /// Regions or events in one section.
 const LINES: List = List { escape, unit: Unit::Utf16, around: ("\n• ", ""), max: SECTION_MAX };
 
-pub(super) fn compose(hook: &Hook, story: &Story) -> HttpMessage {
+pub(super) fn compose(hook: &IncomingWebhook, story: &AlertText) -> HttpMessage {
     let title = fit(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX);
     let why = fit(story.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, SECTION_MAX);
     let lines = LINES.of(&story.lines);
@@ -44,7 +44,7 @@ pub(super) fn compose(hook: &Hook, story: &Story) -> HttpMessage {
 
 /// Classifies a response; Slack describes a problem in one word:
 /// <https://docs.slack.dev/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks>
-pub(super) fn read(answer: &Answer) -> Delivered {
+pub(super) fn read(answer: &VendorResponse) -> Disposition {
     let word = answer.body.trim();
     match word {
         "rollup_error" | "rate_limited" | "ratelimited" => again(answer, answer.retry_after, word),
@@ -75,7 +75,7 @@ fn escape(character: char, out: &mut String) {
     }
 }
 
-fn fields(story: &Story) -> Option<Value> {
+fn fields(story: &AlertText) -> Option<Value> {
     let fields: Vec<Value> = story
         .all_facts()
         .filter(|(label, _)| *label != "Workspace")
@@ -91,7 +91,7 @@ fn fields(story: &Story) -> Option<Value> {
 }
 
 /// Returns the time in the reader's time zone, the workspace, and the link.
-fn context(story: &Story) -> String {
+fn context(story: &AlertText) -> String {
     let seconds = story.at.as_millis().div_euclid(1_000);
     let shown = shown_time(story.at);
     let mut context = format!("<!date^{seconds}^{{date_short_pretty}} {{time_secs}}|{shown}>");

@@ -4,11 +4,11 @@
 use rules::notification::Telegram;
 use serde_json::{Value, json};
 
-use super::answer::{again, by_status, json as body_of, refused, seconds, text_at};
-use super::fit::{List, Unit, escaped, fit, html};
-use super::message::{Answer, Delivered, HttpMessage};
-use super::servers::BotAccount;
-use super::story::{LINK_WORDS, Story};
+use super::alert_text::{AlertText, LINK_WORDS};
+use super::message::{Disposition, HttpMessage, VendorResponse};
+use super::response::{again, by_status, json as body_of, refused, seconds, text_at};
+use super::truncate::{List, Unit, escaped, fit, html};
+use super::vendors::BotAccount;
 
 /// Maximum length of a text, <https://core.telegram.org/bots/api#sendmessage>. Telegram does not
 /// count markup, but we do, so we never exceed it.
@@ -21,7 +21,7 @@ const TARGET_MAX: usize = 600;
 const FACT_MAX: usize = 200;
 const LINES: List = List { escape: html, unit: Unit::Utf16, around: ("\n• ", ""), max: 900 };
 
-pub(super) fn compose(telegram: &Telegram, bot: &BotAccount, story: &Story) -> HttpMessage {
+pub(super) fn compose(telegram: &Telegram, bot: &BotAccount, story: &AlertText) -> HttpMessage {
     let url = format!("{}/bot{}/sendMessage", bot.base, bot.token.expose());
     let body = json!({
         "chat_id": telegram.chat_id,
@@ -33,7 +33,7 @@ pub(super) fn compose(telegram: &Telegram, bot: &BotAccount, story: &Story) -> H
 }
 
 /// Classifies a response; the body has the time to wait, and the new ID of a moved chat.
-pub(super) fn read(answer: &Answer) -> Delivered {
+pub(super) fn read(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let said = text_at(&body, "/description");
     let moved = body.pointer("/parameters/migrate_to_chat_id").and_then(Value::as_i64);
@@ -57,7 +57,7 @@ pub(super) fn read(answer: &Answer) -> Delivered {
     by_status(answer, said, way_out)
 }
 
-fn text(story: &Story) -> String {
+fn text(story: &AlertText) -> String {
     let title = fit(&story.title, html, Unit::Utf16, TITLE_MAX);
     let mut text = format!("{} <b>{title}</b>", story.tone.sign());
     if let Some(why) = &story.why {

@@ -1,10 +1,10 @@
 //! Messages of each vendor for each event, and their form and limits for any content.
 
-mod answers;
 mod any;
 mod fixtures;
 mod markup;
 mod properties;
+mod responses;
 mod schema;
 mod wire;
 

@@ -13,9 +13,9 @@ use rules::{Secret, Timestamp};
 pub use self::sign::signing_secret_text;
 
 use self::body::body;
-use super::answer::by_status;
-use super::event::Notice;
-use super::message::{Answer, Delivered, Envelope, HttpMessage};
+use super::event::EventBatch;
+use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
+use super::response::by_status;
 
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
@@ -25,7 +25,7 @@ const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 /// headers.
 pub(super) fn compose(
     webhook: &Webhook,
-    notice: Notice<'_>,
+    notice: EventBatch<'_>,
     envelope: &Envelope<'_>,
 ) -> HttpMessage {
     let mut message = HttpMessage::json(&webhook.endpoint, &body(notice, envelope));
@@ -64,6 +64,6 @@ pub(super) fn signed(
 
 /// Classifies a response by its status, as Standard Webhooks requires: 410 means that the endpoint
 /// is gone.
-pub(super) fn read(answer: &Answer) -> Delivered {
+pub(super) fn read(answer: &VendorResponse) -> Disposition {
     by_status(answer, None, None)
 }

@@ -8,7 +8,7 @@ use rules::status_page::{Component, ComponentGroup, StatusPage};
 use rules::{IncidentId, MaintenanceId, MonitorId, MonitorStatus, Timestamp};
 
 use crate::history::{Span, StatusFrom};
-use crate::judge::ClosedAs;
+use crate::judge::CloseReason;
 
 /// All data of one page.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ pub struct IncidentFacts {
     pub monitor: MonitorId,
     pub opened_at: Timestamp,
     /// Time and reason of its end.
-    pub closed: Option<(Timestamp, ClosedAs)>,
+    pub closed: Option<(Timestamp, CloseReason)>,
     pub acknowledged_at: Option<Timestamp>,
 }
 

@@ -8,9 +8,9 @@ use rules::{ComponentId, GroupId, MonitorId, MonitorStatus, Timestamp};
 
 use super::day::{DAY_MS, Day, day_of, days};
 use super::facts::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
+use super::overall_status::verdict;
 use super::report::{self, ReportView};
 use super::state::State;
-use super::verdict::verdict;
 use super::view::{
     ComponentView, GroupView, HistoryDay, IncidentView, MaintenanceView, NamedComponent, PageView,
     Section,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rules::MonitorStatus;
 
-use crate::judge::ClosedAs;
+use crate::judge::CloseReason;
 
 /// State of a component, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,11 +31,11 @@ impl State {
     }
 
     /// Returns the state after an incident that was closed for this reason.
-    pub const fn after(how: ClosedAs) -> Self {
+    pub const fn after(how: CloseReason) -> Self {
         match how {
-            ClosedAs::Recovered | ClosedAs::Resolved => Self::Up,
-            ClosedAs::Degraded => Self::Degraded,
-            ClosedAs::Paused | ClosedAs::Deleted => Self::Unknown,
+            CloseReason::Recovered | CloseReason::Resolved => Self::Up,
+            CloseReason::Degraded => Self::Degraded,
+            CloseReason::Paused | CloseReason::Deleted => Self::Unknown,
         }
     }
 

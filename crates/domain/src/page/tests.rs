@@ -136,13 +136,13 @@ fn named(numbers: &[u64]) -> Vec<String> {
 fn summary_shows_worst_state_and_names_components() {
     use MonitorStatus::{Active, Degraded, Error, Unknown};
     for (statuses, state, sentence) in [
-        (vec![], State::Unknown, Sentence::Empty),
-        (vec![Active, Active], State::Up, Sentence::AllUp),
-        (vec![Error, Error], State::Down, Sentence::AllDown),
-        (vec![Active, Error, Degraded], State::Down, Sentence::SomeDown(named(&[2]))),
-        (vec![Degraded, Active], State::Degraded, Sentence::SomeDegraded(named(&[1]))),
-        (vec![Unknown, Unknown], State::Unknown, Sentence::AllUnknown),
-        (vec![Unknown, Active], State::Unknown, Sentence::SomeUnknown(named(&[1]))),
+        (vec![], State::Unknown, StatusSummary::Empty),
+        (vec![Active, Active], State::Up, StatusSummary::AllUp),
+        (vec![Error, Error], State::Down, StatusSummary::AllDown),
+        (vec![Active, Error, Degraded], State::Down, StatusSummary::SomeDown(named(&[2]))),
+        (vec![Degraded, Active], State::Degraded, StatusSummary::SomeDegraded(named(&[1]))),
+        (vec![Unknown, Unknown], State::Unknown, StatusSummary::AllUnknown),
+        (vec![Unknown, Active], State::Unknown, StatusSummary::SomeUnknown(named(&[1]))),
     ] {
         let verdict = project(&of(&statuses)).verdict;
         assert_eq!((verdict.state, verdict.sentence), (state, sentence), "{statuses:?}");
@@ -155,12 +155,12 @@ fn summary_prefers_outages_to_maintenance() {
     let mut facts = of(&[Active, Error]);
     facts.maintenances = vec![a_maintenance(ago(HOUR), NOW + Duration::from_mins(1), vec![1])];
     let view = project(&facts);
-    assert_eq!(view.verdict.sentence, Sentence::Maintenance(named(&[2])));
+    assert_eq!(view.verdict.sentence, StatusSummary::Maintenance(named(&[2])));
     assert_eq!(view.components().nth(1).unwrap().state, State::Maintenance);
     assert!(view.planned[0].is_on);
 
     facts.maintenances[0].components = vec![0];
-    assert_eq!(project(&facts).verdict.sentence, Sentence::SomeDown(named(&[2])));
+    assert_eq!(project(&facts).verdict.sentence, StatusSummary::SomeDown(named(&[2])));
 }
 
 // issue 7: "a warning when older than two periods"
@@ -251,7 +251,7 @@ fn incident_is_shown_once_with_all_components() {
         closed,
         acknowledged_at: None,
     };
-    let over = Some((ago(DAY), crate::judge::ClosedAs::Recovered));
+    let over = Some((ago(DAY), crate::judge::CloseReason::Recovered));
     facts.incidents = vec![
         incident(1, 1, ago(2 * DAY), over),
         incident(2, 1, ago(HOUR), None),

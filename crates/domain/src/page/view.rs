@@ -5,18 +5,18 @@ use std::sync::Arc;
 use rules::{ComponentId, GroupId, IncidentId, MaintenanceId, MonitorId, Timestamp};
 
 use super::day::Day;
+use super::overall_status::OverallStatus;
 use super::report::ReportView;
 use super::state::State;
-use super::verdict::Verdict;
 use crate::history::{Span, Uptime};
-use crate::judge::ClosedAs;
+use crate::judge::CloseReason;
 
 /// The view of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageView {
     /// Time of the snapshot.
     pub at: Timestamp,
-    pub verdict: Verdict,
+    pub verdict: OverallStatus,
     /// Reports that are open or were updated in the days of the bars, latest start first.
     pub reports: Vec<Arc<ReportView>>,
     /// Open incidents, newest first.
@@ -93,7 +93,7 @@ pub struct IncidentView {
     pub components: Vec<NamedComponent>,
     pub opened_at: Timestamp,
     /// Time and reason of its end.
-    pub closed: Option<(Timestamp, ClosedAs)>,
+    pub closed: Option<(Timestamp, CloseReason)>,
     pub acknowledged_at: Option<Timestamp>,
 }
 

@@ -3,14 +3,14 @@
 //! §5 after every step. A seed that violates one is printed with its last events;
 //! `ALOFT_SIMULATION_SEED=7 cargo test -p aloft-domain --test simulation` repeats it.
 
-mod acts;
 mod chance;
-mod promises;
-mod world;
+mod environment;
+mod invariants;
+mod scenarios;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use world::World;
+use environment::World;
 
 /// Number of seeds in every run.
 const SEEDS: u64 = 1_000;
@@ -38,12 +38,12 @@ fn thousand_seeds_keep_every_invariant() {
 
 /// Runs a seed; repeats it with a trace if it violates an invariant.
 fn play(seed: u64) {
-    let broken = acts::all(&mut World::of(seed, false));
+    let broken = scenarios::all(&mut World::of(seed, false));
     if broken.is_none() {
         return;
     }
     let mut world = World::of(seed, true);
-    let broken = acts::all(&mut world).expect("a seed always gives the same run");
+    let broken = scenarios::all(&mut world).expect("a seed always gives the same run");
     let shown = world.trace.len().saturating_sub(EVENTS_SHOWN);
     panic!("seed {seed}: {broken}\nthe last events:\n{}", world.trace[shown..].join("\n"));
 }

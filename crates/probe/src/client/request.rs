@@ -10,7 +10,7 @@ use domain::check::{Failure, FailureKind};
 use http_body_util::Full;
 use url::{Position, Url};
 
-use crate::transport::http::link::of_the_connection;
+use crate::transport::http::connection::of_the_connection;
 
 /// Default user agent.
 const AGENT: &str = concat!("Aloft/", env!("CARGO_PKG_VERSION"));
@@ -28,7 +28,7 @@ pub struct Request {
 
 /// Origin of a connection: requests to the same origin can share connections.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct Origin {
     pub(super) is_tls: bool,
     /// As in the URL, with IPv6 in brackets.
     pub(super) host: String,
@@ -37,7 +37,7 @@ pub(super) struct Place {
 
 impl Request {
     /// Returns the origin of its URL.
-    pub(super) fn place(&self) -> Result<Place, Failure> {
+    pub(super) fn place(&self) -> Result<Origin, Failure> {
         let is_tls = match self.url.scheme() {
             "https" => true,
             "http" => false,
@@ -45,7 +45,7 @@ impl Request {
         };
         let host = self.url.host_str().unwrap_or_default().to_owned();
         let port = self.url.port_or_known_default().unwrap_or(80);
-        Ok(Place { is_tls, host, port })
+        Ok(Origin { is_tls, host, port })
     }
 
     /// Creates the request for a connection of `version`.

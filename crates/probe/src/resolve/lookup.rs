@@ -6,7 +6,7 @@ use domain::check::{Failure, FailureKind};
 use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 
-use super::query::{Reply, ask, word};
+use super::query::{DnsReply, ask, word};
 use crate::limits::DNS_ALIASES;
 
 /// Result of a lookup.
@@ -41,7 +41,7 @@ pub(crate) async fn look_up(
     let mut asked = name.clone();
     let mut aliases = Vec::new();
     loop {
-        let Reply { message, server, over_tcp } = ask(servers, &asked, kind).await?;
+        let DnsReply { message, server, over_tcp } = ask(servers, &asked, kind).await?;
         let (hops, records) = follow(message.answers, &asked, kind);
         let end = hops.last().cloned();
         aliases.extend(hops);

@@ -18,7 +18,7 @@ use crate::limits::{DNS_RESEND, DNS_RESEND_MAX, DNS_UDP_PAYLOAD, DNS_UDP_ROOM};
 
 /// A response to our query.
 #[derive(Debug)]
-pub(super) struct Reply {
+pub(super) struct DnsReply {
     pub(super) message: Message,
     /// The responding server.
     pub(super) server: SocketAddr,
@@ -32,7 +32,7 @@ pub(super) async fn ask(
     servers: &[SocketAddr],
     name: &Name,
     kind: RecordType,
-) -> Result<Reply, Failure> {
+) -> Result<DnsReply, Failure> {
     let reply = Asking::new(servers, name, kind, true)?.run().await?;
     // Very old servers do not support EDNS, by which we advertise our payload size.
     if matches!(reply.message.metadata.response_code, ResponseCode::FormErr | ResponseCode::NotImp)
@@ -63,7 +63,7 @@ struct Asking<'a> {
     /// One socket per queried server, so that late responses are still received.
     open: Vec<(SocketAddr, UdpSocket)>,
     /// Final results of servers from which no more is expected.
-    settled: Vec<(SocketAddr, Result<Reply, Failure>)>,
+    settled: Vec<(SocketAddr, Result<DnsReply, Failure>)>,
 }
 
 impl<'a> Asking<'a> {
@@ -91,7 +91,7 @@ impl<'a> Asking<'a> {
         Ok(Self { servers, question, id: message.metadata.id, bytes, open, settled })
     }
 
-    async fn run(mut self) -> Result<Reply, Failure> {
+    async fn run(mut self) -> Result<DnsReply, Failure> {
         let mut wait = DNS_RESEND;
         loop {
             for server in self.servers {
@@ -115,10 +115,10 @@ impl<'a> Asking<'a> {
     }
 
     /// Returns the response in `outcome` if it is final.
-    async fn take(&mut self, server: SocketAddr, outcome: io::Result<Message>) -> Option<Reply> {
+    async fn take(&mut self, server: SocketAddr, outcome: io::Result<Message>) -> Option<DnsReply> {
         let reply = match outcome {
             Ok(message) if message.metadata.truncation => self.ask_by_tcp(server).await,
-            Ok(message) => Ok(Reply { message, server, over_tcp: false }),
+            Ok(message) => Ok(DnsReply { message, server, over_tcp: false }),
             Err(error) => Err(unreachable(server, &error)),
         };
         match reply {
@@ -177,12 +177,12 @@ impl<'a> Asking<'a> {
         heard(bytes, self.id, &self.question)
     }
 
-    async fn ask_by_tcp(&self, server: SocketAddr) -> Result<Reply, Failure> {
+    async fn ask_by_tcp(&self, server: SocketAddr) -> Result<DnsReply, Failure> {
         let message = self.exchange_by_tcp(server).await.map_err(|error| {
             let detail = format!("nameserver {server} does not respond over TCP: {error}");
             Failure::new(failure_kind(&error), detail)
         })?;
-        Ok(Reply { message, server, over_tcp: true })
+        Ok(DnsReply { message, server, over_tcp: true })
     }
 
     async fn exchange_by_tcp(&self, server: SocketAddr) -> io::Result<Message> {
@@ -204,12 +204,12 @@ impl<'a> Asking<'a> {
         self.settled.iter().any(|(settled, _)| *settled == server)
     }
 
-    fn settle(&mut self, server: SocketAddr, outcome: Result<Reply, Failure>) {
+    fn settle(&mut self, server: SocketAddr, outcome: Result<DnsReply, Failure>) {
         self.open.retain(|(open, _)| *open != server);
         self.settled.push((server, outcome));
     }
 
-    fn best_of_settled(self) -> Result<Reply, Failure> {
+    fn best_of_settled(self) -> Result<DnsReply, Failure> {
         let none = Failure::new(FailureKind::NameUnresolved, "no nameserver is configured");
         let mut best = Err(none);
         for (_, outcome) in self.settled.into_iter().rev() {

@@ -17,14 +17,14 @@ use crate::progress::{Stage, micros_since};
 use crate::resolve::{absolute, look_up};
 
 /// Progress of a DNS check.
-pub(crate) struct Progress {
+pub(crate) struct DnsProgress {
     /// Observations so far.
     pub(crate) seen: DnsSeen,
     /// Queried servers.
     servers: Vec<SocketAddr>,
 }
 
-impl Progress {
+impl DnsProgress {
     pub(crate) fn new() -> Self {
         Self { seen: DnsSeen::default(), servers: Vec::new() }
     }
@@ -44,10 +44,10 @@ impl Progress {
 pub(crate) async fn exchange(
     network: &Network,
     plan: &DnsPlan,
-    progress: &mut Progress,
+    progress: &mut DnsProgress,
 ) -> Result<(), Failure> {
     progress.servers = network.resolver.servers(&plan.name);
-    let Progress { seen, servers } = progress;
+    let DnsProgress { seen, servers } = progress;
     let name = absolute(&plan.name)?;
     let start = Instant::now();
     let mut running: FuturesUnordered<_> =

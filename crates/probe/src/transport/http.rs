@@ -3,9 +3,9 @@
 //! redirect leads.
 
 mod body;
+pub(crate) mod connection;
 mod decode;
-pub(crate) mod heads;
-pub(crate) mod link;
+pub(crate) mod header_limit;
 
 use std::time::Duration;
 
@@ -18,15 +18,15 @@ use tokio::time::Instant;
 use url::Host;
 
 use self::body::Collector;
-use self::heads::Room;
-use self::link::Link;
+use self::connection::HttpConnection;
+use self::header_limit::HeaderLimit;
 use super::Network;
 use crate::connect::{connect, permitted};
 use crate::progress::{Stage, micros, micros_since};
-use crate::wire::{FirstByte, Stream, Wire};
+use crate::stream::{FirstByte, Stream, TimedStream};
 
 /// Progress of an HTTP check.
-pub(crate) struct Progress {
+pub(crate) struct HttpProgress {
     /// Current stage.
     pub(crate) stage: Stage,
     /// Hops so far; the last one may be incomplete.
@@ -34,7 +34,7 @@ pub(crate) struct Progress {
     body: Option<Collector>,
 }
 
-impl Progress {
+impl HttpProgress {
     pub(crate) fn new() -> Self {
         Self { stage: Stage::LookUp, hops: Vec::with_capacity(1), body: None }
     }
@@ -74,8 +74,8 @@ struct Unanswered {
 }
 
 /// A response whose body is not read yet.
-struct Answer {
-    link: Link,
+struct ResponseHead {
+    link: HttpConnection,
     status: StatusCode,
     body: Incoming,
     first_byte: Instant,
@@ -91,18 +91,18 @@ impl From<Failure> for Unanswered {
 pub(crate) async fn exchange(
     network: &Network,
     plan: &HttpPlan,
-    progress: &mut Progress,
+    progress: &mut HttpProgress,
 ) -> Result<(), Failure> {
     let mut request = plan.request();
     loop {
         progress.begin(&request);
-        let Progress { stage, hops, .. } = progress;
+        let HttpProgress { stage, hops, .. } = progress;
         let hop = hops.last_mut().expect("a hop was just started");
         let wire = open(network, &request, hop, stage).await?;
         let room = network.long_heads.room(&request.url);
         let answer = match ask(wire, &request, room, hop, stage).await {
             Ok(answer) => answer,
-            Err(Unanswered { is_too_long: true, failure }) if room == Room::Usual => {
+            Err(Unanswered { is_too_long: true, failure }) if room == HeaderLimit::Usual => {
                 network.long_heads.learn(&request.url);
                 if !request.method.is_safe() {
                     return Err(failure);
@@ -126,7 +126,7 @@ async fn open(
     request: &Request,
     hop: &mut Hop,
     stage: &mut Stage,
-) -> Result<(Wire, Version), Failure> {
+) -> Result<(TimedStream, Version), Failure> {
     let url = &request.url;
     let name = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or(80);
@@ -147,7 +147,7 @@ async fn open(
     let tcp = connect(&addresses, &mut hop.address).await?;
     hop.phases.connect_us = Some(micros_since(start));
     if url.scheme() != "https" {
-        return Ok((Wire::new(Stream::Plain(tcp)), Version::HTTP_11));
+        return Ok((TimedStream::new(Stream::Plain(tcp)), Version::HTTP_11));
     }
     *stage = Stage::Tls;
     let start = Instant::now();
@@ -158,24 +158,25 @@ async fn open(
         Some(b"h2") => Version::HTTP_2,
         _ => Version::HTTP_11,
     };
-    Ok((Wire::new(Stream::Tls(Box::new(tls))), version))
+    Ok((TimedStream::new(Stream::Tls(Box::new(tls))), version))
 }
 
 /// Sends the request and receives the response head.
 async fn ask(
-    (wire, version): (Wire, Version),
+    (wire, version): (TimedStream, Version),
     request: &Request,
-    room: Room,
+    room: HeaderLimit,
     hop: &mut Hop,
     stage: &mut Stage,
-) -> Result<Answer, Unanswered> {
+) -> Result<ResponseHead, Unanswered> {
     *stage = Stage::FirstByte;
     let peer = hop.address;
     let first_byte = wire.first_byte();
     let start = Instant::now();
-    let (mut link, mut sender) =
-        Link::open(wire, version, room).await.map_err(|e| link::broken(&e, peer))?;
-    let request = link::request(request, version)?;
+    let (mut link, mut sender) = HttpConnection::open(wire, version, room)
+        .await
+        .map_err(|e| connection::broken(&e, peer))?;
+    let request = connection::request(request, version)?;
     let answer = {
         let each = || {
             if let Some(at) = came(&first_byte, version)
@@ -187,9 +188,9 @@ async fn ask(
         };
         link.send(&mut sender, request, each).await.map_err(|error| {
             if error.is_parse_too_large() {
-                Unanswered { failure: link::too_long(peer, room), is_too_long: true }
+                Unanswered { failure: connection::too_long(peer, room), is_too_long: true }
             } else {
-                link::broken(&error, peer).into()
+                connection::broken(&error, peer).into()
             }
         })?
     };
@@ -199,7 +200,7 @@ async fn ask(
     hop.version = head.version;
     hop.status = Some(head.status.as_u16());
     hop.headers = head.headers;
-    Ok(Answer { link, status: head.status, body, first_byte })
+    Ok(ResponseHead { link, status: head.status, body, first_byte })
 }
 
 /// Returns the time of the response's first byte. Over HTTP/2 the first bytes are settings, so only
@@ -210,11 +211,11 @@ fn came(first_byte: &FirstByte, version: Version) -> Option<Instant> {
 
 async fn read(
     network: &Network,
-    answer: Answer,
+    answer: ResponseHead,
     plan: &HttpPlan,
-    progress: &mut Progress,
+    progress: &mut HttpProgress,
 ) -> Result<(), Failure> {
-    let Progress { stage, hops, body } = progress;
+    let HttpProgress { stage, hops, body } = progress;
     let hop = hops.last_mut().expect("a response belongs to a hop");
     *stage = Stage::Body;
     let collector = body.insert(Collector::new(plan, &hop.headers, network.memory.hold())?);

@@ -12,14 +12,14 @@ use crate::connect::{connect, permitted};
 use crate::progress::{Stage, micros_since};
 
 /// Progress of a TCP check.
-pub(crate) struct Progress {
+pub(crate) struct TcpProgress {
     /// Current stage.
     pub(crate) stage: Stage,
     /// Observations so far.
     pub(crate) seen: TcpSeen,
 }
 
-impl Progress {
+impl TcpProgress {
     pub(crate) fn new() -> Self {
         Self { stage: Stage::LookUp, seen: TcpSeen::default() }
     }
@@ -34,9 +34,9 @@ impl Progress {
 pub(crate) async fn exchange(
     network: &Network,
     plan: &TcpPlan,
-    progress: &mut Progress,
+    progress: &mut TcpProgress,
 ) -> Result<(), Failure> {
-    let Progress { stage, seen } = progress;
+    let TcpProgress { stage, seen } = progress;
     let addresses = if let Ok(literal) = plan.host.parse::<IpAddr>() {
         vec![literal]
     } else {

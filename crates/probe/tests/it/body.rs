@@ -2,7 +2,7 @@
 
 use domain::check::{FailureKind, Outcome};
 use rules::{Method, TextComparator};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use crate::checking::{Outcomes, get};
 
@@ -19,7 +19,7 @@ fn unhex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-async fn check(answer: Answer, wanted: &str) -> Outcomes {
+async fn check(answer: ScriptedResponse, wanted: &str) -> Outcomes {
     let target = HttpTarget::start().await;
     target.on("/", answer);
     get(target.url("/")).body_contains(wanted).run().await
@@ -29,7 +29,7 @@ async fn check(answer: Answer, wanted: &str) -> Outcomes {
 async fn content_encodings_are_decoded() {
     // design: §5 "content-encoding undone"
     let text = "uptime ".repeat(20);
-    let plain = || Answer::ok(text.clone());
+    let plain = || ScriptedResponse::ok(text.clone());
     let cases = [
         ("none", plain()),
         ("identity", plain().header("content-encoding", "identity")),
@@ -38,11 +38,11 @@ async fn content_encodings_are_decoded() {
         ("gzip in chunks", plain().gzipped().chunked()),
         ("deflate as zlib", plain().zlibbed()),
         ("bare deflate", plain().deflated()),
-        ("brotli", Answer::ok(unhex(BROTLI)).header("content-encoding", "br")),
+        ("brotli", ScriptedResponse::ok(unhex(BROTLI)).header("content-encoding", "br")),
         ("gzip in gzip", plain().gzipped().gzipped()),
         (
             "deflate in gzip, in one line",
-            Answer::ok(plain().deflated().gzipped().bytes())
+            ScriptedResponse::ok(plain().deflated().gzipped().bytes())
                 .header("content-encoding", "deflate, GZIP"),
         ),
     ];
@@ -56,15 +56,15 @@ async fn content_encodings_are_decoded() {
 
 #[tokio::test]
 async fn broken_encoding_fails() {
-    let cut = Answer::ok("uptime ".repeat(20)).gzipped();
-    let cut = Answer::ok(cut.bytes().slice(..20)).header("content-encoding", "gzip");
+    let cut = ScriptedResponse::ok("uptime ".repeat(20)).gzipped();
+    let cut = ScriptedResponse::ok(cut.bytes().slice(..20)).header("content-encoding", "gzip");
     let cases = [
         cut,
-        Answer::ok("this is no gzip").header("content-encoding", "gzip"),
-        Answer::ok("\u{ff}this is no brotli").header("content-encoding", "br"),
-        Answer::ok(unhex(BROTLI)[..12].to_vec()).header("content-encoding", "br"),
+        ScriptedResponse::ok("this is no gzip").header("content-encoding", "gzip"),
+        ScriptedResponse::ok("\u{ff}this is no brotli").header("content-encoding", "br"),
+        ScriptedResponse::ok(unhex(BROTLI)[..12].to_vec()).header("content-encoding", "br"),
         // A complete stream with a window of 1 GiB, which `br` does not allow (RFC 7932 §9.1).
-        Answer::ok(vec![0x11, 0xde]).header("content-encoding", "br"),
+        ScriptedResponse::ok(vec![0x11, 0xde]).header("content-encoding", "br"),
     ];
     for answer in cases {
         let outcome = check(answer.clone(), "uptime").await;
@@ -74,7 +74,7 @@ async fn broken_encoding_fails() {
 
 #[tokio::test]
 async fn unknown_encoding_fails_with_body_assertions() {
-    let answer = Answer::ok("sealed").header("content-encoding", "zstd");
+    let answer = ScriptedResponse::ok("sealed").header("content-encoding", "zstd");
     let outcome = check(answer.clone(), "sealed").await;
     insta::assert_snapshot!(
         outcome.failure().detail,
@@ -90,10 +90,10 @@ async fn decompression_bomb_is_cut() {
     // design: §5 "up to 1 MiB decoded"
     let zeros = vec![0; 8 * 1024 * 1024];
     let cases = [
-        Answer::ok(zeros.clone()).gzipped(),
-        Answer::ok(zeros.clone()).gzipped().gzipped(),
-        Answer::ok(zeros).zlibbed(),
-        Answer::ok(unhex(BROTLI_BOMB)).header("content-encoding", "br"),
+        ScriptedResponse::ok(zeros.clone()).gzipped(),
+        ScriptedResponse::ok(zeros.clone()).gzipped().gzipped(),
+        ScriptedResponse::ok(zeros).zlibbed(),
+        ScriptedResponse::ok(unhex(BROTLI_BOMB)).header("content-encoding", "br"),
     ];
     for answer in cases {
         let seen = check(answer, "a missing text").await;
@@ -112,7 +112,9 @@ async fn search_stops_after_one_mebibyte() {
         body
     };
     for (at, outcome) in [(ROOM - 6, Outcome::Success), (ROOM - 5, Outcome::Failure)] {
-        for answer in [Answer::ok(with_needle(at)), Answer::ok(with_needle(at)).gzipped()] {
+        for answer in
+            [ScriptedResponse::ok(with_needle(at)), ScriptedResponse::ok(with_needle(at)).gzipped()]
+        {
             let seen = check(answer, "needle").await;
             assert_eq!(seen.outcome(), outcome, "{at}: {:?}", seen.reasons());
             assert_eq!(seen.kept_body(), (4096, true), "only the beginning is kept");
@@ -124,7 +126,7 @@ async fn search_stops_after_one_mebibyte() {
 async fn comparison_keeps_as_much_as_it_needs() {
     let target = HttpTarget::start().await;
     let long = "x".repeat(6_000);
-    target.on("/", Answer::ok(long.clone()));
+    target.on("/", ScriptedResponse::ok(long.clone()));
     let seen = get(target.url("/")).body(TextComparator::Eq, &long).run().await;
     seen.assert_success();
     assert_eq!(seen.kept_body(), (6_000, false));
@@ -134,7 +136,7 @@ async fn comparison_keeps_as_much_as_it_needs() {
 async fn search_succeeds_with_little_memory() {
     // issue 16, point 3: the bodies of all checks share a budget
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok(format!("{}needle", "x".repeat(100_000))));
+    target.on("/", ScriptedResponse::ok(format!("{}needle", "x".repeat(100_000))));
     let found = get(target.url("/")).body_contains("needle").body_memory(1_000).run().await;
     found.assert_success();
     assert_eq!((found.kept_body(), found.http().body.cut), ((0, true), true));
@@ -149,7 +151,7 @@ async fn search_succeeds_with_little_memory() {
     ");
 
     // A decoder needs memory, too.
-    target.on("/", Answer::ok("needle").gzipped());
+    target.on("/", ScriptedResponse::ok("needle").gzipped());
     let coded = get(target.url("/")).body_contains("needle").body_memory(1_000).run().await;
     assert_eq!((coded.outcome(), coded.http().body.cut), (Outcome::Failure, true));
     insta::assert_snapshot!(coded.reasons().join("\n"), @"
@@ -161,7 +163,7 @@ async fn search_succeeds_with_little_memory() {
 #[tokio::test]
 async fn body_without_assertions_is_kept_for_evidence() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok(vec![b'x'; 100_000]));
+    target.on("/", ScriptedResponse::ok(vec![b'x'; 100_000]));
     let outcome = get(target.url("/")).run().await;
     outcome.assert_success();
     assert_eq!(outcome.kept_body(), (4096, true));
@@ -170,7 +172,7 @@ async fn body_without_assertions_is_kept_for_evidence() {
 #[tokio::test]
 async fn endless_body_is_cut_at_the_limit() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::endless());
+    target.on("/", ScriptedResponse::endless());
     let outcome = get(target.url("/")).run().await;
     outcome.assert_success();
     assert_eq!(outcome.kept_body(), (4096, true));
@@ -181,7 +183,7 @@ async fn endless_body_is_cut_at_the_limit() {
 async fn head_response_has_no_body() {
     // design: §5 "a HEAD answer's body is empty"
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("uptime").gzipped());
+    target.on("/", ScriptedResponse::ok("uptime").gzipped());
     let outcome = get(target.url("/")).method(Method::Head, "").run().await;
     outcome.assert_success();
     assert_eq!(outcome.kept_body(), (0, false));

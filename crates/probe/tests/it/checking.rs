@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use aloft_probe::{Egress, Nameservers, Probe, Settings};
 use domain::check::{
-    Assessment, Attempt, DnsSeen, Failure, FailureKind, HttpSeen, Job, Outcome, Plan, Seen,
+    Assessment, Attempt, DnsSeen, Failure, FailureKind, HttpSeen, Job, Observation, Outcome, Plan,
     TcpSeen, Trigger,
 };
 use rules::monitor::{
@@ -211,8 +211,8 @@ impl Outcomes {
 
     pub(crate) fn http(&self) -> &HttpSeen {
         match &self.last().0.seen {
-            Seen::Http(seen) => seen,
-            Seen::Tcp(_) | Seen::Dns(_) => panic!("not an HTTP check: {self:?}"),
+            Observation::Http(seen) => seen,
+            Observation::Tcp(_) | Observation::Dns(_) => panic!("not an HTTP check: {self:?}"),
         }
     }
 
@@ -224,15 +224,15 @@ impl Outcomes {
 
     pub(crate) fn tcp(&self) -> &TcpSeen {
         match &self.last().0.seen {
-            Seen::Tcp(seen) => seen,
-            Seen::Http(_) | Seen::Dns(_) => panic!("not a TCP check: {self:?}"),
+            Observation::Tcp(seen) => seen,
+            Observation::Http(_) | Observation::Dns(_) => panic!("not a TCP check: {self:?}"),
         }
     }
 
     pub(crate) fn dns(&self) -> &DnsSeen {
         match &self.last().0.seen {
-            Seen::Dns(seen) => seen,
-            Seen::Http(_) | Seen::Tcp(_) => panic!("not a DNS check: {self:?}"),
+            Observation::Dns(seen) => seen,
+            Observation::Http(_) | Observation::Tcp(_) => panic!("not a DNS check: {self:?}"),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use aloft_probe::{Answer, Client, Egress, Nameservers, Request, Settings};
+use aloft_probe::{Client, ClientResponse, Egress, Nameservers, Request, Settings};
 use bytes::Bytes;
 use domain::check::{Failure, FailureKind};
 use http::{HeaderName, HeaderValue, Method};
@@ -15,7 +15,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use testkit::target::{
-    Answer as Scene, Authority, DnsTarget, HttpTarget, Identity, Protocol, Validity,
+    Authority, DnsTarget, HttpTarget, Identity, Protocol, ScriptedResponse, Validity,
 };
 use tokio::net::TcpListener;
 
@@ -42,11 +42,11 @@ fn post(url: &str, body: &str) -> Request {
     }
 }
 
-async fn send(url: &str) -> Result<Answer, Failure> {
+async fn send(url: &str) -> Result<ClientResponse, Failure> {
     Client::new(settings()).send(&post(url, "hello"), PATIENCE).await
 }
 
-async fn answer_of(scene: Scene) -> Result<Answer, Failure> {
+async fn answer_of(scene: ScriptedResponse) -> Result<ClientResponse, Failure> {
     let target = HttpTarget::start().await;
     target.on("/hook", scene);
     send(&target.url("/hook")).await
@@ -55,7 +55,7 @@ async fn answer_of(scene: Scene) -> Result<Answer, Failure> {
 #[tokio::test]
 async fn message_is_sent_with_its_headers() {
     let target = HttpTarget::start().await;
-    target.on("/hook?a=b", Scene::status(202).header("retry-after", "7").body("queued"));
+    target.on("/hook?a=b", ScriptedResponse::status(202).header("retry-after", "7").body("queued"));
     let mut request = post(&target.url("/hook?a=b"), "hello");
     for (name, value) in [("content-length", "1"), ("host", "evil.test"), ("te", "trailers")] {
         request.headers.push((name.parse().unwrap(), HeaderValue::from_static(value)));
@@ -87,7 +87,7 @@ async fn message_is_sent_with_its_headers() {
 async fn redirect_is_returned_and_not_followed() {
     // issue 6: "redirects to a private address"
     let elsewhere = HttpTarget::start().await;
-    let answer = answer_of(Scene::redirect(307, elsewhere.url("/"))).await.unwrap();
+    let answer = answer_of(ScriptedResponse::redirect(307, elsewhere.url("/"))).await.unwrap();
     assert_eq!(answer.status.as_u16(), 307);
     assert_eq!(elsewhere.hits(), 0);
 }
@@ -97,17 +97,17 @@ async fn long_or_endless_body_is_cut() {
     // issue 6: "answers with a gigabyte, never ends"
     let stuck = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf";
     for (scene, kept) in [
-        (Scene::gigabyte(), 16 * 1024),
-        (Scene::endless(), 16 * 1024),
-        (Scene::ok(vec![b'x'; 20_000]).chunked(), 16 * 1024),
-        (Scene::stuck_after(stuck), 4),
-        (Scene::reset_after(stuck), 4),
+        (ScriptedResponse::gigabyte(), 16 * 1024),
+        (ScriptedResponse::endless(), 16 * 1024),
+        (ScriptedResponse::ok(vec![b'x'; 20_000]).chunked(), 16 * 1024),
+        (ScriptedResponse::stuck_after(stuck), 4),
+        (ScriptedResponse::reset_after(stuck), 4),
     ] {
         let answer = answer_of(scene.clone()).await.unwrap();
         assert_eq!(answer.status.as_u16(), 200, "{scene:?}");
         assert!(answer.truncated && answer.body.len() <= kept, "{scene:?}: {answer:?}");
     }
-    let whole = answer_of(Scene::ok(vec![b'x'; 16 * 1024])).await.unwrap();
+    let whole = answer_of(ScriptedResponse::ok(vec![b'x'; 16 * 1024])).await.unwrap();
     assert_eq!((whole.body.len(), whole.truncated), (16 * 1024, false));
 }
 
@@ -117,11 +117,11 @@ async fn invalid_http_fails_with_its_reason() {
     let long = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\n\r\n", "x".repeat(200_000));
     let mut said = Vec::new();
     for scene in [
-        Scene::raw("220 mail.example.com ESMTP\r\n"),
-        Scene::raw("\u{16}\u{3}\u{1}"),
-        Scene::raw(""),
-        Scene::reset_after("HTTP/1.1 200"),
-        Scene::raw(long),
+        ScriptedResponse::raw("220 mail.example.com ESMTP\r\n"),
+        ScriptedResponse::raw("\u{16}\u{3}\u{1}"),
+        ScriptedResponse::raw(""),
+        ScriptedResponse::reset_after("HTTP/1.1 200"),
+        ScriptedResponse::raw(long),
     ] {
         let target = HttpTarget::start().await;
         target.on("/hunter2", scene);
@@ -139,7 +139,7 @@ async fn invalid_http_fails_with_its_reason() {
 
 #[tokio::test]
 async fn silent_or_stuck_receiver_times_out() {
-    let out_of_time = async |scene: Scene| {
+    let out_of_time = async |scene: ScriptedResponse| {
         let target = HttpTarget::start().await;
         target.on("/", scene);
         let request = post(&target.url("/"), "hello");
@@ -152,8 +152,8 @@ async fn silent_or_stuck_receiver_times_out() {
             "timed out after 3000 ms while waiting for the response from 127.0.0.1:PORT"
         );
     };
-    let stops = Scene::stuck_after("HTTP/1.1 200 OK\r\nx-slow: ");
-    tokio::join!(out_of_time(Scene::silent()), out_of_time(stops));
+    let stops = ScriptedResponse::stuck_after("HTTP/1.1 200 OK\r\nx-slow: ");
+    tokio::join!(out_of_time(ScriptedResponse::silent()), out_of_time(stops));
 }
 
 #[tokio::test]
@@ -183,14 +183,14 @@ async fn private_addresses_are_blocked_after_resolution() {
 async fn send_by_tls(
     identity: Identity,
     protocol: Protocol,
-) -> (HttpTarget, Result<Answer, Failure>) {
+) -> (HttpTarget, Result<ClientResponse, Failure>) {
     let authority = Authority::new("Test CA");
     let identity = match protocol {
         Protocol::Http1 => identity,
         Protocol::Http2 => authority.issue(&["127.0.0.1"], Validity::Holds),
     };
     let target = HttpTarget::start_tls(identity, protocol).await;
-    target.on("/", Scene::ok("ok"));
+    target.on("/", ScriptedResponse::ok("ok"));
     let roots = aloft_probe::read_roots(authority.pem().as_bytes()).unwrap();
     let client = Client::new(Settings { extra_roots: roots, ..settings() });
     let url = target.url("/");
@@ -258,7 +258,7 @@ async fn connection_is_reused_until_closed() {
 async fn closed_idle_connection_loses_no_message() {
     // The target closes the connection after each response without announcing it.
     let target = HttpTarget::start().await;
-    target.on("/", Scene::ok("ok"));
+    target.on("/", ScriptedResponse::ok("ok"));
     let client = Client::new(settings());
     for _ in 0..5 {
         let answer = client.send(&post(&target.url("/"), "x"), PATIENCE).await;

@@ -3,7 +3,7 @@
 use domain::check::{DnsAnswer, FailureKind, Outcome};
 use rules::monitor::RecordAssertion;
 use rules::{RecordComparator, RecordKind};
-use testkit::target::{Code, DnsTarget, Reply};
+use testkit::target::{Code, DnsReply, DnsTarget};
 
 use crate::checking::{Checking, Outcomes, look_up, portless};
 
@@ -98,7 +98,7 @@ async fn aliases_are_followed_to_addresses() {
 #[tokio::test]
 async fn alias_without_records_is_queried_again() {
     let dns = DnsTarget::start().await;
-    let alias = Reply::Records(vec![("www.test", RecordKind::Cname, "edge.test")]);
+    let alias = DnsReply::Records(vec![("www.test", RecordKind::Cname, "edge.test")]);
     dns.reply("www.test", RecordKind::A, alias).address_of("edge.test", "192.0.2.1");
     let outcome = check(&dns, "www.test", RecordKind::A, "192.0.2.1").await;
     outcome.assert_success();
@@ -110,7 +110,7 @@ async fn alias_without_records_is_queried_again() {
 async fn circular_aliases_fail() {
     let dns = DnsTarget::start().await;
     for (from, to) in [("a.test", "b.test"), ("b.test", "a.test")] {
-        dns.reply(from, RecordKind::A, Reply::Records(vec![(from, RecordKind::Cname, to)]));
+        dns.reply(from, RecordKind::A, DnsReply::Records(vec![(from, RecordKind::Cname, to)]));
     }
     let outcome = check(&dns, "a.test", RecordKind::A, "192.0.2.1").await;
     assert_eq!(outcome.failure_kind(), FailureKind::NameUnresolved);
@@ -128,7 +128,7 @@ async fn error_codes_fail_the_check() {
         (Code::FormErr, "FORMERR"),
     ];
     for (code, word) in cases {
-        dns.reply("api.test", RecordKind::A, Reply::Code(code));
+        dns.reply("api.test", RecordKind::A, DnsReply::Code(code));
         let outcome = check(&dns, "api.test", RecordKind::A, "192.0.2.1").await;
         assert_eq!(outcome.outcome(), Outcome::Failure);
         assert_eq!(outcome.last().0.failure, None, "the exchange completed");
@@ -143,7 +143,7 @@ async fn truncated_response_is_repeated_over_tcp() {
     dns.record("big.test", RecordKind::Txt, "long").reply(
         "big.test",
         RecordKind::Txt,
-        Reply::TooLong,
+        DnsReply::TooLong,
     );
     let outcome = check(&dns, "big.test", RecordKind::Txt, "long").await;
     outcome.assert_success();
@@ -153,7 +153,7 @@ async fn truncated_response_is_repeated_over_tcp() {
 #[tokio::test]
 async fn responses_to_other_queries_are_ignored() {
     let dns = DnsTarget::start().await;
-    dns.address_of("api.test", "192.0.2.1").reply("api.test", RecordKind::A, Reply::ForgedFirst);
+    dns.address_of("api.test", "192.0.2.1").reply("api.test", RecordKind::A, DnsReply::ForgedFirst);
     let outcome = check(&dns, "api.test", RecordKind::A, "192.0.2.1").await;
     outcome.assert_success();
     assert_eq!(values(&answers(&outcome)[0]), ["192.0.2.1"]);
@@ -162,7 +162,7 @@ async fn responses_to_other_queries_are_ignored() {
 #[tokio::test]
 async fn lost_query_is_repeated() {
     let dns = DnsTarget::start().await;
-    dns.address_of("api.test", "192.0.2.1").reply("api.test", RecordKind::A, Reply::LostOnce);
+    dns.address_of("api.test", "192.0.2.1").reply("api.test", RecordKind::A, DnsReply::LostOnce);
     check(&dns, "api.test", RecordKind::A, "192.0.2.1").await.assert_success();
     assert!(dns.asked().len() >= 2, "{:?}", dns.asked());
 }
@@ -171,7 +171,7 @@ async fn lost_query_is_repeated() {
 async fn failing_nameserver_is_skipped() {
     use aloft_probe::Nameservers;
     let (failing, good) = (DnsTarget::start().await, DnsTarget::start().await);
-    failing.reply("api.test", RecordKind::A, Reply::Code(Code::ServFail));
+    failing.reply("api.test", RecordKind::A, DnsReply::Code(Code::ServFail));
     good.address_of("api.test", "192.0.2.1");
     let nobody = testkit::target::TcpTarget::refusing().address();
     let mut checking = wanting(RecordKind::A, "192.0.2.1")(look_up("api.test", &good));
@@ -185,7 +185,7 @@ async fn failing_nameserver_is_skipped() {
 #[tokio::test]
 async fn silent_nameserver_times_out() {
     let dns = DnsTarget::start().await;
-    dns.reply("api.test", RecordKind::A, Reply::Silence);
+    dns.reply("api.test", RecordKind::A, DnsReply::Silence);
     let checking = wanting(RecordKind::A, "192.0.2.1")(look_up("api.test", &dns));
     let outcome = checking.timeout_ms(200).run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::Timeout);
@@ -198,7 +198,7 @@ async fn silent_nameserver_times_out() {
 #[tokio::test]
 async fn invalid_dns_message_fails() {
     let dns = DnsTarget::start().await;
-    dns.reply("api.test", RecordKind::A, Reply::Garbage);
+    dns.reply("api.test", RecordKind::A, DnsReply::Garbage);
     let outcome = check(&dns, "api.test", RecordKind::A, "192.0.2.1").await;
     assert_eq!(outcome.failure_kind(), FailureKind::ProtocolBroken);
 }

@@ -5,7 +5,7 @@
 use aloft_probe::Egress;
 use domain::check::{FailureKind, Outcome};
 use rules::RecordKind;
-use testkit::target::{Answer, DnsTarget, HttpTarget, Reply, TcpTarget};
+use testkit::target::{DnsReply, DnsTarget, HttpTarget, ScriptedResponse, TcpTarget};
 
 use crate::checking::{connect, get};
 
@@ -16,13 +16,13 @@ fn policy() -> Egress {
 
 async fn inside() -> HttpTarget {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("inside"));
+    target.on("/", ScriptedResponse::ok("inside"));
     target
 }
 
 async fn outside() -> HttpTarget {
     let target = HttpTarget::start_at("127.0.0.2:0").await;
-    target.on("/", Answer::ok("outside"));
+    target.on("/", ScriptedResponse::ok("outside"));
     target
 }
 
@@ -110,7 +110,7 @@ async fn redirect_to_private_address_is_blocked() {
         format!("//127.0.0.1:{port}/"),
     ];
     for location in ways {
-        front.on("/go", Answer::redirect(302, &*location));
+        front.on("/go", ScriptedResponse::redirect(302, &*location));
         let outcome = get(front.url("/go")).behind(policy()).run().await;
         assert_eq!(outcome.failure_kind(), FailureKind::AddressRefused, "{location}");
         let statuses: Vec<_> = outcome.http().hops.iter().map(|hop| hop.status).collect();
@@ -124,9 +124,9 @@ async fn dns_rebinding_is_blocked() {
     // design: §6 "after resolution and at every redirect"; issue 3, point 6 "rebinding names"
     let target = inside().await;
     let front = outside_at_the_port_of(&target).await;
-    front.on("/", Answer::redirect(302, "/again"));
+    front.on("/", ScriptedResponse::redirect(302, "/again"));
     let dns = DnsTarget::start().await;
-    let at = |address| Reply::Records(vec![("moving.test", RecordKind::A, address)]);
+    let at = |address| DnsReply::Records(vec![("moving.test", RecordKind::A, address)]);
     dns.reply_each("moving.test", RecordKind::A, vec![at("127.0.0.3"), at("127.0.0.1")]);
     let checking = get(front.url_as("moving.test", "/")).asking(&dns).behind(policy());
     let outcome = checking.run().await;
@@ -138,7 +138,7 @@ async fn dns_rebinding_is_blocked() {
 async fn only_permitted_address_of_a_name_is_tried() {
     let target = inside().await;
     let front = outside_at_the_port_of(&target).await;
-    front.on("/", Answer::ok("outside"));
+    front.on("/", ScriptedResponse::ok("outside"));
     let dns = DnsTarget::start().await;
     dns.address_of("both.test", "127.0.0.1").address_of("both.test", "127.0.0.3");
     dns.address_of("both.test", "::1");

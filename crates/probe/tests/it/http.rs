@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::check::{FailureKind, Outcome};
 use rules::{Method, RecordKind};
-use testkit::target::{Answer, Code, DnsTarget, HttpTarget, Reply, TcpTarget};
+use testkit::target::{Code, DnsReply, DnsTarget, HttpTarget, ScriptedResponse, TcpTarget};
 
 use crate::checking::{get, portless};
 
@@ -12,7 +12,7 @@ use crate::checking::{get, portless};
 async fn every_phase_is_measured() {
     // design: §5 "every phase is measured"
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("hello").chunked().pausing(Duration::from_millis(20)));
+    target.on("/", ScriptedResponse::ok("hello").chunked().pausing(Duration::from_millis(20)));
     let dns = DnsTarget::start().await;
     dns.address_of("api.test", "127.0.0.1");
     let outcome = get(target.url_as("api.test", "/")).asking(&dns).run().await;
@@ -30,7 +30,7 @@ async fn every_phase_is_measured() {
 #[tokio::test]
 async fn address_needs_no_lookup() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok(""));
+    target.on("/", ScriptedResponse::ok(""));
     let outcome = get(target.url("/")).run().await;
     outcome.assert_success();
     assert_eq!(outcome.http().hops[0].phases.dns_us, None);
@@ -40,7 +40,7 @@ async fn address_needs_no_lookup() {
 async fn slow_response_is_degraded() {
     // design: §5 "slow means above degraded_at"
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("late").after(Duration::from_millis(200)));
+    target.on("/", ScriptedResponse::ok("late").after(Duration::from_millis(200)));
     let outcome = get(target.url("/")).degraded_at_ms(50).run().await;
     assert_eq!(outcome.outcome(), Outcome::Degraded);
     assert!(outcome.http().hops[0].phases.first_byte_us >= Some(200_000));
@@ -50,7 +50,7 @@ async fn slow_response_is_degraded() {
 async fn slow_body_is_degraded() {
     // design: §5 "latency is the whole exchange to the last byte"
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("late").pausing(Duration::from_millis(200)));
+    target.on("/", ScriptedResponse::ok("late").pausing(Duration::from_millis(200)));
     let outcome = get(target.url("/")).degraded_at_ms(150).run().await;
     assert_eq!(outcome.outcome(), Outcome::Degraded);
 }
@@ -59,7 +59,7 @@ async fn slow_body_is_degraded() {
 async fn connection_is_never_reused() {
     // design: §5 "one connection per check and hop, no reuse"
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok(""));
+    target.on("/", ScriptedResponse::ok(""));
     get(target.url("/")).run().await.assert_success();
     assert_eq!(target.received()[0].header("connection"), Some("close"));
 }
@@ -68,7 +68,7 @@ async fn connection_is_never_reused() {
 async fn configured_request_is_sent() {
     // design: §5 "HTTP"
     let target = HttpTarget::start().await;
-    target.on("/v1/things?a=b%20c", Answer::ok(""));
+    target.on("/v1/things?a=b%20c", ScriptedResponse::ok(""));
     get(target.url("/v1/things?a=b%20c"))
         .method(Method::Post, r#"{"ping":1}"#)
         .header("X-Team", "core")
@@ -93,7 +93,7 @@ async fn configured_request_is_sent() {
 async fn configured_host_is_the_authority() {
     // design: §5 "`Host` sets the authority"
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok(""));
+    target.on("/", ScriptedResponse::ok(""));
     get(target.url("/")).header("Host", "shop.example").run().await.assert_success();
     let hosts: Vec<_> = target.received()[0]
         .headers
@@ -107,7 +107,7 @@ async fn configured_host_is_the_authority() {
 #[tokio::test]
 async fn every_method_is_sent() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::status(200));
+    target.on("/", ScriptedResponse::status(200));
     for method in Method::ALL {
         get(target.url("/")).method(*method, "payload").run().await.assert_success();
     }
@@ -131,7 +131,7 @@ async fn every_method_is_sent() {
 async fn url_credentials_become_basic_authorization() {
     // design: §5 "Credentials in the URL become Basic authorisation … and are redacted everywhere"
     let target = HttpTarget::start().await;
-    target.on("/", Answer::status(500));
+    target.on("/", ScriptedResponse::status(500));
     let url = target.url("/").replace("http://", "http://user:s3cret@");
     let outcome = get(url).run().await;
     assert_eq!(target.received()[0].header("authorization"), Some("Basic dXNlcjpzM2NyZXQ="));
@@ -143,7 +143,7 @@ async fn informational_response_is_skipped() {
     let target = HttpTarget::start().await;
     let early = "HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\n";
     let real = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-    target.on("/", Answer::raw(format!("{early}{real}")));
+    target.on("/", ScriptedResponse::raw(format!("{early}{real}")));
     let outcome = get(target.url("/")).run().await;
     outcome.assert_success();
     assert_eq!(outcome.http().body.bytes, "ok");
@@ -152,7 +152,7 @@ async fn informational_response_is_skipped() {
 #[tokio::test]
 async fn http_1_0_is_supported() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::raw("HTTP/1.0 200 OK\r\n\r\nold but good"));
+    target.on("/", ScriptedResponse::raw("HTTP/1.0 200 OK\r\n\r\nold but good"));
     let outcome = get(target.url("/")).run().await;
     outcome.assert_success();
     let seen = outcome.http();
@@ -161,8 +161,8 @@ async fn http_1_0_is_supported() {
 }
 
 /// A response with this many header lines.
-fn lines(count: usize) -> Answer {
-    Answer::raw(format!(
+fn lines(count: usize) -> ScriptedResponse {
+    ScriptedResponse::raw(format!(
         "HTTP/1.1 200 OK\r\n{}content-length: 0\r\n\r\n",
         "x-a: y\r\n".repeat(count - 1)
     ))
@@ -200,21 +200,25 @@ async fn invalid_responses_fail_with_a_reason() {
     let many = "x-a: y\r\n".repeat(1000);
     let long = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "y".repeat(300_000));
     let cases = [
-        ("garbage", Answer::raw("\u{1}\u{2}garbage\r\n\r\n"), ProtocolBroken),
-        ("another protocol", Answer::raw("220 mail.test ESMTP\r\n"), ProtocolBroken),
-        ("nothing", Answer::raw(""), ConnectionFailed),
-        ("half a head", Answer::raw("HTTP/1.1 200 OK\r\nx-a: b"), ConnectionFailed),
-        ("a reset", Answer::reset_after(""), ConnectionFailed),
-        ("too many headers", Answer::raw(format!("HTTP/1.1 200 OK\r\n{many}\r\n")), ProtocolBroken),
-        ("too long headers", Answer::raw(long), ProtocolBroken),
+        ("garbage", ScriptedResponse::raw("\u{1}\u{2}garbage\r\n\r\n"), ProtocolBroken),
+        ("another protocol", ScriptedResponse::raw("220 mail.test ESMTP\r\n"), ProtocolBroken),
+        ("nothing", ScriptedResponse::raw(""), ConnectionFailed),
+        ("half a head", ScriptedResponse::raw("HTTP/1.1 200 OK\r\nx-a: b"), ConnectionFailed),
+        ("a reset", ScriptedResponse::reset_after(""), ConnectionFailed),
+        (
+            "too many headers",
+            ScriptedResponse::raw(format!("HTTP/1.1 200 OK\r\n{many}\r\n")),
+            ProtocolBroken,
+        ),
+        ("too long headers", ScriptedResponse::raw(long), ProtocolBroken),
         (
             "half a body",
-            Answer::raw("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf"),
+            ScriptedResponse::raw("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf"),
             ConnectionFailed,
         ),
         (
             "a bad chunk",
-            Answer::raw("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"),
+            ScriptedResponse::raw("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"),
             ProtocolBroken,
         ),
     ];
@@ -253,7 +257,7 @@ async fn next_address_is_tried_after_a_failure() {
     // Reserves the port at the first address, so that nothing listens there.
     let nobody = TcpTarget::refusing();
     let target = HttpTarget::start_at(&format!("127.0.0.3:{}", nobody.address().port())).await;
-    target.on("/", Answer::ok(""));
+    target.on("/", ScriptedResponse::ok(""));
     let dns = DnsTarget::start().await;
     dns.address_of("api.test", "127.0.0.1").address_of("api.test", "127.0.0.3");
     let outcome = get(target.url_as("api.test", "/")).asking(&dns).run().await;
@@ -264,9 +268,9 @@ async fn next_address_is_tried_after_a_failure() {
 #[tokio::test]
 async fn silent_address_family_does_not_delay_the_other() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok(""));
+    target.on("/", ScriptedResponse::ok(""));
     let dns = DnsTarget::start().await;
-    dns.address_of("api.test", "127.0.0.1").reply("api.test", RecordKind::Aaaa, Reply::Silence);
+    dns.address_of("api.test", "127.0.0.1").reply("api.test", RecordKind::Aaaa, DnsReply::Silence);
     get(target.url_as("api.test", "/")).asking(&dns).run().await.assert_success();
 }
 
@@ -282,7 +286,7 @@ async fn name_without_addresses_fails() {
 #[tokio::test]
 async fn failing_nameserver_is_named() {
     let dns = DnsTarget::start().await;
-    dns.reply_addresses("api.test", &Reply::Code(Code::ServFail));
+    dns.reply_addresses("api.test", &DnsReply::Code(Code::ServFail));
     let outcome = get("http://api.test/").asking(&dns).run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::NameUnresolved);
     insta::assert_snapshot!(
@@ -306,7 +310,7 @@ async fn nonexistent_name_fails() {
 async fn international_name_is_queried_as_a_labels() {
     // design: §5 "International names are stored as written and looked up as A-labels"
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok(""));
+    target.on("/", ScriptedResponse::ok(""));
     let dns = DnsTarget::start().await;
     dns.address_of("xn--bcher-kva.test", "127.0.0.1");
     get(target.url_as("bücher.test", "/")).asking(&dns).run().await.assert_success();
@@ -315,6 +319,6 @@ async fn international_name_is_queried_as_a_labels() {
 #[tokio::test]
 async fn localhost_needs_no_nameserver() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok(""));
+    target.on("/", ScriptedResponse::ok(""));
     get(target.url_as("localhost", "/")).run().await.assert_success();
 }

@@ -2,15 +2,17 @@
 
 use domain::check::{FailureKind, Outcome};
 use rules::Method;
-use testkit::target::{Answer, DnsTarget, HttpTarget};
+use testkit::target::{DnsTarget, HttpTarget, ScriptedResponse};
 
 use crate::checking::get;
 
 #[tokio::test]
 async fn redirects_are_separate_hops() {
     let target = HttpTarget::start().await;
-    target.on("/a", Answer::redirect(301, "/b")).on("/b", Answer::redirect(307, target.url("/c")));
-    target.on("/c", Answer::ok("here"));
+    target
+        .on("/a", ScriptedResponse::redirect(301, "/b"))
+        .on("/b", ScriptedResponse::redirect(307, target.url("/c")));
+    target.on("/c", ScriptedResponse::ok("here"));
     let outcome = get(target.url("/a")).run().await;
     outcome.assert_success();
     let hops: Vec<_> = outcome
@@ -31,9 +33,9 @@ async fn eleventh_redirect_fails() {
     // design: §5 "up to 10, then a failure that says so"
     let target = HttpTarget::start().await;
     for n in 0..11 {
-        target.on(&format!("/{n}"), Answer::redirect(302, format!("/{}", n + 1)));
+        target.on(&format!("/{n}"), ScriptedResponse::redirect(302, format!("/{}", n + 1)));
     }
-    target.on("/11", Answer::ok(""));
+    target.on("/11", ScriptedResponse::ok(""));
     get(target.url("/1")).run().await.assert_success();
     let outcome = get(target.url("/0")).run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::RedirectsExhausted);
@@ -44,7 +46,7 @@ async fn eleventh_redirect_fails() {
 #[tokio::test]
 async fn redirect_loop_fails() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::redirect(302, "/"));
+    target.on("/", ScriptedResponse::redirect(302, "/"));
     let outcome = get(target.url("/")).run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::RedirectsExhausted);
     assert_eq!(target.hits(), 11);
@@ -53,7 +55,7 @@ async fn redirect_loop_fails() {
 #[tokio::test]
 async fn disabled_redirect_is_the_final_response() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::redirect(302, "/elsewhere"));
+    target.on("/", ScriptedResponse::redirect(302, "/elsewhere"));
     let outcome = get(target.url("/")).http(|http| http.follow_redirects = false).run().await;
     assert_eq!((outcome.outcome(), target.hits()), (Outcome::Failure, 1));
     assert_eq!(outcome.http().hops[0].status, Some(302));
@@ -73,7 +75,9 @@ async fn redirect_status_decides_method_and_body() {
     ];
     for (status, method, arrives) in cases {
         let target = HttpTarget::start().await;
-        target.on("/", Answer::redirect(status, "/next")).on("/next", Answer::ok(""));
+        target
+            .on("/", ScriptedResponse::redirect(status, "/next"))
+            .on("/next", ScriptedResponse::ok(""));
         get(target.url("/")).method(method, "payload").run().await.assert_success();
         let second = &target.received()[1];
         assert_eq!(format!("{} {}", second.method, second.body), arrives, "{status} {method:?}");
@@ -86,9 +90,9 @@ async fn configured_headers_are_not_sent_elsewhere() {
     let dns = DnsTarget::start().await;
     dns.address_of("one.test", "127.0.0.1").address_of("two.test", "127.0.0.1");
     let target = HttpTarget::start().await;
-    target.on("/", Answer::redirect(302, "/same"));
-    target.on("/same", Answer::redirect(302, target.url_as("two.test", "/other")));
-    target.on("/other", Answer::ok(""));
+    target.on("/", ScriptedResponse::redirect(302, "/same"));
+    target.on("/same", ScriptedResponse::redirect(302, target.url_as("two.test", "/other")));
+    target.on("/other", ScriptedResponse::ok(""));
     get(target.url_as("one.test", "/"))
         .asking(&dns)
         .header("Authorization", "Bearer secret")
@@ -110,7 +114,7 @@ async fn configured_headers_are_not_sent_elsewhere() {
 async fn invalid_redirect_fails() {
     let target = HttpTarget::start().await;
     for location in ["ftp://files.test/", "http://", "file:///etc/passwd", "http://a b/"] {
-        target.on("/", Answer::redirect(302, location));
+        target.on("/", ScriptedResponse::redirect(302, location));
         let outcome = get(target.url("/")).run().await;
         assert_eq!(outcome.failure_kind(), FailureKind::RedirectInvalid, "{location}");
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aloft_probe::Probe;
 use domain::check::Outcome;
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::time::Instant;
 
 use crate::checking::{SLOT, get, job};
@@ -13,7 +13,7 @@ use crate::checking::{SLOT, get, job};
 async fn concurrent_attempts_are_limited() {
     let target = HttpTarget::start().await;
     let pause = Duration::from_millis(100);
-    target.on("/", Answer::ok("").after(pause));
+    target.on("/", ScriptedResponse::ok("").after(pause));
     let mut checking = get(target.url("/"));
     checking.settings.concurrency = 1;
     let probe = Probe::new(checking.settings.clone());
@@ -31,7 +31,7 @@ async fn concurrent_attempts_are_limited() {
 async fn failure_is_retried_until_success() {
     // design: §5 "Attempts follow a failure"
     let target = HttpTarget::start().await;
-    target.on_each("/", vec![Answer::status(503), Answer::ok("")]);
+    target.on_each("/", vec![ScriptedResponse::status(503), ScriptedResponse::ok("")]);
     let outcome = get(target.url("/")).retry(3).run().await;
     outcome.assert_success();
     let outcomes: Vec<_> = outcome.attempts.iter().map(|(_, made)| made.outcome).collect();
@@ -42,7 +42,7 @@ async fn failure_is_retried_until_success() {
 #[tokio::test]
 async fn attempts_are_limited_by_the_monitor() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     let outcome = get(target.url("/")).retry(1).run().await;
     assert_eq!((outcome.attempts.len(), target.hits()), (2, 2));
 }
@@ -51,7 +51,7 @@ async fn attempts_are_limited_by_the_monitor() {
 async fn no_attempt_starts_at_the_next_slot() {
     // design: §5 "none starts after the next slot is due"
     let target = HttpTarget::start().await;
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     get(target.url("/")).retry(10).run_until(SLOT + Duration::from_millis(1)).await;
     assert_eq!(target.hits(), 1);
 }
@@ -59,7 +59,7 @@ async fn no_attempt_starts_at_the_next_slot() {
 #[tokio::test]
 async fn degraded_check_is_not_retried() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("").after(Duration::from_millis(50)));
+    target.on("/", ScriptedResponse::ok("").after(Duration::from_millis(50)));
     let outcome = get(target.url("/")).retry(3).degraded_at_ms(1).run().await;
     assert_eq!((outcome.outcome(), target.hits()), (Outcome::Degraded, 1));
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::check::FailureKind;
-use testkit::target::{Answer, DnsTarget, HttpTarget, Reply, TcpTarget};
+use testkit::target::{DnsReply, DnsTarget, HttpTarget, ScriptedResponse, TcpTarget};
 
 use crate::checking::{Outcomes, get, portless};
 
@@ -20,7 +20,7 @@ fn said(outcome: &Outcomes, port: u16) -> String {
 #[tokio::test]
 async fn silent_nameserver_times_out() {
     let dns = DnsTarget::start().await;
-    dns.reply_addresses("slow.test", &Reply::Silence);
+    dns.reply_addresses("slow.test", &DnsReply::Silence);
     let outcome = get("http://slow.test/").asking(&dns).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(said(&outcome, dns.address().port()), @"timed out after 3000 ms while looking up `slow.test`");
     assert_eq!(outcome.http().hops[0].phases.dns_us, None);
@@ -50,7 +50,7 @@ async fn stuck_handshake_times_out() {
 #[tokio::test]
 async fn silent_target_times_out_and_keeps_observations() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::silent());
+    target.on("/", ScriptedResponse::silent());
     let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
         said(&outcome, target.address().port()),
@@ -64,7 +64,7 @@ async fn silent_target_times_out_and_keeps_observations() {
 #[tokio::test]
 async fn stuck_headers_time_out() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::stuck_after("HTTP/1.1 200 OK\r\nx-a: "));
+    target.on("/", ScriptedResponse::stuck_after("HTTP/1.1 200 OK\r\nx-a: "));
     let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
         said(&outcome, target.address().port()),
@@ -76,7 +76,8 @@ async fn stuck_headers_time_out() {
 #[tokio::test]
 async fn stuck_body_times_out_and_is_kept() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::stuck_after("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"));
+    target
+        .on("/", ScriptedResponse::stuck_after("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"));
     let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
         said(&outcome, target.address().port()),
@@ -93,8 +94,8 @@ async fn time_limit_covers_all_hops() {
     let target = HttpTarget::start().await;
     // Each hop is within the limit, but not both together.
     let part = |sixths: u64| Duration::from_millis(u64::from(LIMIT_MS) * sixths / 6);
-    target.on("/", Answer::redirect(302, "/next").after(part(2)));
-    target.on("/next", Answer::ok("").after(part(5)));
+    target.on("/", ScriptedResponse::redirect(302, "/next").after(part(2)));
+    target.on("/next", ScriptedResponse::ok("").after(part(5)));
     let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::Timeout);
     let statuses: Vec<_> = outcome.http().hops.iter().map(|hop| hop.status).collect();

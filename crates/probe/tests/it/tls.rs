@@ -3,14 +3,14 @@
 use domain::check::{Certificate, FailureKind};
 use rules::Method;
 use testkit::target::{
-    Answer, Authority, DnsTarget, HttpTarget, Identity, Protocol, Received, Validity,
+    Authority, DnsTarget, HttpTarget, Identity, Protocol, Received, ScriptedResponse, Validity,
 };
 
 use crate::checking::{Outcomes, get};
 
 async fn check(authority: &Authority, identity: Identity, protocol: Protocol) -> Outcomes {
     let target = HttpTarget::start_tls(identity, protocol).await;
-    target.on("/", Answer::ok("secret"));
+    target.on("/", ScriptedResponse::ok("secret"));
     let dns = DnsTarget::start().await;
     dns.address_of("shop.test", "127.0.0.1");
     get(target.url_as("shop.test", "/")).asking(&dns).trusting(&authority.pem()).run().await
@@ -46,7 +46,9 @@ async fn http_2_sends_no_connection_headers() {
     let authority = Authority::new("Test CA");
     let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
     let target = HttpTarget::start_tls(identity, Protocol::Http2).await;
-    target.on("/things?a=b", Answer::redirect(307, "/next")).on("/next", Answer::ok("ok"));
+    target
+        .on("/things?a=b", ScriptedResponse::redirect(307, "/next"))
+        .on("/next", ScriptedResponse::ok("ok"));
     get(target.url("/things?a=b"))
         .method(Method::Put, "payload")
         .header("X-Team", "core")
@@ -72,7 +74,7 @@ async fn configured_host_does_not_change_tls_name() {
     let authority = Authority::new("Test CA");
     let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
     let target = HttpTarget::start_tls(identity, Protocol::Http2).await;
-    target.on("/", Answer::ok("ok"));
+    target.on("/", ScriptedResponse::ok("ok"));
     get(target.url("/"))
         .header("Host", "front.test")
         .trusting(&authority.pem())
@@ -157,14 +159,14 @@ async fn certificate_for_an_address_is_accepted() {
     let authority = Authority::new("Test CA");
     let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
     let target = HttpTarget::start_tls(identity, Protocol::Http1).await;
-    target.on("/", Answer::ok(""));
+    target.on("/", ScriptedResponse::ok(""));
     get(target.url("/")).trusting(&authority.pem()).run().await.assert_success();
 }
 
 #[tokio::test]
 async fn plain_server_fails_the_handshake() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok(""));
+    target.on("/", ScriptedResponse::ok(""));
     let url = target.url("/").replace("http://", "https://");
     let outcome = get(url).run().await;
     assert_eq!(outcome.failure_kind(), FailureKind::TlsFailed);

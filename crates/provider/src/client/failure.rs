@@ -8,7 +8,7 @@ use std::time::Duration;
 use contract::rpc::{self, Code, Error, FieldViolation, Reason};
 use thiserror::Error as ThisError;
 
-use super::Repeat;
+use super::RetrySafety;
 use super::retry::{RETRY_AFTER_MAX, is_limited_by_a_proxy, is_taken};
 use crate::settings::Settings;
 
@@ -60,13 +60,13 @@ impl Failure {
 }
 
 /// Context of a failed call.
-pub(super) struct Circumstances<'a> {
+pub(super) struct CallContext<'a> {
     pub(super) settings: &'a Settings,
     /// Number of attempts.
     pub(super) tries: u32,
     /// Time that the service asked to wait.
     pub(super) asked_to_wait: Option<Duration>,
-    pub(super) repeat: Repeat,
+    pub(super) repeat: RetrySafety,
     /// Time limit of each attempt.
     pub(super) time: Duration,
     /// Whether an attempt may have had its effect although it failed.
@@ -74,7 +74,7 @@ pub(super) struct Circumstances<'a> {
 }
 
 /// Explains an error.
-pub(super) fn explained(error: &Error, circumstances: &Circumstances<'_>) -> Failure {
+pub(super) fn explained(error: &Error, circumstances: &CallContext<'_>) -> Failure {
     match rpc::reason(error) {
         Some(reason) => said_by_the_service(error, &reason, circumstances),
         None => Failure::Failed(met_on_the_way(error, circumstances)),
@@ -82,7 +82,7 @@ pub(super) fn explained(error: &Error, circumstances: &Circumstances<'_>) -> Fai
 }
 
 /// Explains an error of the service, which has a reason.
-fn said_by_the_service(error: &Error, reason: &str, circumstances: &Circumstances<'_>) -> Failure {
+fn said_by_the_service(error: &Error, reason: &str, circumstances: &CallContext<'_>) -> Failure {
     let said = shown(error.message.as_deref().unwrap_or_default(), SAID_SHOWN);
     let is = |named: Reason| reason == named.as_str();
     if is(Reason::NotFound) {
@@ -110,7 +110,7 @@ fn said_by_the_service(error: &Error, reason: &str, circumstances: &Circumstance
     })
 }
 
-fn too_many_calls(said: &str, circumstances: &Circumstances<'_>) -> String {
+fn too_many_calls(said: &str, circumstances: &CallContext<'_>) -> String {
     let wait = circumstances.asked_to_wait.unwrap_or_default();
     let long = too_long(circumstances);
     let retry = if long.is_empty() { format!(" Retry after {} s.", wait.as_secs()) } else { long };
@@ -118,7 +118,7 @@ fn too_many_calls(said: &str, circumstances: &Circumstances<'_>) -> String {
 }
 
 /// Returns the reason why a call is not retried if the response asks for too long a pause.
-fn too_long(circumstances: &Circumstances<'_>) -> String {
+fn too_long(circumstances: &CallContext<'_>) -> String {
     let most = RETRY_AFTER_MAX.as_secs();
     match circumstances.asked_to_wait.map(|wait| wait.as_secs()) {
         Some(wait) if wait > most => format!(
@@ -129,7 +129,7 @@ fn too_long(circumstances: &Circumstances<'_>) -> String {
 }
 
 /// Explains an error that arose between here and the service.
-fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
+fn met_on_the_way(error: &Error, circumstances: &CallContext<'_>) -> String {
     let base_url = &circumstances.settings.base_url;
     let said = foreign(error);
     let after = format!("{}{}", too_long(circumstances), after(circumstances));
@@ -144,8 +144,8 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
         Code::DeadlineExceeded => {
             let seconds = circumstances.time.as_secs();
             let whose = match circumstances.repeat {
-                Repeat::Safe | Repeat::Creates => "the `request_timeout` of the provider",
-                Repeat::WhenRefused => "the limit of such a call",
+                RetrySafety::Safe | RetrySafety::Creates => "the `request_timeout` of the provider",
+                RetrySafety::WhenRefused => "the limit of such a call",
             };
             format!("{base_url} did not respond within {seconds} s, {whose}.{after}")
         }
@@ -198,17 +198,17 @@ fn met_on_the_way(error: &Error, circumstances: &Circumstances<'_>) -> String {
 }
 
 /// Returns the number of attempts, and whether the call may have had its effect.
-fn after(circumstances: &Circumstances<'_>) -> String {
+fn after(circumstances: &CallContext<'_>) -> String {
     let tried = match circumstances.tries {
         0 | 1 => String::new(),
         tries => format!(" It was attempted {tries} times."),
     };
     let done = match (circumstances.repeat, circumstances.unclear) {
-        (Repeat::Safe, _) => "",
-        (Repeat::WhenRefused, true) => " It may have taken effect.",
-        (Repeat::Creates, true) => " It may have been created: if so, import it.",
-        (Repeat::WhenRefused, false) => " It had no effect.",
-        (Repeat::Creates, false) => " Nothing was created.",
+        (RetrySafety::Safe, _) => "",
+        (RetrySafety::WhenRefused, true) => " It may have taken effect.",
+        (RetrySafety::Creates, true) => " It may have been created: if so, import it.",
+        (RetrySafety::WhenRefused, false) => " It had no effect.",
+        (RetrySafety::Creates, false) => " Nothing was created.",
     };
     format!("{tried}{done}")
 }

@@ -14,7 +14,7 @@ pub(super) const RETRY_AFTER_MAX: Duration = Duration::from_mins(5);
 
 /// Effect of making a call twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeat {
+pub enum RetrySafety {
     /// The same as once: it reads, or sets values.
     Safe,
     /// The same as once, because it has an idempotency key; its result stays.
@@ -25,7 +25,7 @@ pub enum Repeat {
 
 /// Next step after a failed call.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Next {
+pub enum RetryDecision {
     /// Retry after this time.
     Again(Duration),
     /// Fail.
@@ -51,26 +51,27 @@ impl Policy {
     pub fn next(
         &self,
         attempt: u32,
-        repeat: Repeat,
+        repeat: RetrySafety,
         error: &Error,
         now: Timestamp,
         chance: f64,
-    ) -> Next {
+    ) -> RetryDecision {
         let why = why(error);
         let allowed = match (why, repeat) {
-            (Why::Refused, _) | (Why::Unclear | Why::Taken, Repeat::Safe | Repeat::Creates) => true,
-            (Why::Unclear | Why::Taken, Repeat::WhenRefused) | (Why::Final, _) => false,
+            (Why::Refused, _)
+            | (Why::Unclear | Why::Taken, RetrySafety::Safe | RetrySafety::Creates) => true,
+            (Why::Unclear | Why::Taken, RetrySafety::WhenRefused) | (Why::Final, _) => false,
         };
         if !allowed || attempt >= self.max_retries {
-            return Next::Over;
+            return RetryDecision::Over;
         }
         match retry_after(error, now) {
-            Some(asked) if asked > RETRY_AFTER_MAX => Next::Over,
-            Some(asked) => Next::Again(asked),
+            Some(asked) if asked > RETRY_AFTER_MAX => RetryDecision::Over,
+            Some(asked) => RetryDecision::Again(asked),
             None => {
                 let pause = self.first_pause.saturating_mul(2_u32.saturating_pow(attempt));
                 // At least half of it, so that there is a pause; the rest is random.
-                Next::Again(pause.min(PAUSE_MAX).mul_f64(0.5 + 0.5 * chance))
+                RetryDecision::Again(pause.min(PAUSE_MAX).mul_f64(0.5 + 0.5 * chance))
             }
         }
     }
@@ -163,25 +164,38 @@ mod tests {
         for (attempt, chance, pause) in
             [(0, 0.0, 250), (0, 1.0, 500), (1, 1.0, 1_000), (3, 1.0, 4_000), (40, 1.0, 30_000)]
         {
-            let next = patient.next(attempt, Repeat::Safe, &gone, NOW, chance);
-            assert_eq!(next, Next::Again(Duration::from_millis(pause)), "{attempt} {chance}");
+            let next = patient.next(attempt, RetrySafety::Safe, &gone, NOW, chance);
+            assert_eq!(
+                next,
+                RetryDecision::Again(Duration::from_millis(pause)),
+                "{attempt} {chance}"
+            );
         }
-        assert_eq!(POLICY.next(4, Repeat::Safe, &gone, NOW, 0.0), Next::Over);
+        assert_eq!(POLICY.next(4, RetrySafety::Safe, &gone, NOW, 0.0), RetryDecision::Over);
     }
 
     #[test]
     fn retry_after_is_honoured() {
         let limited = rpc::resource_exhausted("too many calls", seconds(8));
-        for repeat in [Repeat::Safe, Repeat::WhenRefused] {
-            assert_eq!(POLICY.next(0, repeat, &limited, NOW, 0.0), Next::Again(seconds(8)));
-            assert_eq!(POLICY.next(0, repeat, &limited, NOW, 1.0), Next::Again(seconds(8)));
+        for repeat in [RetrySafety::Safe, RetrySafety::WhenRefused] {
+            assert_eq!(
+                POLICY.next(0, repeat, &limited, NOW, 0.0),
+                RetryDecision::Again(seconds(8))
+            );
+            assert_eq!(
+                POLICY.next(0, repeat, &limited, NOW, 1.0),
+                RetryDecision::Again(seconds(8))
+            );
         }
     }
 
     #[test]
     fn retry_after_may_be_a_date() {
         let until = proxied(Code::Unavailable, Some("Sun, 06 Nov 1994 08:49:37 GMT"));
-        assert_eq!(POLICY.next(0, Repeat::Safe, &until, NOW, 0.0), Next::Again(seconds(7)));
+        assert_eq!(
+            POLICY.next(0, RetrySafety::Safe, &until, NOW, 0.0),
+            RetryDecision::Again(seconds(7))
+        );
         let nonsense = proxied(Code::Unavailable, Some("soon"));
         assert_eq!(retry_after(&nonsense, NOW), None);
     }
@@ -189,15 +203,22 @@ mod tests {
     #[test]
     fn retry_after_of_hours_fails_immediately() {
         let hours = proxied(Code::Unavailable, Some("7200"));
-        assert_eq!(POLICY.next(0, Repeat::Safe, &hours, NOW, 0.0), Next::Over);
+        assert_eq!(POLICY.next(0, RetrySafety::Safe, &hours, NOW, 0.0), RetryDecision::Over);
     }
 
     #[test]
     fn unclear_failure_retries_idempotent_calls_only() {
         for code in [Code::Unavailable, Code::DeadlineExceeded, Code::Aborted, Code::Internal] {
             let error = proxied(code, None);
-            assert_ne!(POLICY.next(0, Repeat::Safe, &error, NOW, 0.0), Next::Over, "{code:?}");
-            assert_eq!(POLICY.next(0, Repeat::WhenRefused, &error, NOW, 0.0), Next::Over);
+            assert_ne!(
+                POLICY.next(0, RetrySafety::Safe, &error, NOW, 0.0),
+                RetryDecision::Over,
+                "{code:?}"
+            );
+            assert_eq!(
+                POLICY.next(0, RetrySafety::WhenRefused, &error, NOW, 0.0),
+                RetryDecision::Over
+            );
         }
     }
 
@@ -205,10 +226,10 @@ mod tests {
     fn taken_value_is_retried() {
         let violations = rules::Violation::new("statusPage.slug", "shop", "is taken").into();
         let taken = rpc::taken(&violations);
-        for repeat in [Repeat::Safe, Repeat::Creates] {
+        for repeat in [RetrySafety::Safe, RetrySafety::Creates] {
             let next = POLICY.next(0, repeat, &taken, NOW, 1.0);
-            assert_eq!(next, Next::Again(Duration::from_millis(500)));
-            assert_eq!(POLICY.next(4, repeat, &taken, NOW, 1.0), Next::Over);
+            assert_eq!(next, RetryDecision::Again(Duration::from_millis(500)));
+            assert_eq!(POLICY.next(4, repeat, &taken, NOW, 1.0), RetryDecision::Over);
         }
     }
 
@@ -223,7 +244,11 @@ mod tests {
             proxied(Code::Unimplemented, None),
             proxied(Code::ResourceExhausted, None),
         ] {
-            assert_eq!(POLICY.next(0, Repeat::Safe, &error, NOW, 0.0), Next::Over, "{error:?}");
+            assert_eq!(
+                POLICY.next(0, RetrySafety::Safe, &error, NOW, 0.0),
+                RetryDecision::Over,
+                "{error:?}"
+            );
         }
     }
 }

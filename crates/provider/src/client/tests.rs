@@ -364,12 +364,12 @@ async fn lost_create_stays_unclear_after_a_refusal() {
 fn late_action_names_its_own_limit() {
     let client = client("http://127.0.0.1:1", 0);
     let late = rpc::Error::new(rpc::Code::DeadlineExceeded, "late");
-    let words = [Repeat::Safe, Repeat::WhenRefused].map(|repeat| {
+    let words = [RetrySafety::Safe, RetrySafety::WhenRefused].map(|repeat| {
         let (settings, time) = (client.settings(), rpc::CALL_TIMEOUT);
         let unclear = may_be_done(&late);
         let asked_to_wait = None;
         let circumstances =
-            Circumstances { settings, tries: 1, asked_to_wait, repeat, time, unclear };
+            CallContext { settings, tries: 1, asked_to_wait, repeat, time, unclear };
         explained(&late, &circumstances).to_string()
     });
     insta::assert_snapshot!(words.join("\n"), @r"

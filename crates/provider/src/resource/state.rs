@@ -1,11 +1,11 @@
 //! Converts a response of the service to a state. Differs from the response where the wire does not distinguish
 //! two values, and where the service omits secrets.
 
-use contract::monitor::{Secrets, shown_endpoint, shown_text, shown_url};
+use contract::monitor::{SecretVisibility, shown_endpoint, shown_text, shown_url};
 use rules::field::{Block, Field, Presence, Resource as Table, Shape};
 use terraform_plugin::{Object, Value};
 
-use crate::twin;
+use crate::write_only;
 
 /// Returns the state of a resource that was read. `before` is the plan, or the prior state.
 ///
@@ -22,7 +22,7 @@ pub(super) fn of(table: &Table, mut read: Object, before: &Object) -> Object {
             }
         }
     }
-    for twin in twin::all_of(table) {
+    for twin in write_only::all_of(table) {
         if twin.is_used(before) {
             twin.keep_version(&mut read, before);
             twin.forget(&mut read);
@@ -43,7 +43,7 @@ pub(super) fn misses_secrets(table: &Table, read: &Object, prior: &Object) -> bo
 /// `reads_only`.
 pub(super) fn keep_secrets(table: &Table, read: &mut Object, prior: &Object, reads_only: bool) {
     let unkept = |name: &str, block: Option<&str>| {
-        twin::of(table, block).any(|twin| twin.field == name && twin.is_used(prior))
+        write_only::of(table, block).any(|twin| twin.field == name && twin.is_used(prior))
     };
     keep_in(table.fields, read, prior, reads_only, &|name| unkept(name, None));
     for block in table.blocks {
@@ -106,14 +106,15 @@ fn keep_in(
 
 /// Returns whether `now` is the masked form of `before` that read-only keys get.
 fn is_masked(field: &Field, now: &str, before: &str) -> bool {
-    let masks: &[fn(&str, Secrets) -> String] = if matches!(field.shape, Shape::HttpUrl { .. }) {
-        &[shown_url, shown_endpoint]
-    } else if field.name == "body" {
-        &[shown_text]
-    } else {
-        &[]
-    };
-    masks.iter().any(|mask| mask(before, Secrets::LeftOut) == now)
+    let masks: &[fn(&str, SecretVisibility) -> String] =
+        if matches!(field.shape, Shape::HttpUrl { .. }) {
+            &[shown_url, shown_endpoint]
+        } else if field.name == "body" {
+            &[shown_text]
+        } else {
+            &[]
+        };
+    masks.iter().any(|mask| mask(before, SecretVisibility::LeftOut) == now)
 }
 
 fn is_list(field: &Field) -> bool {

@@ -5,7 +5,7 @@ use contract::notification::wire::Notification;
 use contract::status_page::wire::{Component, ComponentGroup, StatusPage};
 use rules::MonitorKind;
 
-use super::{Service, judged};
+use super::{Service, request_check};
 
 const MONITOR_SERVICE: &str = "/monitor.v1.MonitorService";
 const STATUS_PAGE_SERVICE: &str = "/status_page.v1.StatusPageService";
@@ -13,8 +13,8 @@ const STATUS_PAGE_SERVICE: &str = "/status_page.v1.StatusPageService";
 /// The calls for each HTTP monitor.
 pub static HTTP_MONITORS: Service = Service {
     noun: "HTTP monitor",
-    refused: judged::monitor::<HttpMonitor>,
-    held: judged::held::<HttpMonitor>,
+    refused: request_check::monitor::<HttpMonitor>,
+    held: request_check::held::<HttpMonitor>,
     path: MONITOR_SERVICE,
     written: "HttpMonitor",
     read: "Monitor",
@@ -26,8 +26,8 @@ pub static HTTP_MONITORS: Service = Service {
 /// The calls for each TCP monitor.
 pub static TCP_MONITORS: Service = Service {
     noun: "TCP monitor",
-    refused: judged::monitor::<TcpMonitor>,
-    held: judged::held::<TcpMonitor>,
+    refused: request_check::monitor::<TcpMonitor>,
+    held: request_check::held::<TcpMonitor>,
     path: MONITOR_SERVICE,
     written: "TcpMonitor",
     read: "Monitor",
@@ -39,8 +39,8 @@ pub static TCP_MONITORS: Service = Service {
 /// The calls for each DNS monitor.
 pub static DNS_MONITORS: Service = Service {
     noun: "DNS monitor",
-    refused: judged::monitor::<DnsMonitor>,
-    held: judged::held::<DnsMonitor>,
+    refused: request_check::monitor::<DnsMonitor>,
+    held: request_check::held::<DnsMonitor>,
     path: MONITOR_SERVICE,
     written: "DnsMonitor",
     read: "Monitor",
@@ -52,8 +52,8 @@ pub static DNS_MONITORS: Service = Service {
 /// The calls for each notification channel.
 pub static NOTIFICATIONS: Service = Service {
     noun: "notification channel",
-    refused: judged::channel,
-    held: judged::held::<Notification>,
+    refused: request_check::channel,
+    held: request_check::held::<Notification>,
     path: "/notification.v1.NotificationService",
     written: "Notification",
     read: "Notification",
@@ -65,8 +65,8 @@ pub static NOTIFICATIONS: Service = Service {
 /// The calls for each status page.
 pub static PAGES: Service = Service {
     noun: "status page",
-    refused: judged::page,
-    held: judged::held::<StatusPage>,
+    refused: request_check::page,
+    held: request_check::held::<StatusPage>,
     path: STATUS_PAGE_SERVICE,
     written: "StatusPage",
     read: "StatusPage",
@@ -78,8 +78,8 @@ pub static PAGES: Service = Service {
 /// The calls for each component.
 pub static COMPONENTS: Service = Service {
     noun: "component",
-    refused: judged::component,
-    held: judged::held::<Component>,
+    refused: request_check::component,
+    held: request_check::held::<Component>,
     path: STATUS_PAGE_SERVICE,
     written: "Component",
     read: "Component",
@@ -91,8 +91,8 @@ pub static COMPONENTS: Service = Service {
 /// The calls for each component group.
 pub static GROUPS: Service = Service {
     noun: "component group",
-    refused: judged::group,
-    held: judged::held::<ComponentGroup>,
+    refused: request_check::group,
+    held: request_check::held::<ComponentGroup>,
     path: STATUS_PAGE_SERVICE,
     written: "ComponentGroup",
     read: "ComponentGroup",

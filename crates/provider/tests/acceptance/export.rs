@@ -8,7 +8,7 @@ use std::process::Output;
 
 use rules::Scope;
 use serde_json::json;
-use terraform_plugin::harness::Action;
+use terraform_plugin::harness::PlannedAction;
 use tokio::process::Command;
 
 use crate::world::World;
@@ -289,7 +289,7 @@ async fn must_only_import(world: &World) {
     let plan = world.terraform.plan().await.unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(plan.changes.len(), RESOURCES, "{}", plan.summary());
     for change in &plan.changes {
-        assert_eq!(change.action, Action::Nothing, "{} {:?}", plan.summary(), change);
+        assert_eq!(change.action, PlannedAction::Nothing, "{} {:?}", plan.summary(), change);
         assert!(change.importing.is_some(), "{}", plan.summary());
     }
     world.apply_planned().await;

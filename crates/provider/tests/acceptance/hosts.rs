@@ -2,7 +2,7 @@
 //! supported, the newest, and OpenTofu. Details are tested on the `terraform` of the `PATH` only.
 
 use serde_json::json;
-use terraform_plugin::harness::Action;
+use terraform_plugin::harness::PlannedAction;
 use testkit::tools::{TerraformHost, WriteOnly, terraform_hosts};
 
 use crate::world::World;
@@ -67,7 +67,7 @@ async fn configuration_lives_on_every_host() {
         let world = World::start_on(&host).await;
         world.settle(&body("before", &host)).await;
         let plan = world.plan(&body("after", &host)).await;
-        let updated = plan.changes.iter().filter(|it| it.action == Action::Update);
+        let updated = plan.changes.iter().filter(|it| it.action == PlannedAction::Update);
         let updated: Vec<_> = updated.map(|it| it.address.as_str()).collect();
         assert_eq!(updated, ["service_http_monitor.api"], "{}", host.name);
         let state = world.settle(&body("after", &host)).await;

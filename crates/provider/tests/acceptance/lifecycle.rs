@@ -9,7 +9,7 @@ mod page;
 
 use std::fmt::Write as _;
 
-use terraform_plugin::harness::Action;
+use terraform_plugin::harness::PlannedAction;
 
 use crate::world::World;
 
@@ -82,16 +82,16 @@ impl Sheet {
         world.destroy().await;
     }
 
-    fn must_change_in_place(&self, round: usize, plan: &terraform_plugin::harness::Plan) {
+    fn must_change_in_place(&self, round: usize, plan: &terraform_plugin::harness::PlanOutput) {
         for argument in &self.arguments {
             let change = plan.change(&format!("{}.{}", self.resource, label(argument)));
             let text = |round: usize| argument.texts[round.min(argument.texts.len() - 1)];
             let expected = if same(text(round - 1), text(round)) {
-                Action::Nothing
+                PlannedAction::Nothing
             } else if self.replacing.contains(&argument.name) {
-                Action::Replace
+                PlannedAction::Replace
             } else {
-                Action::Update
+                PlannedAction::Update
             };
             assert_eq!(change.action, expected, "round {round}: {}", plan.summary());
         }

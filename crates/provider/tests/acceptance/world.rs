@@ -2,7 +2,9 @@
 
 use rules::Scope;
 use serde_json::{Value, json};
-use terraform_plugin::harness::{Action, Plan, Provider, State, Terraform};
+use terraform_plugin::harness::{
+    PlanOutput, PlannedAction, ProviderUnderTest, StateOutput, Terraform,
+};
 use testkit::server::{Caller, TestServer};
 use testkit::tools::TerraformHost;
 
@@ -33,7 +35,7 @@ impl World {
     /// Creates a Terraform for a server.
     pub(crate) fn of(server: TestServer) -> Self {
         let program = env!("CARGO_BIN_EXE_terraform-provider-service");
-        let provider = Provider::new("registry.terraform.io/aloft/service", program);
+        let provider = ProviderUnderTest::new("registry.terraform.io/aloft/service", program);
         let terraform = Terraform::new(&[provider]).unwrap();
         let mut world = Self { server, terraform };
         world.call_as(Scope::Write);
@@ -60,7 +62,7 @@ impl World {
     }
 
     /// Applies a configuration. The next plan must be empty.
-    pub(crate) async fn settle(&self, body: &str) -> State {
+    pub(crate) async fn settle(&self, body: &str) -> StateOutput {
         self.configure(body);
         let applied =
             self.terraform.apply().await.unwrap_or_else(|error| panic!("{error}\n{body}"));
@@ -69,7 +71,7 @@ impl World {
     }
 
     /// Plans a configuration.
-    pub(crate) async fn plan(&self, body: &str) -> Plan {
+    pub(crate) async fn plan(&self, body: &str) -> PlanOutput {
         self.configure(body);
         self.terraform.plan().await.unwrap_or_else(|error| panic!("{error}\n{body}"))
     }
@@ -103,7 +105,12 @@ impl World {
 
     /// Imports all resources of a state into an empty one by import blocks. Asserts that nothing else is
     /// planned, except one update of the addresses in `but`.
-    pub(crate) async fn import_all(&self, body: &str, state: &State, but: &[impl AsRef<str>]) {
+    pub(crate) async fn import_all(
+        &self,
+        body: &str,
+        state: &StateOutput,
+        but: &[impl AsRef<str>],
+    ) {
         let managed = state.addresses().into_iter().filter(|address| !address.starts_with("data."));
         let blocks = managed.map(|address| {
             let id = import_id(address, state.values(address));
@@ -114,9 +121,9 @@ impl World {
         let plan = self.plan(&format!("{body}\n{blocks}")).await;
         for change in &plan.changes {
             let spared = but.iter().any(|address| change.address == address.as_ref());
-            let fine = change.action == Action::Nothing
-                || change.action == Action::Read
-                || (spared && change.action == Action::Update);
+            let fine = change.action == PlannedAction::Nothing
+                || change.action == PlannedAction::Read
+                || (spared && change.action == PlannedAction::Update);
             assert!(fine, "{}", plan.summary());
             assert!(change.importing.is_some() || change.address.starts_with("data."));
         }

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use jiff::civil::{Date, DateTime, Time, Weekday};
 
-use crate::{Refusal, Timestamp};
+use crate::{FormatError, Timestamp};
 
 /// Maximum `INTERVAL` (ours).
 const INTERVAL_MAX: u32 = 1_000;
@@ -82,7 +82,7 @@ struct Parts(BTreeMap<String, String>);
 
 impl Recurrence {
     /// Parses the value of an RRULE, such as `FREQ=WEEKLY;BYDAY=SU`.
-    pub fn parse(written: &str) -> Result<Self, Refusal> {
+    pub fn parse(written: &str) -> Result<Self, FormatError> {
         let mut parts = Parts::of(written)?;
         let frequency = Frequency::parse(&parts.take("FREQ").unwrap_or_default())?;
         let rule = Self {
@@ -107,7 +107,7 @@ impl Recurrence {
     }
 
     /// Checks the rules between parts, as in the table of RFC 5545 §3.3.10.
-    fn hold(&self) -> Result<(), Refusal> {
+    fn hold(&self) -> Result<(), FormatError> {
         let frequency = self.frequency;
         let is_yearly = frequency == Frequency::Yearly;
         if !self.weeks.is_empty() && !is_yearly {
@@ -169,7 +169,7 @@ impl Recurrence {
 }
 
 impl Frequency {
-    fn parse(text: &str) -> Result<Self, Refusal> {
+    fn parse(text: &str) -> Result<Self, FormatError> {
         match text {
             "YEARLY" => Ok(Self::Yearly),
             "MONTHLY" => Ok(Self::Monthly),
@@ -187,7 +187,7 @@ impl Frequency {
 
 impl Parts {
     /// Splits a rule into parts, ignoring case (RFC 5545 §2). Rejects repeated parts.
-    fn of(written: &str) -> Result<Self, Refusal> {
+    fn of(written: &str) -> Result<Self, FormatError> {
         let mut parts = BTreeMap::new();
         if written.contains("RRULE:") {
             return Err("must be the value alone, without `RRULE:`".into());
@@ -210,7 +210,7 @@ impl Parts {
     }
 
     /// Parses a positive number.
-    fn amount(&mut self, name: &str, max: u32) -> Result<Option<u32>, Refusal> {
+    fn amount(&mut self, name: &str, max: u32) -> Result<Option<u32>, FormatError> {
         let Some(given) = self.take(name) else { return Ok(None) };
         let amount = digits(&given).filter(|amount| (1..=max).contains(amount));
         amount.map(Some).ok_or_else(|| format!("must have {name} from 1 to {max}").into())
@@ -218,7 +218,7 @@ impl Parts {
 
     /// Parses a list of numbers, sorted and without duplicates. 0 is invalid in lists that allow
     /// negative numbers.
-    fn numbers(&mut self, name: &str, range: RangeInclusive<i16>) -> Result<Vec<i16>, Refusal> {
+    fn numbers(&mut self, name: &str, range: RangeInclusive<i16>) -> Result<Vec<i16>, FormatError> {
         let Some(given) = self.take(name) else { return Ok(Vec::new()) };
         let (min, max) = (*range.start(), *range.end());
         let read = |text: &str| {
@@ -234,7 +234,7 @@ impl Parts {
         Ok(numbers)
     }
 
-    fn days(&mut self, frequency: Frequency) -> Result<Vec<(i16, Weekday)>, Refusal> {
+    fn days(&mut self, frequency: Frequency) -> Result<Vec<(i16, Weekday)>, FormatError> {
         let Some(given) = self.take("BYDAY") else { return Ok(Vec::new()) };
         let most = match frequency {
             Frequency::Yearly => 53,
@@ -256,12 +256,12 @@ impl Parts {
         })
     }
 
-    fn week_start(&mut self) -> Result<Weekday, Refusal> {
+    fn week_start(&mut self) -> Result<Weekday, FormatError> {
         let Some(given) = self.take("WKST") else { return Ok(Weekday::Monday) };
         weekday(&given).ok_or_else(|| "must have WKST as one of MO, TU, WE, TH, FR, SA, SU".into())
     }
 
-    fn end(&mut self) -> Result<Option<RecurrenceEnd>, Refusal> {
+    fn end(&mut self) -> Result<Option<RecurrenceEnd>, FormatError> {
         let count = self.amount("COUNT", COUNT_MAX)?;
         let Some(until) = self.take("UNTIL") else {
             return Ok(count.map(RecurrenceEnd::Count));
@@ -275,7 +275,7 @@ impl Parts {
         end.map(Some).ok_or_else(|| allowed.into())
     }
 
-    fn finish(self) -> Result<(), Refusal> {
+    fn finish(self) -> Result<(), FormatError> {
         match self.0.into_keys().next() {
             None => Ok(()),
             Some(name) => {

@@ -11,18 +11,18 @@ use super::{
     Check, CheckDraft, DnsCheck, DnsDraft, Header, HeaderAssertion, HttpCheck, HttpDraft,
     MonitorDraft, MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
 };
-use crate::{Reader, RecordComparator, RecordKind, Violations, form, tables};
+use crate::{RecordComparator, RecordKind, Validator, Violations, format, tables};
 
 impl MonitorDraft {
     /// Validates the draft; returns all violations. Omitted fields get the defaults of the tables.
     pub fn parse(self) -> Result<MonitorSettings, Violations> {
-        let mut reader = Reader::new(tables::monitor(self.check.kind()));
+        let mut reader = Validator::new(tables::monitor(self.check.kind()));
         let settings = settings(&mut reader, self);
         reader.finish(settings)
     }
 }
 
-fn settings(reader: &mut Reader, draft: MonitorDraft) -> Option<MonitorSettings> {
+fn settings(reader: &mut Validator, draft: MonitorDraft) -> Option<MonitorSettings> {
     let name = reader.text("name", draft.name);
     let periodicity = reader.word("periodicity", draft.periodicity);
     let timeout = reader.integer("timeout", draft.timeout);
@@ -51,7 +51,7 @@ fn settings(reader: &mut Reader, draft: MonitorDraft) -> Option<MonitorSettings>
     })
 }
 
-fn http_check(reader: &mut Reader, draft: HttpDraft) -> Option<HttpCheck> {
+fn http_check(reader: &mut Validator, draft: HttpDraft) -> Option<HttpCheck> {
     let url = reader.text("url", draft.url);
     let method = reader.word("method", draft.method);
     let body = reader.text("body", draft.body);
@@ -78,7 +78,7 @@ fn http_check(reader: &mut Reader, draft: HttpDraft) -> Option<HttpCheck> {
     })
 }
 
-fn dns_check(reader: &mut Reader, draft: DnsDraft) -> Option<DnsCheck> {
+fn dns_check(reader: &mut Validator, draft: DnsDraft) -> Option<DnsCheck> {
     let uri = reader.text("uri", draft.uri);
     let record_assertions =
         reader.blocks("record_assertions", draft.record_assertions, record_assertion);
@@ -86,12 +86,12 @@ fn dns_check(reader: &mut Reader, draft: DnsDraft) -> Option<DnsCheck> {
 }
 
 /// Validates a header of a request that we send, including webhooks.
-pub(crate) fn header(reader: &mut Reader, draft: HeaderDraft) -> Option<Header> {
+pub(crate) fn header(reader: &mut Validator, draft: HeaderDraft) -> Option<Header> {
     let key = reader.text("key", draft.key);
     let value = reader.text("value", draft.value);
     let (key, value) = (key?, value?);
     // It becomes the authority of the request (design §5), and servers reject other formats.
-    if is_host(&key) && (!value.is_ascii() || form::authority(&value).is_err()) {
+    if is_host(&key) && (!value.is_ascii() || format::authority(&value).is_err()) {
         return reader
             .refuse_unseen("value", "must be a host or host:port in ASCII, as the value of Host");
     }
@@ -99,7 +99,7 @@ pub(crate) fn header(reader: &mut Reader, draft: HeaderDraft) -> Option<Header> 
 }
 
 /// Checks that there is at most one authority (RFC 9112 §3.2).
-pub(crate) fn one_host(reader: &mut Reader, headers: &[Header]) {
+pub(crate) fn one_host(reader: &mut Validator, headers: &[Header]) {
     let hosts = headers.iter().filter(|header| is_host(&header.key)).count();
     if hosts > 1 {
         let _: Option<Header> = reader.refuse_unseen("headers", "must set Host at most once");
@@ -111,7 +111,7 @@ fn is_host(key: &str) -> bool {
 }
 
 fn status_code_assertion(
-    reader: &mut Reader,
+    reader: &mut Validator,
     draft: StatusCodeAssertionDraft,
 ) -> Option<StatusCodeAssertion> {
     let target = reader.integer("target", draft.target);
@@ -119,20 +119,26 @@ fn status_code_assertion(
     Some(StatusCodeAssertion { target: target? as u16, comparator: comparator? })
 }
 
-fn body_assertion(reader: &mut Reader, draft: TextAssertionDraft) -> Option<TextAssertion> {
+fn body_assertion(reader: &mut Validator, draft: TextAssertionDraft) -> Option<TextAssertion> {
     let target = reader.text("target", draft.target);
     let comparator = reader.word("comparator", draft.comparator);
     Some(TextAssertion { target: target?, comparator: comparator? })
 }
 
-fn header_assertion(reader: &mut Reader, draft: HeaderAssertionDraft) -> Option<HeaderAssertion> {
+fn header_assertion(
+    reader: &mut Validator,
+    draft: HeaderAssertionDraft,
+) -> Option<HeaderAssertion> {
     let key = reader.text("key", draft.key);
     let target = reader.text("target", draft.target);
     let comparator = reader.word("comparator", draft.comparator);
     Some(HeaderAssertion { key: key?, target: target?, comparator: comparator? })
 }
 
-fn record_assertion(reader: &mut Reader, draft: RecordAssertionDraft) -> Option<RecordAssertion> {
+fn record_assertion(
+    reader: &mut Validator,
+    draft: RecordAssertionDraft,
+) -> Option<RecordAssertion> {
     let record = reader.word("record", draft.record);
     let target = reader.text("target", draft.target);
     let comparator = reader.word("comparator", draft.comparator);

@@ -2,8 +2,8 @@
 //! forms and the provider create drafts; [`ChannelDraft::parse`] validates them.
 
 use super::{
-    ChannelSettings, Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook,
-    WishesDraft,
+    ChannelSettings, Email, IncomingWebhook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram,
+    Webhook, WishesDraft,
 };
 use crate::Secret;
 use crate::monitor::HeaderDraft;
@@ -125,8 +125,8 @@ impl From<&ChannelSettings> for ChannelDraft {
     }
 }
 
-impl From<&Hook> for HookDraft {
-    fn from(hook: &Hook) -> Self {
+impl From<&IncomingWebhook> for HookDraft {
+    fn from(hook: &IncomingWebhook) -> Self {
         Self { webhook_url: Some(hook.webhook_url.clone()) }
     }
 }

@@ -1,12 +1,12 @@
 //! Validates a draft by every rule of §2.4 in the table.
 
 use super::{
-    ChannelDraft, ChannelSettings, Email, EmailDraft, Hook, HookDraft, Ntfy, NtfyDraft, Opsgenie,
-    OpsgenieDraft, Pagerduty, PagerdutyDraft, Phone, PhoneDraft, Provider, Telegram, TelegramDraft,
-    Webhook, WebhookDraft, WebhookHeader, Wishes,
+    ChannelDraft, ChannelSettings, Email, EmailDraft, HookDraft, IncomingWebhook,
+    NotificationPreferences, Ntfy, NtfyDraft, Opsgenie, OpsgenieDraft, Pagerduty, PagerdutyDraft,
+    Phone, PhoneDraft, Provider, Telegram, TelegramDraft, Webhook, WebhookDraft, WebhookHeader,
 };
 use crate::monitor::{header, one_host};
-use crate::{MonitorId, ProviderType, Reader, Secret, Violations, limits, tables};
+use crate::{MonitorId, ProviderType, Secret, Validator, Violations, limits, tables};
 
 /// The field with monitors.
 pub const MONITORS: &str = "monitor_ids";
@@ -17,7 +17,7 @@ impl ChannelDraft {
     /// Validates the draft; returns all violations. Does not check whether its monitors exist.
     pub fn parse(mut self) -> Result<ChannelSettings, Violations> {
         let wishes = std::mem::take(&mut self.wishes).parse();
-        let mut reader = Reader::new(&tables::NOTIFICATION);
+        let mut reader = Validator::new(&tables::NOTIFICATION);
         let settings = settings(&mut reader, self);
         match (reader.finish(settings), wishes) {
             (Ok(settings), Ok(wishes)) => Ok(ChannelSettings { wishes, ..settings }),
@@ -49,17 +49,22 @@ impl ChannelDraft {
     }
 }
 
-fn settings(reader: &mut Reader, draft: ChannelDraft) -> Option<ChannelSettings> {
+fn settings(reader: &mut Validator, draft: ChannelDraft) -> Option<ChannelSettings> {
     let kind: Option<ProviderType> = reader.word("provider_type", draft.provider_type.clone());
     reader.hold(|_| kind.map(ProviderType::as_str), |block| draft.has(block));
     let name = reader.text("name", draft.name.clone());
     let monitor_ids = monitors(reader, draft.monitor_ids.clone());
     let provider = provider(reader, kind, draft);
-    Some(ChannelSettings { name, monitor_ids, provider: provider?, wishes: Wishes::default() })
+    Some(ChannelSettings {
+        name,
+        monitor_ids,
+        provider: provider?,
+        wishes: NotificationPreferences::default(),
+    })
 }
 
 /// Parses monitor IDs. Rejects IDs that do not parse.
-fn monitors(reader: &mut Reader, given: Vec<String>) -> Vec<MonitorId> {
+fn monitors(reader: &mut Validator, given: Vec<String>) -> Vec<MonitorId> {
     let given = reader.id_set(MONITORS, given);
     let mut monitors = Vec::with_capacity(given.len());
     for id in given {
@@ -74,7 +79,7 @@ fn monitors(reader: &mut Reader, given: Vec<String>) -> Vec<MonitorId> {
 /// Validates every given block, to report all violations at once, and returns the one that the kind
 /// names.
 fn provider(
-    reader: &mut Reader,
+    reader: &mut Validator,
     kind: Option<ProviderType>,
     draft: ChannelDraft,
 ) -> Option<Provider> {
@@ -106,26 +111,26 @@ fn provider(
     }
 }
 
-fn hook(reader: &mut Reader, draft: HookDraft) -> Option<Hook> {
-    Some(Hook { webhook_url: reader.secret("webhook_url", draft.webhook_url)? })
+fn hook(reader: &mut Validator, draft: HookDraft) -> Option<IncomingWebhook> {
+    Some(IncomingWebhook { webhook_url: reader.secret("webhook_url", draft.webhook_url)? })
 }
 
-fn email(reader: &mut Reader, draft: EmailDraft) -> Option<Email> {
+fn email(reader: &mut Validator, draft: EmailDraft) -> Option<Email> {
     Some(Email { email: reader.text("email", draft.email)? })
 }
 
-fn pagerduty(reader: &mut Reader, draft: PagerdutyDraft) -> Option<Pagerduty> {
+fn pagerduty(reader: &mut Validator, draft: PagerdutyDraft) -> Option<Pagerduty> {
     let integration_key = reader.secret("integration_key", draft.integration_key)?;
     Some(Pagerduty { integration_key })
 }
 
-fn opsgenie(reader: &mut Reader, draft: OpsgenieDraft) -> Option<Opsgenie> {
+fn opsgenie(reader: &mut Validator, draft: OpsgenieDraft) -> Option<Opsgenie> {
     let api_key = reader.secret("api_key", draft.api_key);
     let region = reader.word("region", draft.region);
     Some(Opsgenie { api_key: api_key?, region: region? })
 }
 
-fn webhook(reader: &mut Reader, draft: WebhookDraft) -> Option<Webhook> {
+fn webhook(reader: &mut Validator, draft: WebhookDraft) -> Option<Webhook> {
     let endpoint = reader.text("endpoint", draft.endpoint);
     let headers = reader.blocks("headers", draft.headers, header);
     one_host(reader, &headers);
@@ -136,15 +141,15 @@ fn webhook(reader: &mut Reader, draft: WebhookDraft) -> Option<Webhook> {
     Some(Webhook { endpoint: endpoint?, headers })
 }
 
-fn telegram(reader: &mut Reader, draft: TelegramDraft) -> Option<Telegram> {
+fn telegram(reader: &mut Validator, draft: TelegramDraft) -> Option<Telegram> {
     Some(Telegram { chat_id: reader.text("chat_id", draft.chat_id)? })
 }
 
-fn phone(reader: &mut Reader, draft: PhoneDraft) -> Option<Phone> {
+fn phone(reader: &mut Validator, draft: PhoneDraft) -> Option<Phone> {
     Some(Phone { phone_number: reader.text("phone_number", draft.phone_number)? })
 }
 
-fn ntfy(reader: &mut Reader, draft: NtfyDraft) -> Option<Ntfy> {
+fn ntfy(reader: &mut Validator, draft: NtfyDraft) -> Option<Ntfy> {
     let topic = reader.text("topic", draft.topic);
     let server_url = reader.text("server_url", draft.server_url);
     let token = reader.secret("token", draft.token);

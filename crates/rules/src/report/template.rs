@@ -7,7 +7,7 @@ use super::{
 };
 use crate::mask::{self, replace};
 use crate::tables::REPORT_TEMPLATE;
-use crate::{ComponentId, Reader, TemplateId, Timestamp, Violations, WorkspaceId};
+use crate::{ComponentId, TemplateId, Timestamp, Validator, Violations, WorkspaceId};
 
 /// A stored template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct TemplateDraft {
 impl TemplateDraft {
     /// Validates the draft; returns all violations. Does not check whether the components exist.
     pub fn parse(self) -> Result<TemplateSettings, Violations> {
-        let mut reader = Reader::new(&REPORT_TEMPLATE);
+        let mut reader = Validator::new(&REPORT_TEMPLATE);
         let name = reader.text("name", self.name);
         let title = reader.text("title", self.title);
         let status = reader.word("status", self.status);

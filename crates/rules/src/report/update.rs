@@ -3,7 +3,7 @@
 use super::{COMPONENTS, COMPONENTS_ALLOWED, ComponentImpact, ImpactDraft, ReportStatus, impacts};
 use crate::mask::{self, replace};
 use crate::tables::REPORT_UPDATE;
-use crate::{Reader, Timestamp, Violations, limits};
+use crate::{Timestamp, Validator, Violations, limits};
 
 /// The valid arguments of an update. Only [`UpdateDraft`] and the store create them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl UpdateDraft {
     }
 
     fn read(self, otherwise: Timestamp, now: Timestamp) -> Result<UpdateSettings, Violations> {
-        let mut reader = Reader::new(&REPORT_UPDATE);
+        let mut reader = Validator::new(&REPORT_UPDATE);
         let status = reader.word("status", self.status);
         let text = reader.text("text", self.text);
         let at = at(&mut reader, self.at.unwrap_or(otherwise), now);
@@ -85,7 +85,7 @@ impl From<&UpdateSettings> for UpdateDraft {
     }
 }
 
-fn at(reader: &mut Reader, given: Timestamp, now: Timestamp) -> Option<Timestamp> {
+fn at(reader: &mut Validator, given: Timestamp, now: Timestamp) -> Option<Timestamp> {
     let earliest = limits::REPORT_AT_MIN;
     let at = reader.instant("at", Some(given))?;
     if (earliest..=now).contains(&at) {

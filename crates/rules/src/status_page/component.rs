@@ -7,7 +7,7 @@ use super::{A_GROUP, A_MONITOR, A_PAGE};
 use crate::mask::{self, replace};
 use crate::tables::STATUS_PAGE_COMPONENT;
 use crate::{
-    ComponentId, ComponentType, GroupId, MonitorId, PageId, Reader, Timestamp, Violations,
+    ComponentId, ComponentType, GroupId, MonitorId, PageId, Timestamp, Validator, Violations,
     WorkspaceId,
 };
 
@@ -101,7 +101,7 @@ impl ComponentDraft {
     }
 
     fn read(self, seen: Option<&ComponentSettings>) -> Result<ComponentSettings, Violations> {
-        let mut reader = Reader::new(&STATUS_PAGE_COMPONENT);
+        let mut reader = Validator::new(&STATUS_PAGE_COMPONENT);
         let settings = settings(&mut reader, self, seen);
         reader.finish(settings)
     }
@@ -124,7 +124,7 @@ impl From<&ComponentSettings> for ComponentDraft {
 }
 
 fn settings(
-    reader: &mut Reader,
+    reader: &mut Validator,
     draft: ComponentDraft,
     seen: Option<&ComponentSettings>,
 ) -> Option<ComponentSettings> {
@@ -175,7 +175,7 @@ fn settings(
 
 /// Parses the ID of another resource. An ID that does not parse is rejected like an unknown one.
 pub(crate) fn reference<Id: FromStr>(
-    reader: &mut Reader,
+    reader: &mut Validator,
     field: &str,
     given: Option<String>,
     allowed: &str,
@@ -189,7 +189,7 @@ pub(crate) fn reference<Id: FromStr>(
 
 /// Rejects a change of a fixed value.
 pub(crate) fn fixed<T: Copy + PartialEq + Display>(
-    reader: &mut Reader,
+    reader: &mut Validator,
     field: &str,
     given: Option<T>,
     seen: T,

@@ -4,7 +4,7 @@ use super::A_PAGE;
 use super::component::{fixed, reference};
 use crate::mask::{self, replace};
 use crate::tables::STATUS_PAGE_COMPONENT_GROUP;
-use crate::{GroupId, PageId, Reader, Timestamp, Violations, WorkspaceId};
+use crate::{GroupId, PageId, Timestamp, Validator, Violations, WorkspaceId};
 
 /// A stored component group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl GroupDraft {
     }
 
     fn read(self, seen: Option<&GroupSettings>) -> Result<GroupSettings, Violations> {
-        let mut reader = Reader::new(&STATUS_PAGE_COMPONENT_GROUP);
+        let mut reader = Validator::new(&STATUS_PAGE_COMPONENT_GROUP);
         let page_id = reference(&mut reader, "page_id", self.page_id, A_PAGE);
         let name = reader.text("name", self.name);
         if let Some(seen) = seen {

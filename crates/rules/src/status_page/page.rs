@@ -3,7 +3,7 @@
 use crate::mask::{self, replace};
 use crate::tables::STATUS_PAGE;
 use crate::{
-    AccessType, DomainName, PageId, Reader, Secret, Theme, Timestamp, Violations, WorkspaceId,
+    AccessType, DomainName, PageId, Secret, Theme, Timestamp, Validator, Violations, WorkspaceId,
 };
 
 /// A stored status page.
@@ -90,7 +90,7 @@ impl PageSettings {
 impl PageDraft {
     /// Validates the draft; returns all violations.
     pub fn parse(self) -> Result<PageSettings, Violations> {
-        let mut reader = Reader::new(&STATUS_PAGE);
+        let mut reader = Validator::new(&STATUS_PAGE);
         let settings = settings(&mut reader, self);
         reader.finish(settings)
     }
@@ -146,7 +146,7 @@ impl From<&PageSettings> for PageDraft {
     }
 }
 
-fn settings(reader: &mut Reader, draft: PageDraft) -> Option<PageSettings> {
+fn settings(reader: &mut Validator, draft: PageDraft) -> Option<PageSettings> {
     let (has_password, has_domains) =
         (draft.password.is_some(), !draft.auth_email_domains.is_empty());
     let title = reader.text("title", draft.title);

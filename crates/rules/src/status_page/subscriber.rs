@@ -5,7 +5,7 @@ use super::component::reference;
 use super::{A_COMPONENT, A_PAGE};
 use crate::tables::SUBSCRIBER;
 use crate::{
-    ComponentId, DomainName, PageId, Reader, Secret, SubscriberId, Timestamp, Violations,
+    ComponentId, DomainName, PageId, Secret, SubscriberId, Timestamp, Validator, Violations,
     WorkspaceId, limits,
 };
 
@@ -27,7 +27,7 @@ words! {
     }
 
     /// Why a subscriber is currently not notified.
-    NotTold ("reason why a subscriber is not told") {
+    SuppressionReason ("reason why a subscriber is not told") {
         /// The address is not confirmed yet.
         Pending = "pending",
         /// The page is hidden from visitors.
@@ -78,12 +78,12 @@ pub struct Subscriber {
     /// Time of confirmation; `None` until the owner of the address confirms it.
     pub confirmed_at: Option<Timestamp>,
     /// Proof of access to the page.
-    pub admission: Admission,
+    pub admission: AccessProof,
 }
 
 /// Proof that a subscriber has access to its page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Admission {
+pub enum AccessProof {
     /// An owner of the page added it.
     Owner,
     /// It signed up on a page without password.
@@ -102,7 +102,7 @@ pub struct SubscriberSettings {
     pub destination: Destination,
     /// Language of its emails.
     pub language: Language,
-    pub scope: Components,
+    pub scope: ComponentScope,
     /// Sorted, without duplicates, not empty.
     pub topics: Vec<Topic>,
 }
@@ -118,7 +118,7 @@ pub enum Destination {
 
 /// Components of its page that a subscriber is notified of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Components {
+pub enum ComponentScope {
     /// All, including future ones, and events of the page as a whole.
     All,
     /// Sorted, without duplicates.
@@ -178,7 +178,7 @@ impl Destination {
     }
 }
 
-impl Components {
+impl ComponentScope {
     /// Returns the IDs; empty means all components.
     pub fn ids(&self) -> &[ComponentId] {
         match self {
@@ -201,13 +201,13 @@ impl Subscriber {
 impl SubscriberDraft {
     /// Validates the draft; returns all violations.
     pub fn parse(self) -> Result<SubscriberSettings, Violations> {
-        let mut reader = Reader::new(&SUBSCRIBER);
+        let mut reader = Validator::new(&SUBSCRIBER);
         let settings = settings(&mut reader, self);
         reader.finish(settings)
     }
 }
 
-fn settings(reader: &mut Reader, draft: SubscriberDraft) -> Option<SubscriberSettings> {
+fn settings(reader: &mut Validator, draft: SubscriberDraft) -> Option<SubscriberSettings> {
     let page_id = reference(reader, "page_id", draft.page_id, A_PAGE);
     let destination = destination(reader, draft.email, draft.webhook_url);
     let language = reader.word("language", draft.language);
@@ -224,7 +224,7 @@ fn settings(reader: &mut Reader, draft: SubscriberDraft) -> Option<SubscriberSet
 }
 
 fn destination(
-    reader: &mut Reader,
+    reader: &mut Validator,
     email: Option<String>,
     webhook_url: Option<Secret<String>>,
 ) -> Option<Destination> {
@@ -238,7 +238,7 @@ fn destination(
     }
 }
 
-fn scope(reader: &mut Reader, given: Vec<String>) -> Option<Components> {
+fn scope(reader: &mut Validator, given: Vec<String>) -> Option<ComponentScope> {
     const FIELD: &str = "component_ids";
     let most = limits::SUBSCRIBER_COMPONENTS_MAX;
     if given.len() > most {
@@ -251,7 +251,7 @@ fn scope(reader: &mut Reader, given: Vec<String>) -> Option<Components> {
             Err(_) => return reader.refuse(FIELD, text, A_COMPONENT),
         }
     }
-    Some(if ids.is_empty() { Components::All } else { Components::Some(ids) })
+    Some(if ids.is_empty() { ComponentScope::All } else { ComponentScope::Some(ids) })
 }
 
 #[cfg(test)]
@@ -276,7 +276,7 @@ mod tests {
     fn default_topics_are_reports_and_maintenance() {
         let settings = a_draft().parse().unwrap();
         assert_eq!(settings.topics, [Topic::Reports, Topic::Maintenance]);
-        assert_eq!((settings.scope, settings.language), (Components::All, Language::En));
+        assert_eq!((settings.scope, settings.language), (ComponentScope::All, Language::En));
     }
 
     #[test]

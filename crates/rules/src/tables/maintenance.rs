@@ -61,7 +61,7 @@ pub static MAINTENANCE: Resource = Resource {
     beyond: &[
         Field::output(
             "status",
-            Shape::OneOf(&["scheduled", "active", "over"]),
+            Shape::OneOf(&["scheduled", "active", "completed"]),
             "Whether a window is upcoming, active, or none is left.",
         ),
         revision::OUTPUT,

@@ -4,7 +4,7 @@
 use super::monitor::TARGET_CHARS_MAX;
 use super::notification::EMAIL_CHARS_MAX;
 use crate::field::{Field, Resource, Shape, Value};
-use crate::status_page::{Language, NotTold, SubscriberKind, SubscriberState, Topic};
+use crate::status_page::{Language, SubscriberKind, SubscriberState, SuppressionReason, Topic};
 use crate::{ComponentId, PageId, SubscriberId};
 
 /// A person or program that is notified of a status page's events.
@@ -54,8 +54,8 @@ pub static SUBSCRIBER: Resource = Resource {
         Field::output("created_at", Shape::Instant, "When the subscriber was added."),
         Field::output("confirmed_at", Shape::Instant, "When the subscriber was confirmed."),
         Field::output(
-            "not_told_because",
-            Shape::OneOf(NotTold::WORDS),
+            "suppression_reason",
+            Shape::OneOf(SuppressionReason::WORDS),
             "Why the subscriber is currently not notified.",
         ),
     ],

@@ -21,11 +21,11 @@ const KEYS_MAX: usize = 16_384;
 
 /// Result of looking up a hash: a key, or the absence of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Verdict(Option<Known>);
+pub(super) struct CachedKey(Option<StoredKey>);
 
 /// Stored properties of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Known {
+struct StoredKey {
     caller: Caller,
     workspace: Arc<Workspace>,
     expires_at: Option<Timestamp>,
@@ -34,9 +34,9 @@ struct Known {
 
 /// Result of a cache lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Remembered {
+pub(super) enum CacheLookup {
     /// The cached lookup is still valid.
-    Now(Verdict),
+    Now(CachedKey),
     /// The key was valid a while ago; the store must be asked again.
     Before,
     /// The hash is not cached.
@@ -51,12 +51,12 @@ pub(super) struct Cache(RwLock<Entries>);
 struct Entries {
     /// Number of removals. A lookup that began before the last removal must not be cached.
     generation: u64,
-    by_hash: HashMap<KeyHash, (Verdict, Timestamp)>,
+    by_hash: HashMap<KeyHash, (CachedKey, Timestamp)>,
 }
 
-impl Verdict {
+impl CachedKey {
     pub(super) fn of(found: Option<(ApiKey, Workspace)>) -> Self {
-        Self(found.map(|(key, workspace)| Known {
+        Self(found.map(|(key, workspace)| StoredKey {
             caller: Caller {
                 workspace: key.workspace,
                 key: key.id,
@@ -88,13 +88,13 @@ impl Verdict {
 }
 
 impl Cache {
-    pub(super) fn get(&self, hash: &KeyHash, now: Timestamp) -> Remembered {
+    pub(super) fn get(&self, hash: &KeyHash, now: Timestamp) -> CacheLookup {
         let entries = self.read();
-        let Some((verdict, read_at)) = entries.by_hash.get(hash) else { return Remembered::No };
+        let Some((verdict, read_at)) = entries.by_hash.get(hash) else { return CacheLookup::No };
         if now.since(*read_at) < HOLDS && now >= *read_at {
-            return Remembered::Now(verdict.clone());
+            return CacheLookup::Now(verdict.clone());
         }
-        if verdict.caller(now).is_ok() { Remembered::Before } else { Remembered::No }
+        if verdict.caller(now).is_ok() { CacheLookup::Before } else { CacheLookup::No }
     }
 
     /// Returns the generation to read before the store is queried, for [`Self::put`].
@@ -102,7 +102,7 @@ impl Cache {
         self.read().generation
     }
 
-    pub(super) fn put(&self, hash: KeyHash, verdict: Verdict, read_at: Timestamp, asked: u64) {
+    pub(super) fn put(&self, hash: KeyHash, verdict: CachedKey, read_at: Timestamp, asked: u64) {
         let mut entries = self.write();
         if entries.generation != asked {
             return;
@@ -142,7 +142,7 @@ mod tests {
         Timestamp::from_millis(millis)
     }
 
-    fn known() -> Known {
+    fn known() -> StoredKey {
         let caller = Caller {
             workspace: WorkspaceId::from_bits(1),
             key: KeyId::from_bits(2),
@@ -156,7 +156,7 @@ mod tests {
             plan: "free".to_owned(),
             created_at: at(0),
         };
-        Known { caller, workspace: Arc::new(workspace), expires_at: None, is_revoked: false }
+        StoredKey { caller, workspace: Arc::new(workspace), expires_at: None, is_revoked: false }
     }
 
     fn hash() -> KeyHash {
@@ -167,23 +167,23 @@ mod tests {
     fn an_answer_holds_for_less_than_a_second() {
         // issue 3: a revocation by another process holds within a second
         let cache = Cache::default();
-        let verdict = Verdict(Some(known()));
+        let verdict = CachedKey(Some(known()));
         cache.put(hash(), verdict.clone(), at(5_000), cache.generation());
-        assert_eq!(cache.get(&hash(), at(5_899)), Remembered::Now(verdict));
-        assert_eq!(cache.get(&hash(), at(6_000)), Remembered::Before);
-        assert_eq!(cache.get(&hash(), at(4_999)), Remembered::Before, "the clock was set back");
+        assert_eq!(cache.get(&hash(), at(5_899)), CacheLookup::Now(verdict));
+        assert_eq!(cache.get(&hash(), at(6_000)), CacheLookup::Before);
+        assert_eq!(cache.get(&hash(), at(4_999)), CacheLookup::Before, "the clock was set back");
     }
 
     #[test]
     fn a_forgotten_key_is_asked_for_again_also_when_its_look_up_was_under_way() {
         let cache = Cache::default();
-        let verdict = Verdict(Some(known()));
+        let verdict = CachedKey(Some(known()));
         cache.put(hash(), verdict.clone(), at(0), cache.generation());
         let asked = cache.generation();
         cache.forget(known().caller.key);
-        assert_eq!(cache.get(&hash(), at(0)), Remembered::No);
+        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::No);
         cache.put(hash(), verdict.clone(), at(0), asked);
-        assert_eq!(cache.get(&hash(), at(0)), Remembered::No);
+        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::No);
     }
 
     #[test]
@@ -192,16 +192,16 @@ mod tests {
         for (known, now, expected) in [
             (None, 0, Err(Refused::Unknown)),
             (Some(known()), 0, Ok(known().caller)),
-            (Some(Known { expires_at: ended, ..known() }), 9, Ok(known().caller)),
-            (Some(Known { expires_at: ended, ..known() }), 10, Err(Refused::Expired)),
-            (Some(Known { is_revoked: true, ..known() }), 0, Err(Refused::Revoked)),
+            (Some(StoredKey { expires_at: ended, ..known() }), 9, Ok(known().caller)),
+            (Some(StoredKey { expires_at: ended, ..known() }), 10, Err(Refused::Expired)),
+            (Some(StoredKey { is_revoked: true, ..known() }), 0, Err(Refused::Revoked)),
             (
-                Some(Known { is_revoked: true, expires_at: ended, ..known() }),
+                Some(StoredKey { is_revoked: true, expires_at: ended, ..known() }),
                 20,
                 Err(Refused::Revoked),
             ),
         ] {
-            let found = Verdict(known.clone()).caller(at(now)).map(|(caller, _)| caller);
+            let found = CachedKey(known.clone()).caller(at(now)).map(|(caller, _)| caller);
             assert_eq!(found, expected, "{known:?} at {now}");
         }
     }

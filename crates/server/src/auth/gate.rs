@@ -11,7 +11,7 @@ use contract::rpc;
 use http::HeaderValue;
 use http::header::CACHE_CONTROL;
 
-use super::{Admitted, Auth};
+use super::{Auth, AuthenticatedCaller};
 use crate::connection::Connection;
 use crate::edge::{Intake, Protocol};
 use crate::observe::metrics::Metrics;
@@ -22,12 +22,12 @@ pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// Dependencies of the layer: the authenticator, and the metrics of rejections.
 #[derive(Clone, Debug)]
-pub(crate) struct Gate {
+pub(crate) struct AuthLayer {
     pub(crate) auth: Arc<Auth>,
     pub(crate) metrics: Metrics,
 }
 
-impl Gate {
+impl AuthLayer {
     /// Authenticates RPC requests. Health and reflection need no key; a read key may call only
     /// methods without side effects (spec §5.5).
     ///
@@ -81,7 +81,7 @@ impl Gate {
     }
 }
 
-impl Admitted {
+impl AuthenticatedCaller {
     async fn run(self, mut request: Request, next: Next) -> Response {
         if let Some(intake) = request.extensions().get::<Intake>() {
             intake.has_key();

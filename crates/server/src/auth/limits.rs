@@ -40,7 +40,7 @@ pub(crate) struct Limits {
 
 /// Rate limit status of a key after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct RateLimitStatus {
     limit: u32,
     remaining: u32,
     reset_seconds: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Standing {
 
 /// Rate limit of attempts by unauthenticated clients, per key.
 #[derive(Debug)]
-pub(crate) struct Tries<Key: Hash + Eq + Clone>(Buckets<Key>);
+pub(crate) struct AttemptLimiter<Key: Hash + Eq + Clone>(Buckets<Key>);
 
 #[derive(Clone, Debug)]
 struct ContextClock(Context);
@@ -77,11 +77,11 @@ impl Limits {
     }
 
     /// Counts a call with this key.
-    pub(super) fn call(&self, key: KeyId) -> Result<Standing, rpc::Error> {
+    pub(super) fn call(&self, key: KeyId) -> Result<RateLimitStatus, rpc::Error> {
         let standing = |remaining: u32| {
             let missing = self.burst.get().saturating_sub(remaining);
             let reset_seconds = missing.div_ceil(self.rate.get());
-            Standing { limit: self.burst.get(), remaining, reset_seconds }
+            RateLimitStatus { limit: self.burst.get(), remaining, reset_seconds }
         };
         match self.calls.check_key(&key) {
             Ok(state) => Ok(standing(state.remaining_burst_capacity())),
@@ -128,7 +128,7 @@ impl Limits {
     }
 }
 
-impl<Key: Hash + Eq + Clone> Tries<Key> {
+impl<Key: Hash + Eq + Clone> AttemptLimiter<Key> {
     /// Creates a limiter that allows `at_once` attempts in a burst, and as many again in each
     /// `within`.
     ///
@@ -149,7 +149,7 @@ impl<Key: Hash + Eq + Clone> Tries<Key> {
     }
 }
 
-impl Standing {
+impl RateLimitStatus {
     /// Adds the rate limit headers to a response.
     pub(crate) fn write(self, headers: &mut HeaderMap) {
         headers.insert(LIMIT, HeaderValue::from(self.limit));

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use store::{KeepFor, StoreError};
+use store::{RetentionPolicy, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
@@ -24,7 +24,7 @@ pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToke
         app.visitors.tidy();
         app.subscribing.tidy();
         app.shelf.tidy(app.ctx.now());
-        if let Err(error) = gather(&app, &stop).await {
+        if let Err(error) = compact(&app, &stop).await {
             tracing::error!(%error, "failed to aggregate results into the history: {error}");
         }
         if round % RETENTION_ROUNDS == 0
@@ -46,13 +46,17 @@ pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToke
 }
 
 /// Returns the retention policy. Evidence of a check is kept no longer than its result.
-fn kept(results: Duration) -> KeepFor {
-    let usual = KeepFor::default();
-    KeepFor { results, evidence: usual.evidence.min(results), ..usual }
+fn kept(results: Duration) -> RetentionPolicy {
+    let usual = RetentionPolicy::default();
+    RetentionPolicy { results, evidence: usual.evidence.min(results), ..usual }
 }
 
 /// Deletes expired data in small steps, between which others can write.
-async fn prune(app: &App, keep: KeepFor, stop: &CancellationToken) -> Result<(), StoreError> {
+async fn prune(
+    app: &App,
+    keep: RetentionPolicy,
+    stop: &CancellationToken,
+) -> Result<(), StoreError> {
     while !stop.is_cancelled() {
         let pruned = app.store.retention().step(keep, app.ctx.now()).await?;
         if !pruned.is_there_more() {
@@ -82,9 +86,9 @@ async fn plan_ahead(app: &App, stop: &CancellationToken) -> Result<(), StoreErro
 }
 
 /// Compacts results into the history, except those of the last minutes.
-async fn gather(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
+async fn compact(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
     while !stop.is_cancelled() {
-        let gathered = app.store.history().gather().await?;
+        let gathered = app.store.history().compact().await?;
         if gathered.results == 0 {
             break;
         }

@@ -25,10 +25,10 @@ use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt as _};
 
 use super::draining::Draining;
-use super::opening::Opening;
+use super::opening::PrefaceTimeout;
 use crate::auth::Peer;
-use crate::connection::{Connection, Place, Places, Taken};
-use crate::domains::{ACME_TLS, Entrance};
+use crate::connection::{Connection, ConnectionLimits, ConnectionPermit, Taken};
+use crate::domains::{ACME_TLS, EntryPoint};
 
 /// Timeout for the first bytes of a connection, and for the headers of a request.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
@@ -54,13 +54,13 @@ const SILENCE: Duration = Duration::from_mins(1);
 #[derive(Clone)]
 pub(super) struct Serving {
     pub(super) router: Router,
-    pub(super) entrance: Entrance,
+    pub(super) entrance: EntryPoint,
     /// Acceptor of TLS handshakes; `None` for plain text.
     pub(super) acceptor: Option<TlsAcceptor>,
     /// Timeout of a handshake.
     pub(super) handshake_within: Duration,
     /// Connection limits, which count connections during the handshake too.
-    pub(super) places: Arc<Places>,
+    pub(super) places: Arc<ConnectionLimits>,
 }
 
 /// Serves until `stop` is cancelled, then waits for calls in progress.
@@ -102,8 +102,8 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
 /// Accepts the next connection within the limits. Closes rejected ones.
 async fn accepted(
     listener: &TcpListener,
-    places: &Arc<Places>,
-) -> io::Result<(TcpStream, SocketAddr, Place)> {
+    places: &Arc<ConnectionLimits>,
+) -> io::Result<(TcpStream, SocketAddr, ConnectionPermit)> {
     loop {
         let (stream, peer) = listener.accept().await?;
         loop {
@@ -130,7 +130,7 @@ where
 {
     let service = TowerToHyperService::new(service);
     let Some((acceptor, handshake_within)) = tls else {
-        let io = TokioIo::new(Opening::within(draining(stream), HEADERS_WITHIN));
+        let io = TokioIo::new(PrefaceTimeout::within(draining(stream), HEADERS_WITHIN));
         return watcher.watch(server.serve_connection(io, service).into_owned()).await;
     };
     let handshake = timeout(handshake_within, acceptor.accept(draining(stream))).await;
@@ -139,7 +139,7 @@ where
     if stream.get_ref().1.alpn_protocol() == Some(ACME_TLS) {
         return Ok(());
     }
-    let io = TokioIo::new(Opening::within(stream, HEADERS_WITHIN));
+    let io = TokioIo::new(PrefaceTimeout::within(stream, HEADERS_WITHIN));
     watcher.watch(server.serve_connection(io, service).into_owned()).await
 }
 
@@ -162,7 +162,7 @@ fn from(
         request
     });
     router.map_response(move |mut response: Response| {
-        if entrance == Entrance::Tls {
+        if entrance == EntryPoint::Tls {
             response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, STRICT);
         }
         response
@@ -209,10 +209,10 @@ mod tests {
     fn in_the_clear() -> Serving {
         Serving {
             router: Router::new(),
-            entrance: Entrance::Plain,
+            entrance: EntryPoint::Plain,
             acceptor: None,
             handshake_within: Duration::ZERO,
-            places: Places::new(1, Vec::new()),
+            places: ConnectionLimits::new(1, Vec::new()),
         }
     }
 
@@ -224,7 +224,7 @@ mod tests {
         let stop = CancellationToken::new();
         let config = Arc::<Certificates>::default().tls();
         let acceptor = Some(TlsAcceptor::from(config));
-        let serving = Serving { entrance: Entrance::Tls, acceptor, ..in_the_clear() };
+        let serving = Serving { entrance: EntryPoint::Tls, acceptor, ..in_the_clear() };
         let serving = tokio::spawn(serve(listener, serving, stop.clone()));
         for _ in 0..3 {
             let mut silent = TcpStream::connect(address).await.unwrap();

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use super::BootError;
 use super::listen::{self, Serving};
 use crate::config::Settings;
-use crate::connection::Places;
-use crate::domains::Entrance;
+use crate::connection::ConnectionLimits;
+use crate::domains::EntryPoint;
 
 /// Timeout of a TLS handshake.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
@@ -100,15 +100,15 @@ impl Listeners {
             entrance,
             acceptor,
             handshake_within: HANDSHAKE_WITHIN,
-            places: Places::new(connections_max, proxies.clone()),
+            places: ConnectionLimits::new(connections_max, proxies.clone()),
         };
-        let plain = listen::serve(self.plain, serving(Entrance::Plain, None), stop.clone());
+        let plain = listen::serve(self.plain, serving(EntryPoint::Plain, None), stop.clone());
         let acceptor = Some(TlsAcceptor::from(config));
         let tls = self.tls.map(|listener| {
-            listen::serve(listener, serving(Entrance::Tls, acceptor), stop.clone())
+            listen::serve(listener, serving(EntryPoint::Tls, acceptor), stop.clone())
         });
         let redirecting = self.redirecting.map(|listener| {
-            listen::serve(listener, serving(Entrance::Redirecting, None), stop.clone())
+            listen::serve(listener, serving(EntryPoint::Redirecting, None), stop.clone())
         });
         tokio::join!(plain, maybe(tls), maybe(redirecting));
     }

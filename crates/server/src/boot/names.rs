@@ -8,22 +8,22 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::config::{Settings, TlsSettings};
-use crate::domains::{self, Certificates, Domains, Keeper, KeeperParts};
+use crate::domains::{self, CertificateRenewer, Certificates, Domains, KeeperParts};
 
 /// Custom domains and their certificates.
-pub(super) struct Names {
+pub(super) struct DomainTasks {
     pub(super) domains: Arc<Domains>,
     pub(super) certificates: Arc<Certificates>,
     tls: Option<TlsSettings>,
     network: probe::Settings,
 }
 
-impl Names {
+impl DomainTasks {
     /// Creates an empty set. The operator chooses the ACME server, as with the mail server, so the
     /// egress policy does not apply to it.
     pub(super) fn open(settings: &Settings, network: &probe::Settings) -> Self {
         let certificates = Arc::<Certificates>::default();
-        let asked = probe::Names::new(network);
+        let asked = probe::DnsLookup::new(network);
         let domains = Domains::new(settings.domains.clone(), asked, Arc::clone(&certificates));
         let network = probe::Settings { egress: probe::Egress::new(true, []), ..network.clone() };
         let tls = settings.domains.tls.clone();
@@ -49,7 +49,7 @@ impl Names {
                 tls,
                 client: probe::Client::new(self.network.clone()),
             };
-            tasks.push(tokio::spawn(Keeper::load(parts).await?.keep(stop.clone())));
+            tasks.push(tokio::spawn(CertificateRenewer::load(parts).await?.keep(stop.clone())));
         }
         Ok(tasks)
     }

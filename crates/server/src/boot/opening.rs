@@ -15,20 +15,20 @@ const PREFACE_BYTES: usize = 24;
 
 /// Connection that fails if its first bytes do not arrive in time.
 #[derive(Debug)]
-pub(super) struct Opening<Io> {
+pub(super) struct PrefaceTimeout<Io> {
     io: Io,
     /// Number of bytes received, and the deadline of the rest; `None` once they arrived.
     waiting: Option<(usize, Pin<Box<Sleep>>)>,
 }
 
-impl<Io> Opening<Io> {
+impl<Io> PrefaceTimeout<Io> {
     /// Starts the timeout of the first bytes.
     pub(super) fn within(io: Io, time: Duration) -> Self {
         Self { io, waiting: Some((0, Box::pin(sleep(time)))) }
     }
 }
 
-impl<Io: AsyncRead + Unpin> AsyncRead for Opening<Io> {
+impl<Io: AsyncRead + Unpin> AsyncRead for PrefaceTimeout<Io> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         task: &mut Context<'_>,
@@ -48,7 +48,7 @@ impl<Io: AsyncRead + Unpin> AsyncRead for Opening<Io> {
     }
 }
 
-impl<Io: AsyncWrite + Unpin> AsyncWrite for Opening<Io> {
+impl<Io: AsyncWrite + Unpin> AsyncWrite for PrefaceTimeout<Io> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         task: &mut Context<'_>,
@@ -89,7 +89,7 @@ mod tests {
         for said in ["", "G", "PRI * HT"] {
             let (mut client, server) = duplex(64);
             client.write_all(said.as_bytes()).await.unwrap();
-            let mut opening = Opening::within(server, Duration::ZERO);
+            let mut opening = PrefaceTimeout::within(server, Duration::ZERO);
             let end = opening.read_to_end(&mut Vec::new()).await;
             assert_eq!(end.unwrap_err().kind(), io::ErrorKind::TimedOut, "{said}");
         }
@@ -98,7 +98,7 @@ mod tests {
     #[tokio::test]
     async fn who_greeted_in_time_may_be_silent_as_long_as_the_protocol_allows() {
         let (mut client, server) = duplex(64);
-        let mut opening = Opening::within(server, Duration::from_mins(1));
+        let mut opening = PrefaceTimeout::within(server, Duration::from_mins(1));
         client.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
         opening.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
         assert!(opening.waiting.is_none());

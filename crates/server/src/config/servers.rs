@@ -2,7 +2,7 @@
 //! if a required setting is missing.
 
 use domain::notify::{
-    BotAccount, Servers, TelephoneAccount, TemplateParameter, WhatsappTemplate, setting,
+    BotAccount, TemplateParameter, TwilioAccount, VendorConfig, WhatsappTemplate, setting,
 };
 use lettre::message::Mailbox;
 use percent_encoding::percent_decode_str;
@@ -74,7 +74,7 @@ pub(super) fn mail(values: &Values) -> Result<Option<MailServer>, ConfigError> {
 }
 
 /// Parses the settings of all kinds of channels.
-pub(super) fn servers(values: &Values) -> Result<Servers, ConfigError> {
+pub(super) fn servers(values: &Values) -> Result<VendorConfig, ConfigError> {
     let address = |name| required(values.get(name), base);
     let telegram_url = address("telegram_url")?;
     let token =
@@ -82,7 +82,7 @@ pub(super) fn servers(values: &Values) -> Result<Servers, ConfigError> {
             let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '-' | '_');
             (text.contains(':') && text.chars().all(is_token)).then(|| Secret::new(text.to_owned()))
         })?;
-    Ok(Servers {
+    Ok(VendorConfig {
         has_mail: !values.get(setting::SMTP).text.trim().is_empty(),
         telegram: token.map(|token| BotAccount { base: telegram_url, token }),
         telephone: telephone(values)?,
@@ -98,8 +98,8 @@ pub(super) fn public_url(values: &Values) -> Result<Option<String>, ConfigError>
     optional(values.get("public_url"), BASE_ALLOWED, base)
 }
 
-fn telephone(values: &Values) -> Result<Option<TelephoneAccount>, ConfigError> {
-    let base = required(values.get("telephone_url"), base)?;
+fn telephone(values: &Values) -> Result<Option<TwilioAccount>, ConfigError> {
+    let base = required(values.get("twilio_url"), base)?;
     let account = optional(
         values.get(setting::TELEPHONE),
         "must be the account's id and its token, such as AC0123:token",
@@ -131,7 +131,7 @@ fn telephone(values: &Values) -> Result<Option<TelephoneAccount>, ConfigError> {
     if numbers.iter().all(|(_, number)| number.is_none()) {
         return Err(wanted(values, setting::SMS_FROM, setting::TELEPHONE));
     }
-    Ok(Some(TelephoneAccount { base, account, token, sms_from, whatsapp_from, whatsapp_template }))
+    Ok(Some(TwilioAccount { base, account, token, sms_from, whatsapp_from, whatsapp_template }))
 }
 
 /// Parses the template of WhatsApp messages.
@@ -240,10 +240,9 @@ mod tests {
 
     #[test]
     fn the_addresses_of_vendors_are_those_of_the_domain() {
-        let (table, domain) = (Settings::defaults().servers, Servers::default());
+        let (table, domain) = (Settings::defaults().servers, VendorConfig::default());
         assert_eq!(format!("{table:?}"), format!("{domain:?}"));
-        let account =
-            [("telephone_account", "AC1:t"), ("sms_from", "+1"), ("telegram_token", "1:a")];
+        let account = [("twilio_account", "AC1:t"), ("sms_from", "+1"), ("telegram_token", "1:a")];
         let servers = parse(&account).unwrap().servers;
         assert_eq!(servers.telephone.unwrap().base, "https://api.twilio.com");
         assert_eq!(servers.telegram.unwrap().base, "https://api.telegram.org");
@@ -282,13 +281,13 @@ mod tests {
             &[from],
             &[("smtp_from", "nobody")],
             &[("telegram_token", "hunter2")],
-            &[("telephone_account", "hunter2"), ("sms_from", "+1")],
-            &[("telephone_account", "AC1:hunter2")],
+            &[("twilio_account", "hunter2"), ("sms_from", "+1")],
+            &[("twilio_account", "AC1:hunter2")],
             &[("whatsapp_from", "+15005550006")],
-            &[("telephone_account", "AC1:hunter2"), ("whatsapp_from", "Aloft")],
-            &[("telephone_account", "AC1:hunter2"), ("sms_from", "call me!")],
-            &[("telephone_account", "AC1:hunter2"), ("whatsapp_template", "down")],
-            &[("telephone_account", "AC1:hunter2"), ("whatsapp_parameters", "title,body")],
+            &[("twilio_account", "AC1:hunter2"), ("whatsapp_from", "Aloft")],
+            &[("twilio_account", "AC1:hunter2"), ("sms_from", "call me!")],
+            &[("twilio_account", "AC1:hunter2"), ("whatsapp_template", "down")],
+            &[("twilio_account", "AC1:hunter2"), ("whatsapp_parameters", "title,body")],
             &[("pagerduty_url", "events.pagerduty.com")],
             &[("ntfy_url", "https://user:hunter2@ntfy.sh")],
             &[("opsgenie_eu_url", "")],
@@ -306,9 +305,9 @@ mod tests {
         `smtp_url` must be set too where `smtp_from` is (from the environment)
         `smtp_from` must be a mailbox such as Aloft <aloft@example.com>, not `nobody` (from the environment)
         `telegram_token` must be a bot's token such as 123:abc (from the environment)
-        `telephone_account` must be the account's id and its token, such as AC0123:token (from the environment)
-        `sms_from` must be set too where `telephone_account` is (from the environment)
-        `telephone_account` must be set too where `whatsapp_from` is (from the environment)
+        `twilio_account` must be the account's id and its token, such as AC0123:token (from the environment)
+        `sms_from` must be set too where `twilio_account` is (from the environment)
+        `twilio_account` must be set too where `whatsapp_from` is (from the environment)
         `whatsapp_from` must be a telephone number in international form, such as +15005550006, not `Aloft` (from the environment)
         `sms_from` must be a number such as +15005550006, a name of up to 11 letters and digits, or an id such as MG0123, not `call me!` (from the environment)
         `whatsapp_template` must be the id of an approved template: HX and 32 hexadecimal digits, not `down` (from the environment)
@@ -334,7 +333,7 @@ mod tests {
             ("smtp_url", "smtp://user:hunter2@mail.example.com"),
             ("smtp_from", "aloft@example.com"),
             ("telegram_token", "1:hunter2"),
-            ("telephone_account", "AC1:hunter2"),
+            ("twilio_account", "AC1:hunter2"),
             ("sms_from", "+15005550006"),
         ];
         assert!(!format!("{:?}", parse(&pairs).unwrap()).contains("hunter2"));

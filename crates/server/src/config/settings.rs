@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base64::Engine as _;
-use domain::notify::Servers;
+use domain::notify::VendorConfig;
 use ipnet::IpNet;
 use rules::monitor::TcpCheck;
 use rules::plan::Plans;
@@ -74,7 +74,7 @@ pub struct Settings {
     /// Mail server; `None` sends no emails.
     pub mail: Option<MailServer>,
     /// Vendor settings of the other kinds of channels.
-    pub servers: Servers,
+    pub servers: VendorConfig,
     /// Encryption key of secrets; `None` uses the file in the data folder.
     pub master_key: Option<Secret<[u8; 32]>>,
 }
@@ -118,7 +118,7 @@ impl Settings {
                 "must be addresses such as 9.9.9.9:53, joined by commas",
                 |text| items(text).map(address).collect(),
             )?,
-            canaries: canaries(values.get("canaries"))?,
+            canaries: canaries(values.get("connectivity_check_hosts"))?,
             egress_addresses: read(
                 values.get("egress_addresses"),
                 "must be addresses such as 192.0.2.7, joined by commas",
@@ -308,7 +308,7 @@ mod tests {
             ("retention_days", "3651"),
             ("max_checks_in_flight", "-1"),
             ("nameservers", "9.9.9.9"),
-            ("canaries", "example.com:443, https://example.com"),
+            ("connectivity_check_hosts", "example.com:443, https://example.com"),
             ("egress_addresses", "here"),
             ("calls_per_second", "0"),
             ("trusted_proxies", "10.0.0.0/33"),
@@ -329,7 +329,7 @@ mod tests {
         `retention_days` must be 1 to 3650, not `3651` (from the environment)
         `max_checks_in_flight` must be a whole number, or 0, not `-1` (from the environment)
         `nameservers` must be addresses such as 9.9.9.9:53, joined by commas, not `9.9.9.9` (from the environment)
-        `canaries` must be host:port without a scheme, such as example.com:443, not `https://example.com` (from the en
+        `connectivity_check_hosts` must be host:port without a scheme, such as example.com:443, not `https://example.com` (from the en
         `egress_addresses` must be addresses such as 192.0.2.7, joined by commas, not `here` (from the environment)
         `calls_per_second` must be a whole number from 1 on, not `0` (from the environment)
         `trusted_proxies` must be networks such as 10.0.0.0/8, joined by commas, not `10.0.0.0/33` (from the environme

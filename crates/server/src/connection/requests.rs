@@ -67,9 +67,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::connection::{Place, Places, Taken};
+    use crate::connection::{ConnectionLimits, ConnectionPermit, Taken};
 
-    fn connected(places: &Arc<Places>, peer: &str) -> Place {
+    fn connected(places: &Arc<ConnectionLimits>, peer: &str) -> ConnectionPermit {
         match places.take(peer.parse().unwrap()) {
             Taken::Place(place) => place,
             Taken::Refused | Taken::Full => panic!("there are places"),
@@ -78,10 +78,11 @@ mod tests {
 
     #[test]
     fn a_connection_an_address_and_all_have_limits() {
-        let places = Places::new(1_000, Vec::new());
-        let mut held: Vec<Place> = Vec::new();
+        let places = ConnectionLimits::new(1_000, Vec::new());
+        let mut held: Vec<ConnectionPermit> = Vec::new();
         let mut requests = |peer: String, connections: u32| -> Vec<Open> {
-            let opened: Vec<Place> = (0..connections).map(|_| connected(&places, &peer)).collect();
+            let opened: Vec<ConnectionPermit> =
+                (0..connections).map(|_| connected(&places, &peer)).collect();
             let asked = opened.iter().flat_map(|place| (0..=OF_CONNECTION_MAX).map(move |_| place));
             let open = asked.filter_map(|place| place.connection().open()).collect();
             held.extend(opened);

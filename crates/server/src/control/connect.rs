@@ -15,10 +15,11 @@ use rules::plan::Plans;
 use store::{Settings, Store, StoreError};
 use tokio::net::UnixStream;
 
-use super::operation::{Answer, Operation};
+use super::operation::{Operation, OperationReply};
 use super::{
-    AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, Desk, KeepResults, KeyRow,
-    RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceDetails, WorkspaceRow,
+    AuditRow, ControlError, ControlService, CreateKey, CreateWorkspace, CreatedKey, KeepResults,
+    KeyRow, RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceDetails,
+    WorkspaceRow,
 };
 use crate::context::Context;
 
@@ -31,12 +32,12 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// The operations on a data folder.
 #[derive(Debug)]
-pub struct Admin(Way);
+pub struct Admin(Backend);
 
 #[derive(Debug)]
-enum Way {
+enum Backend {
     Server(PathBuf),
-    Store(Box<Desk>),
+    Store(Box<ControlService>),
 }
 
 /// Connects to the data folder: to its server, or else to its store. The store must exist and is locked
@@ -46,11 +47,15 @@ pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, Control
     let mut tries = 0;
     loop {
         if answers(folder).await {
-            return Ok(Admin(Way::Server(folder.to_owned())));
+            return Ok(Admin(Backend::Server(folder.to_owned())));
         }
         match Store::open_existing(settings.clone()).await {
             Ok(store) => {
-                return Ok(Admin(Way::Store(Box::new(Desk::new(ctx.clone(), store, None)))));
+                return Ok(Admin(Backend::Store(Box::new(ControlService::new(
+                    ctx.clone(),
+                    store,
+                    None,
+                )))));
             }
             // A starting server locks the folder before it answers.
             Err(StoreError::Locked { .. }) if tries < TRIES => tries += 1,
@@ -63,7 +68,7 @@ pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, Control
 impl Admin {
     /// Returns whether a running server executes the operations.
     pub const fn is_remote(&self) -> bool {
-        matches!(self.0, Way::Server(_))
+        matches!(self.0, Backend::Server(_))
     }
 
     /// Creates a workspace.
@@ -71,7 +76,8 @@ impl Admin {
         &self,
         new: CreateWorkspace,
     ) -> Result<WorkspaceRow, ControlError> {
-        let Answer::Workspace(workspace) = self.perform(Operation::CreateWorkspace(new)).await?
+        let OperationReply::Workspace(workspace) =
+            self.perform(Operation::CreateWorkspace(new)).await?
         else {
             return Err(self.misunderstood());
         };
@@ -80,7 +86,9 @@ impl Admin {
 
     /// Returns every workspace, newest first.
     pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceDetails>, ControlError> {
-        let Answer::Workspaces(workspaces) = self.perform(Operation::ListWorkspaces).await? else {
+        let OperationReply::Workspaces(workspaces) =
+            self.perform(Operation::ListWorkspaces).await?
+        else {
             return Err(self.misunderstood());
         };
         Ok(workspaces)
@@ -91,7 +99,8 @@ impl Admin {
         &self,
         workspace: String,
     ) -> Result<WorkspaceDetails, ControlError> {
-        let Answer::Details(details) = self.perform(Operation::ShowWorkspace { workspace }).await?
+        let OperationReply::Details(details) =
+            self.perform(Operation::ShowWorkspace { workspace }).await?
         else {
             return Err(self.misunderstood());
         };
@@ -104,7 +113,7 @@ impl Admin {
         renamed: RenameWorkspace,
     ) -> Result<WorkspaceRow, ControlError> {
         let renamed = Operation::RenameWorkspace(renamed);
-        let Answer::Workspace(workspace) = self.perform(renamed).await? else {
+        let OperationReply::Workspace(workspace) = self.perform(renamed).await? else {
             return Err(self.misunderstood());
         };
         Ok(workspace)
@@ -117,7 +126,7 @@ impl Admin {
         plan: String,
     ) -> Result<WorkspaceRow, ControlError> {
         let planned = Operation::SetPlan { workspace, plan };
-        let Answer::Workspace(workspace) = self.perform(planned).await? else {
+        let OperationReply::Workspace(workspace) = self.perform(planned).await? else {
             return Err(self.misunderstood());
         };
         Ok(workspace)
@@ -125,7 +134,9 @@ impl Admin {
 
     /// Deletes the workspace with this slug and all its resources.
     pub async fn delete_workspace(&self, workspace: String) -> Result<(), ControlError> {
-        let Answer::Deleted = self.perform(Operation::DeleteWorkspace { workspace }).await? else {
+        let OperationReply::Deleted =
+            self.perform(Operation::DeleteWorkspace { workspace }).await?
+        else {
             return Err(self.misunderstood());
         };
         Ok(())
@@ -137,7 +148,8 @@ impl Admin {
         workspace: String,
         limit: u32,
     ) -> Result<Vec<AuditRow>, ControlError> {
-        let Answer::Audited(rows) = self.perform(Operation::Audit { workspace, limit }).await?
+        let OperationReply::Audited(rows) =
+            self.perform(Operation::Audit { workspace, limit }).await?
         else {
             return Err(self.misunderstood());
         };
@@ -147,14 +159,14 @@ impl Admin {
     /// Applies these plans to the store. A running server keeps its own.
     pub fn hold_to(&self, plans: Plans, default_days: u32) {
         match &self.0 {
-            Way::Server(_) => {}
-            Way::Store(desk) => desk.hold_to(plans, default_days),
+            Backend::Server(_) => {}
+            Backend::Store(desk) => desk.hold_to(plans, default_days),
         }
     }
 
     /// Sets the retention of a workspace's results; `None` restores the server's setting.
     pub async fn keep_results(&self, keep: KeepResults) -> Result<(), ControlError> {
-        let Answer::Keeps = self.perform(Operation::KeepResults(keep)).await? else {
+        let OperationReply::Keeps = self.perform(Operation::KeepResults(keep)).await? else {
             return Err(self.misunderstood());
         };
         Ok(())
@@ -162,7 +174,8 @@ impl Admin {
 
     /// Creates a key and returns its only copy.
     pub async fn create_key(&self, new: CreateKey) -> Result<CreatedKey, ControlError> {
-        let Answer::Created(created) = self.perform(Operation::CreateKey(new)).await? else {
+        let OperationReply::Created(created) = self.perform(Operation::CreateKey(new)).await?
+        else {
             return Err(self.misunderstood());
         };
         Ok(created)
@@ -171,7 +184,8 @@ impl Admin {
     /// Returns the keys of the workspace with this slug, or of all, including revoked ones.
     pub async fn list_keys(&self, workspace: Option<&str>) -> Result<Vec<KeyRow>, ControlError> {
         let workspace = workspace.map(ToOwned::to_owned);
-        let Answer::Keys(keys) = self.perform(Operation::ListKeys { workspace }).await? else {
+        let OperationReply::Keys(keys) = self.perform(Operation::ListKeys { workspace }).await?
+        else {
             return Err(self.misunderstood());
         };
         Ok(keys)
@@ -179,7 +193,7 @@ impl Admin {
 
     /// Revokes a key. Revoking a revoked key has no effect.
     pub async fn revoke_key(&self, id: KeyId) -> Result<(), ControlError> {
-        let Answer::Revoked = self.perform(Operation::RevokeKey { id }).await? else {
+        let OperationReply::Revoked = self.perform(Operation::RevokeKey { id }).await? else {
             return Err(self.misunderstood());
         };
         Ok(())
@@ -187,7 +201,7 @@ impl Admin {
 
     /// Reads all rows and returns those that cannot be decoded.
     pub async fn examine(&self) -> Result<Vec<UnreadableRow>, ControlError> {
-        let Answer::Unreadable(rows) = self.perform(Operation::Examine).await? else {
+        let OperationReply::Unreadable(rows) = self.perform(Operation::Examine).await? else {
             return Err(self.misunderstood());
         };
         Ok(rows)
@@ -195,7 +209,7 @@ impl Admin {
 
     /// Restores quarantined rows that can be decoded again, and returns their number.
     pub async fn put_back(&self) -> Result<u64, ControlError> {
-        let Answer::PutBack(count) = self.perform(Operation::PutBack).await? else {
+        let OperationReply::PutBack(count) = self.perform(Operation::PutBack).await? else {
             return Err(self.misunderstood());
         };
         Ok(count)
@@ -203,7 +217,8 @@ impl Admin {
 
     /// Removes a row that cannot be decoded.
     pub async fn remove_row(&self, table: String, key: String) -> Result<(), ControlError> {
-        let Answer::Removed = self.perform(Operation::RemoveRow { table, key }).await? else {
+        let OperationReply::Removed = self.perform(Operation::RemoveRow { table, key }).await?
+        else {
             return Err(self.misunderstood());
         };
         Ok(())
@@ -212,7 +227,8 @@ impl Admin {
     /// Writes a copy of the embedded database to a new file and returns its size in bytes. The path
     /// must be absolute, because a running server writes the file.
     pub async fn back_up(&self, file: PathBuf) -> Result<u64, ControlError> {
-        let Answer::BackedUp(bytes) = self.perform(Operation::BackUp { file }).await? else {
+        let OperationReply::BackedUp(bytes) = self.perform(Operation::BackUp { file }).await?
+        else {
             return Err(self.misunderstood());
         };
         Ok(bytes)
@@ -221,21 +237,21 @@ impl Admin {
     /// Closes the store, unless a server executes the operations.
     pub async fn close(self) -> Result<(), ControlError> {
         match self.0 {
-            Way::Server(_) => Ok(()),
-            Way::Store(desk) => Ok(desk.into_store().close().await?),
+            Backend::Server(_) => Ok(()),
+            Backend::Store(desk) => Ok(desk.into_store().close().await?),
         }
     }
 
-    async fn perform(&self, operation: Operation) -> Result<Answer, ControlError> {
+    async fn perform(&self, operation: Operation) -> Result<OperationReply, ControlError> {
         let folder = match &self.0 {
-            Way::Store(desk) => return desk.perform(operation).await,
-            Way::Server(folder) => folder,
+            Backend::Store(desk) => return desk.perform(operation).await,
+            Backend::Server(folder) => folder,
         };
         let unreachable =
             |why: String| ControlError::Unreachable { folder: folder.display().to_string(), why };
         let answer = ask(folder, &operation).await;
         let answer = answer.map_err(|error| unreachable(error.to_string()))?;
-        if let Answer::Refused(why) = answer {
+        if let OperationReply::Refused(why) = answer {
             return Err(ControlError::Refused(why));
         }
         Ok(answer)
@@ -243,8 +259,8 @@ impl Admin {
 
     fn misunderstood(&self) -> ControlError {
         let folder = match &self.0 {
-            Way::Server(folder) => folder.display().to_string(),
-            Way::Store(_) => "this command".to_owned(),
+            Backend::Server(folder) => folder.display().to_string(),
+            Backend::Store(_) => "this command".to_owned(),
         };
         let why = "it sent an unexpected response; it may run another version".to_owned();
         ControlError::Unreachable { folder, why }
@@ -260,7 +276,10 @@ async fn reach(folder: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(&SocketPath::of(folder, SOCKET_FILE)?.path).await
 }
 
-async fn ask(folder: &Path, operation: &Operation) -> Result<Answer, Box<dyn Error + Send + Sync>> {
+async fn ask(
+    folder: &Path,
+    operation: &Operation,
+) -> Result<OperationReply, Box<dyn Error + Send + Sync>> {
     let stream = reach(folder).await?;
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;

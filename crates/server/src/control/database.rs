@@ -13,14 +13,14 @@ use super::ControlError;
 
 /// The location of a database on the command line.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum DatabaseUrl {
     /// Embedded database in this data folder: `sqlite:DIR`.
     Folder(PathBuf),
     /// PostgreSQL database at this URL: `postgres://…`.
     Postgres(Secret<String>),
 }
 
-impl Place {
+impl DatabaseUrl {
     /// Makes the path of the folder absolute.
     pub fn absolute(self) -> io::Result<Self> {
         match self {
@@ -32,7 +32,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => write!(f, "{}", folder.display()),
@@ -43,7 +43,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for DatabaseUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -65,18 +65,19 @@ pub async fn restore(settings: &Settings, file: &Path) -> Result<Restored, Contr
 /// Copies everything between an embedded database and PostgreSQL, in either direction. Returns the data
 /// folder, whose key encrypts both, and a summary.
 pub async fn migrate(
-    from: Place,
-    to: Place,
+    from: DatabaseUrl,
+    to: DatabaseUrl,
     master_key: &MasterKeySource,
 ) -> Result<(PathBuf, Vec<Transferred>), ControlError> {
     let (folder, from, to) = match (from, to) {
-        (Place::Folder(folder), Place::Postgres(address)) => {
+        (DatabaseUrl::Folder(folder), DatabaseUrl::Postgres(address)) => {
             (folder, Database::Embedded, Database::Postgres(address))
         }
-        (Place::Postgres(address), Place::Folder(folder)) => {
+        (DatabaseUrl::Postgres(address), DatabaseUrl::Folder(folder)) => {
             (folder, Database::Postgres(address), Database::Embedded)
         }
-        (Place::Folder(_), Place::Folder(_)) | (Place::Postgres(_), Place::Postgres(_)) => {
+        (DatabaseUrl::Folder(_), DatabaseUrl::Folder(_))
+        | (DatabaseUrl::Postgres(_), DatabaseUrl::Postgres(_)) => {
             let why = "one of the two is sqlite:DIR and the other postgres://…; a copy on the same engine is made by `aloft backup` or pg_dump";
             return Err(ControlError::Refused(why.to_owned()));
         }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rules::plan::Plans;
-use rules::{KeyId, Reader, Scope, Violations, WorkspaceId, limits, tables};
+use rules::{KeyId, Scope, Validator, Violations, WorkspaceId, limits, tables};
 use store::{
-    Actor, ApiKey, AuditEntry, Change, DamagedRow, FREE_PLAN, KeyHash, MaintenanceFilter, Page,
-    Store, StoreError, Workspace, WorkspaceEdit,
+    Actor, ApiKey, AuditContext, AuditEntry, DamagedRow, FREE_PLAN, KeyHash, MaintenanceFilter,
+    Page, Store, StoreError, Workspace, WorkspaceEdit,
 };
 
-use super::operation::{Answer, Operation};
+use super::operation::{Operation, OperationReply};
 use super::{
     AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow,
     RenameWorkspace, UnreadableRow, WorkspaceRow,
@@ -23,7 +23,7 @@ use crate::pipeline::Pipeline;
 
 /// Executes the operations, in a running server or in a command.
 #[derive(Clone, Debug)]
-pub struct Desk {
+pub struct ControlService {
     ctx: Context,
     pub(super) store: Store,
     auth: Option<Arc<Auth>>,
@@ -31,7 +31,7 @@ pub struct Desk {
     pipeline: Option<Pipeline>,
 }
 
-impl Desk {
+impl ControlService {
     /// Creates the operations on this store. `auth` caches keys and must forget changed and revoked
     /// ones at once.
     pub const fn new(ctx: Context, store: Store, auth: Option<Arc<Auth>>) -> Self {
@@ -54,7 +54,7 @@ impl Desk {
         &self,
         new: CreateWorkspace,
     ) -> Result<WorkspaceRow, ControlError> {
-        let mut reader = Reader::new(&tables::WORKSPACE);
+        let mut reader = Validator::new(&tables::WORKSPACE);
         let slug = reader.text("slug", Some(new.slug));
         let name = reader.text("name", Some(new.name));
         let (slug, name) = reader.finish(slug.zip(name))?;
@@ -78,7 +78,7 @@ impl Desk {
         renamed: RenameWorkspace,
     ) -> Result<WorkspaceRow, ControlError> {
         let old = self.workspace(&renamed.workspace).await?;
-        let mut reader = Reader::new(&tables::WORKSPACE);
+        let mut reader = Validator::new(&tables::WORKSPACE);
         let slug = reader.text("slug", Some(renamed.slug.unwrap_or(old.slug)));
         let name = reader.text("name", Some(renamed.name.unwrap_or(old.name)));
         let (slug, name) = reader.finish(slug.zip(name))?;
@@ -199,7 +199,7 @@ impl Desk {
 
     /// Creates a key and returns its only copy.
     pub async fn create_key(&self, new: CreateKey) -> Result<CreatedKey, ControlError> {
-        let mut reader = Reader::new(&tables::KEY);
+        let mut reader = Validator::new(&tables::KEY);
         let name = reader.text("name", Some(new.name));
         let name = reader.finish(name)?;
         let workspace = self.store.workspaces().by_slug(&new.workspace).await.map_err(refused)?;
@@ -258,51 +258,56 @@ impl Desk {
         self.store
     }
 
-    pub(super) async fn perform(&self, operation: Operation) -> Result<Answer, ControlError> {
+    pub(super) async fn perform(
+        &self,
+        operation: Operation,
+    ) -> Result<OperationReply, ControlError> {
         Ok(match operation {
-            Operation::CreateWorkspace(new) => Answer::Workspace(self.create_workspace(new).await?),
-            Operation::ListWorkspaces => Answer::Workspaces(self.list_workspaces().await?),
+            Operation::CreateWorkspace(new) => {
+                OperationReply::Workspace(self.create_workspace(new).await?)
+            }
+            Operation::ListWorkspaces => OperationReply::Workspaces(self.list_workspaces().await?),
             Operation::ShowWorkspace { workspace } => {
-                Answer::Details(Box::new(self.show_workspace(&workspace).await?))
+                OperationReply::Details(Box::new(self.show_workspace(&workspace).await?))
             }
             Operation::RenameWorkspace(renamed) => {
-                Answer::Workspace(self.rename_workspace(renamed).await?)
+                OperationReply::Workspace(self.rename_workspace(renamed).await?)
             }
             Operation::SetPlan { workspace, plan } => {
-                Answer::Workspace(self.set_plan(&workspace, plan).await?)
+                OperationReply::Workspace(self.set_plan(&workspace, plan).await?)
             }
             Operation::DeleteWorkspace { workspace } => {
                 self.delete_workspace(&workspace).await?;
-                Answer::Deleted
+                OperationReply::Deleted
             }
             Operation::Audit { workspace, limit } => {
-                Answer::Audited(self.audit(&workspace, limit).await?)
+                OperationReply::Audited(self.audit(&workspace, limit).await?)
             }
             Operation::KeepResults(keep) => {
                 self.keep_results(keep).await?;
-                Answer::Keeps
+                OperationReply::Keeps
             }
-            Operation::CreateKey(new) => Answer::Created(self.create_key(new).await?),
+            Operation::CreateKey(new) => OperationReply::Created(self.create_key(new).await?),
             Operation::ListKeys { workspace } => {
-                Answer::Keys(self.list_keys(workspace.as_deref()).await?)
+                OperationReply::Keys(self.list_keys(workspace.as_deref()).await?)
             }
             Operation::RevokeKey { id } => {
                 self.revoke_key(id).await?;
-                Answer::Revoked
+                OperationReply::Revoked
             }
             Operation::Examine => {
                 let rows = self.store.doctor().examine().await.map_err(refused)?;
-                Answer::Unreadable(rows.into_iter().map(UnreadableRow::from).collect())
+                OperationReply::Unreadable(rows.into_iter().map(UnreadableRow::from).collect())
             }
             Operation::PutBack => {
-                Answer::PutBack(self.store.doctor().repair().await.map_err(refused)?)
+                OperationReply::PutBack(self.store.doctor().repair().await.map_err(refused)?)
             }
             Operation::RemoveRow { table, key } => {
                 self.store.doctor().remove(&table, &key).await.map_err(refused)?;
-                Answer::Removed
+                OperationReply::Removed
             }
             Operation::BackUp { file } => {
-                Answer::BackedUp(self.store.back_up(&file).await.map_err(refused)?)
+                OperationReply::BackedUp(self.store.back_up(&file).await.map_err(refused)?)
             }
         })
     }
@@ -332,8 +337,8 @@ impl Desk {
         Ok(CreatedKey { id, key: text })
     }
 
-    fn change(&self) -> Change {
-        Change { actor: Actor::CommandLine, at: self.ctx.now() }
+    fn change(&self) -> AuditContext {
+        AuditContext { actor: Actor::CommandLine, at: self.ctx.now() }
     }
 }
 

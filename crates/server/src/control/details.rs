@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use store::{Usage, Workspace};
 
 use super::desk::refused;
-use super::{ControlError, Desk, WorkspaceRow};
+use super::{ControlError, ControlService, WorkspaceRow};
 
 /// A workspace with its limits and its usage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct WorkspaceUsage {
     pub retention_days: u32,
 }
 
-impl Desk {
+impl ControlService {
     /// Returns all workspaces, newest first.
     pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceDetails>, ControlError> {
         let mut all = Vec::new();

@@ -158,7 +158,7 @@ pub(super) enum Operation {
 /// The result of an operation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", content = "of", rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(super) enum OperationReply {
     Workspace(WorkspaceRow),
     Workspaces(Vec<WorkspaceDetails>),
     Details(Box<WorkspaceDetails>),

@@ -14,8 +14,8 @@ use axum::{Json, Router};
 use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
-use super::operation::{Answer, Operation};
-use super::{Desk, SOCKET_FILE, SocketPath};
+use super::operation::{Operation, OperationReply};
+use super::{ControlService, SOCKET_FILE, SocketPath};
 
 /// Time limit for running commands when the server stops.
 const DRAIN_WITHIN: Duration = Duration::from_secs(2);
@@ -49,7 +49,7 @@ impl Socket {
     }
 
     /// Serves requests until `stop`, then removes the file.
-    pub(crate) async fn serve(self, desk: Desk, stop: CancellationToken) {
+    pub(crate) async fn serve(self, desk: ControlService, stop: CancellationToken) {
         let router = Router::new().route("/control", post(answer)).with_state(desk);
         let serving = axum::serve(self.listener, router)
             .with_graceful_shutdown(stop.clone().cancelled_owned())
@@ -69,9 +69,12 @@ impl Socket {
     }
 }
 
-async fn answer(State(desk): State<Desk>, Json(operation): Json<Operation>) -> Json<Answer> {
+async fn answer(
+    State(desk): State<ControlService>,
+    Json(operation): Json<Operation>,
+) -> Json<OperationReply> {
     Json(match desk.perform(operation).await {
         Ok(answer) => answer,
-        Err(error) => Answer::Refused(error.to_string()),
+        Err(error) => OperationReply::Refused(error.to_string()),
     })
 }

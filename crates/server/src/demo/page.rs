@@ -3,9 +3,9 @@
 use rules::monitor::Monitor;
 use rules::status_page::{ComponentDraft, PageDraft};
 use rules::{ComponentType, WorkspaceId};
-use store::{Change, NewComponent, NewPage, StoreError};
+use store::{AuditContext, NewComponent, NewPage, StoreError};
 
-use super::told;
+use super::announcements;
 use crate::app::App;
 
 /// Slug of the page.
@@ -16,7 +16,7 @@ pub(super) async fn publish(
     app: &App,
     workspace: WorkspaceId,
     monitors: &[Monitor],
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let draft = PageDraft {
         title: Some("Demo".to_owned()),
@@ -45,5 +45,5 @@ pub(super) async fn publish(
         let component = app.store.components().create(new, change).await?.into_inner();
         components.push((monitor.settings.name.clone(), component.id));
     }
-    told::tell(app, (workspace, page.id), &components, change).await
+    announcements::tell(app, (workspace, page.id), &components, change).await
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
-use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
+use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
+use domain::judge::{CloseReason, IncidentChange, StatusReason, Transition};
 use rules::monitor::Monitor;
 use rules::{IncidentId, MonitorKind, MonitorStatus, Region, Timestamp};
 use store::{Batch, StoreError};
@@ -21,7 +21,7 @@ const DAY: Duration = Duration::from_hours(24);
 const EVERY: Duration = Duration::from_hours(2);
 
 /// A period in which a monitor was down or slow.
-struct Trouble {
+struct PastOutage {
     monitor: &'static str,
     /// Time from its beginning to the start of the demo.
     ago: Duration,
@@ -29,7 +29,7 @@ struct Trouble {
     status: MonitorStatus,
 }
 
-const TROUBLES: &[Trouble] = &[
+const TROUBLES: &[PastOutage] = &[
     down(HEALTHY_PAGE, 61, 9, 6),
     down(TCP_PORT, 23, 14, 48),
     down(TCP_PORT, 9, 3, 11),
@@ -53,20 +53,20 @@ const TROUBLES: &[Trouble] = &[
 ];
 
 /// Returns an outage that began this many days and hours ago and took this many minutes.
-const fn down(monitor: &'static str, days: u64, hours: u64, minutes: u64) -> Trouble {
+const fn down(monitor: &'static str, days: u64, hours: u64, minutes: u64) -> PastOutage {
     let ago = Duration::from_hours(days * 24 + hours);
     let lasted = Duration::from_mins(minutes);
-    Trouble { monitor, ago, lasted, status: MonitorStatus::Error }
+    PastOutage { monitor, ago, lasted, status: MonitorStatus::Error }
 }
 
 /// Returns a period of slowness with the same arguments.
-const fn degraded(monitor: &'static str, days: u64, hours: u64, minutes: u64) -> Trouble {
-    Trouble { status: MonitorStatus::Degraded, ..down(monitor, days, hours, minutes) }
+const fn degraded(monitor: &'static str, days: u64, hours: u64, minutes: u64) -> PastOutage {
+    PastOutage { status: MonitorStatus::Degraded, ..down(monitor, days, hours, minutes) }
 }
 
 /// Stores the history of a new monitor before its first check.
 pub(super) async fn store(app: &App, monitor: &Monitor, now: Timestamp) -> Result<(), StoreError> {
-    let troubles: Vec<&Trouble> =
+    let troubles: Vec<&PastOutage> =
         TROUBLES.iter().filter(|it| it.monitor == monitor.settings.name).collect();
     let turns = turns(&troubles, now, || app.ctx.new_id());
     let batch = Batch {
@@ -80,12 +80,13 @@ pub(super) async fn store(app: &App, monitor: &Monitor, now: Timestamp) -> Resul
 
 /// Returns the changes of status, oldest first. The last one is to `active`.
 fn turns(
-    troubles: &[&Trouble],
+    troubles: &[&PastOutage],
     now: Timestamp,
     mut new_id: impl FnMut() -> IncidentId,
 ) -> Vec<Transition> {
     use MonitorStatus::{Active, Error, Unknown};
-    let turn = |at, from, to, incident| Transition { from, to, at, incident, why: Why::NoVotes };
+    let turn =
+        |at, from, to, incident| Transition { from, to, at, incident, why: StatusReason::NoVotes };
     let mut turns = vec![turn(now - DAY * DAYS, Unknown, Active, IncidentChange::None)];
     for trouble in troubles {
         let began = now - trouble.ago;
@@ -93,7 +94,7 @@ fn turns(
         let opened = id.map_or(IncidentChange::None, IncidentChange::Opened);
         let closed = id.map_or(IncidentChange::None, |id| IncidentChange::Closed {
             id,
-            how: ClosedAs::Recovered,
+            how: CloseReason::Recovered,
         });
         turns.push(turn(began, Active, trouble.status, opened));
         turns.push(turn(began + trouble.lasted, trouble.status, Active, closed));
@@ -104,7 +105,7 @@ fn turns(
 fn results(
     app: &App,
     monitor: &Monitor,
-    troubles: &[&Trouble],
+    troubles: &[&PastOutage],
     now: Timestamp,
 ) -> Vec<CheckResult> {
     let regions = monitor.settings.resolved_regions(&app.default_regions);
@@ -114,11 +115,11 @@ fn results(
         .rev()
         .map(|back| {
             let slot = now - EVERY * u32::try_from(back).expect("checks of 90 days are few");
-            let hit = |it: &&&Trouble| now - it.ago <= slot && slot < now - it.ago + it.lasted;
+            let hit = |it: &&&PastOutage| now - it.ago <= slot && slot < now - it.ago + it.lasted;
             let status = troubles.iter().find(hit).map(|it| it.status);
             let revision = monitor.revision;
             let trigger = Trigger::Scheduled;
-            let identity = Identity { monitor: monitor.id, revision, region, slot, trigger };
+            let identity = ResultKey { monitor: monitor.id, revision, region, slot, trigger };
             result(monitor, identity, status, back)
         })
         .collect()
@@ -127,7 +128,7 @@ fn results(
 /// Returns a check with a latency that varies with the time of day.
 fn result(
     monitor: &Monitor,
-    identity: Identity,
+    identity: ResultKey,
     status: Option<MonitorStatus>,
     number: u64,
 ) -> CheckResult {

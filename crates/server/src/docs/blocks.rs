@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
-use super::colour::{Fence, Language, Place};
-use super::reading::plain;
+use super::highlight::{Fence, Language, RunsOn};
+use super::markdown::plain;
 
 /// A top-level block of a document.
 #[derive(Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ fn code(events: &[Event<'_>]) -> Option<(&'static Language, String)> {
         CodeBlockKind::Fenced(fence) => fence,
         CodeBlockKind::Indented => "",
     };
-    let Fence { language, place: Place::Anywhere } = Fence::parse(fence) else { return None };
+    let Fence { language, place: RunsOn::Anywhere } = Fence::parse(fence) else { return None };
     let code: String = events.iter().filter_map(plain).collect();
     Some((language, code))
 }
@@ -174,7 +174,7 @@ fn label(events: &[Event<'_>], line: Range<usize>) -> Option<(&'static str, Rang
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::docs::reading::events;
+    use crate::docs::markdown::events;
 
     /// Returns the names of the alternatives in each block.
     fn names(text: &str) -> Vec<Vec<&'static str>> {

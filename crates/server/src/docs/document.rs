@@ -4,7 +4,7 @@
 use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
 use super::BASE;
-use super::reading::{events, plain};
+use super::markdown::{events, plain};
 
 /// File names that are served at the address of their folder.
 const INDEXES: [&str; 2] = ["/index", "/README"];

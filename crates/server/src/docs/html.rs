@@ -14,22 +14,22 @@ use std::fmt::Write as _;
 
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, LinkType, Tag, TagEnd};
 
-use self::table::Table;
+use self::table::TableState;
 use super::blocks::{Block, blocks, is_contents};
-use super::colour::Fence;
 use super::document::Document;
-use super::links::{Target, resolve};
-use super::reading::{Heading, events, headings, plain};
+use super::highlight::Fence;
+use super::links::{LinkTarget, resolve};
+use super::markdown::{Heading, events, headings, plain};
 
 /// The rendered content of a document.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct RenderedDocument {
     pub(super) html: String,
     pub(super) headings: Vec<Heading>,
 }
 
 /// Renders the document. Examples call this server at `origin`.
-pub(super) fn body(document: &Document, origin: Option<&str>) -> Body {
+pub(super) fn body(document: &Document, origin: Option<&str>) -> RenderedDocument {
     let events = events(document.text());
     let headings = headings(&events);
     let mut writer = Writer {
@@ -53,7 +53,7 @@ pub(super) fn body(document: &Document, origin: Option<&str>) -> Body {
             Block::Alternatives(samples) => writer.alternatives(&samples, &events),
         }
     }
-    Body { html: writer.out, headings }
+    RenderedDocument { html: writer.out, headings }
 }
 
 /// Appends text with HTML characters escaped.
@@ -79,19 +79,19 @@ struct Writer<'a> {
     /// Closing tag of each open element.
     open: Vec<Cow<'static, str>>,
     /// Element that is written once its content is complete.
-    held: Option<Held>,
-    table: Option<Table>,
+    held: Option<DeferredElement>,
+    table: Option<TableState>,
     /// Number of examples in several languages so far.
     tabs: usize,
 }
 
-struct Held {
-    what: What,
+struct DeferredElement {
+    what: DeferredKind,
     text: String,
 }
 
 /// The kind of a deferred element.
-enum What {
+enum DeferredKind {
     Code(Fence),
     Html,
     /// Image with its address.
@@ -144,10 +144,12 @@ impl Writer<'_> {
                     CodeBlockKind::Fenced(fence) => fence.as_ref(),
                     CodeBlockKind::Indented => "",
                 };
-                return self.hold(What::Code(Fence::parse(fence)));
+                return self.hold(DeferredKind::Code(Fence::parse(fence)));
             }
-            Tag::HtmlBlock => return self.hold(What::Html),
-            Tag::Image { dest_url, .. } => return self.hold(What::Image(self.source(dest_url))),
+            Tag::HtmlBlock => return self.hold(DeferredKind::Html),
+            Tag::Image { dest_url, .. } => {
+                return self.hold(DeferredKind::Image(self.source(dest_url)));
+            }
             Tag::Link { link_type: LinkType::Email, dest_url, .. } => {
                 self.link(&format!("mailto:{dest_url}"))
             }
@@ -198,28 +200,28 @@ impl Writer<'_> {
     fn link(&self, written: &str) -> (Cow<'static, str>, &'static str) {
         let mut href = String::new();
         match resolve(self.path, written) {
-            Target::Here(place) => {
+            LinkTarget::Here(place) => {
                 escape(&mut href, &place);
                 (format!("<a href=\"{href}\">").into(), "</a>")
             }
-            Target::Outside(url) => {
+            LinkTarget::Outside(url) => {
                 escape(&mut href, &url);
                 (format!("<a href=\"{href}\" rel=\"noopener\">").into(), "</a>")
             }
-            Target::Nowhere => ("".into(), ""),
+            LinkTarget::Nowhere => ("".into(), ""),
         }
     }
 
     /// Returns the address of an image. Images of other sites are not shown.
     fn source(&self, written: &str) -> String {
         match resolve(self.path, written) {
-            Target::Here(place) => place,
-            Target::Outside(_) | Target::Nowhere => String::new(),
+            LinkTarget::Here(place) => place,
+            LinkTarget::Outside(_) | LinkTarget::Nowhere => String::new(),
         }
     }
 
-    fn hold(&mut self, what: What) {
-        self.held = Some(Held { what, text: String::new() });
+    fn hold(&mut self, what: DeferredKind) {
+        self.held = Some(DeferredElement { what, text: String::new() });
     }
 
     /// Writes the deferred element if this event ends it.
@@ -227,12 +229,12 @@ impl Writer<'_> {
         if !matches!(end, TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Image) {
             return;
         }
-        let Some(Held { what, text }) = self.held.take() else { return };
+        let Some(DeferredElement { what, text }) = self.held.take() else { return };
         match what {
-            What::Code(fence) => self.code(fence, &text),
-            What::Html => self.own_html(&CowStr::from(text)),
-            What::Image(place) if place.is_empty() => escape(&mut self.out, &text),
-            What::Image(place) => {
+            DeferredKind::Code(fence) => self.code(fence, &text),
+            DeferredKind::Html => self.own_html(&CowStr::from(text)),
+            DeferredKind::Image(place) if place.is_empty() => escape(&mut self.out, &text),
+            DeferredKind::Image(place) => {
                 self.out.push_str("<img src=\"");
                 escape(&mut self.out, &place);
                 self.out.push_str("\" alt=\"");

@@ -2,11 +2,11 @@
 //! a file that is not served becomes plain text.
 
 use super::BASE;
-use super::list;
+use super::catalog;
 
 /// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum LinkTarget {
     /// Address on this server, with its fragment.
     Here(String),
     /// External URL.
@@ -19,25 +19,25 @@ pub(super) enum Target {
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 
 /// Resolves the link `written` in the document at `path` below `docs/`.
-pub(super) fn resolve(path: &str, written: &str) -> Target {
+pub(super) fn resolve(path: &str, written: &str) -> LinkTarget {
     if SCHEMES.iter().any(|scheme| written.starts_with(scheme)) {
-        return Target::Outside(written.to_owned());
+        return LinkTarget::Outside(written.to_owned());
     }
     if written.starts_with(['#', '/']) {
-        return Target::Here(written.to_owned());
+        return LinkTarget::Here(written.to_owned());
     }
     let (file, fragment) = match written.split_once('#') {
         Some((file, fragment)) => (file, format!("#{fragment}")),
         None => (written, String::new()),
     };
-    let Some(file) = beside(path, file) else { return Target::Nowhere };
+    let Some(file) = beside(path, file) else { return LinkTarget::Nowhere };
     let folder = format!("{BASE}/{file}");
-    let mut documents = list::documents();
+    let mut documents = catalog::documents();
     if let Some(document) = documents.find(|it| it.path == file || it.address() == folder) {
-        return Target::Here(format!("{}{fragment}", document.address()));
+        return LinkTarget::Here(format!("{}{fragment}", document.address()));
     }
-    let served = file == list::OPENAPI || list::FILES.iter().any(|it| it.path == file);
-    if served { Target::Here(folder) } else { Target::Nowhere }
+    let served = file == catalog::OPENAPI || catalog::FILES.iter().any(|it| it.path == file);
+    if served { LinkTarget::Here(folder) } else { LinkTarget::Nowhere }
 }
 
 /// Returns the path below `docs/` of a relative link, or `None` if it leaves that folder.
@@ -60,8 +60,8 @@ pub(super) fn beside(path: &str, relative: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn here(address: &str) -> Target {
-        Target::Here(address.to_owned())
+    fn here(address: &str) -> LinkTarget {
+        LinkTarget::Here(address.to_owned())
     }
 
     #[test]
@@ -78,14 +78,14 @@ mod tests {
         assert_eq!(from("#schema"), here("#schema"));
         assert_eq!(from("/openapi.json"), here("/openapi.json"));
         let outside = "https://developer.hashicorp.com/terraform";
-        assert_eq!(from(outside), Target::Outside(outside.to_owned()));
+        assert_eq!(from(outside), LinkTarget::Outside(outside.to_owned()));
     }
 
     #[test]
     fn what_is_not_served_is_no_link() {
         let from = |written| resolve("reference/settings.md", written);
         for never in ["../decisions/0001-one-binary.md", "../../proto", "../../../../etc/passwd"] {
-            assert_eq!(from(never), Target::Nowhere, "{never}");
+            assert_eq!(from(never), LinkTarget::Nowhere, "{never}");
         }
     }
 }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use askama::Template;
 
+use super::catalog::{self, CHAPTERS};
 use super::document::Document;
-use super::frame::{Entry, Frame};
 use super::html::body;
-use super::list::{self, CHAPTERS};
-use super::reading::Heading;
-use super::search::{Found, QUERY_CHARS_MAX};
+use super::layout::{DocsLayout, NavEntry};
+use super::markdown::Heading;
+use super::search::{QUERY_CHARS_MAX, SearchResults};
 use super::{BASE, NAME, SENTENCE};
 
 /// Maximum number of headings in the contents of a document. A document with more shows only the upper
@@ -19,65 +19,65 @@ const CONTENTS_MAX: usize = 28;
 
 #[derive(Template)]
 #[template(path = "docs/home.html")]
-struct Home {
-    frame: Frame,
+struct DocsHome {
+    frame: DocsLayout,
     sentence: &'static str,
 }
 
 #[derive(Template)]
 #[template(path = "docs/document.html")]
 struct Shown<'a> {
-    frame: Frame,
+    frame: DocsLayout,
     body: &'a str,
     chapter: &'static str,
     chapter_anchor: String,
     name: String,
     contents: Vec<&'a Heading>,
-    before: Option<Entry>,
-    after: Option<Entry>,
+    before: Option<NavEntry>,
+    after: Option<NavEntry>,
 }
 
 #[derive(Template)]
 #[template(path = "docs/search.html")]
 struct Results<'a> {
-    frame: Frame,
-    found: &'a Found,
+    frame: DocsLayout,
+    found: &'a SearchResults,
 }
 
 #[derive(Template)]
 #[template(path = "docs/missing.html")]
 struct Missing {
-    frame: Frame,
+    frame: DocsLayout,
 }
 
 #[derive(Template)]
 #[template(path = "docs/front.html")]
 struct Front {
-    frame: Frame,
+    frame: DocsLayout,
     sentence: &'static str,
-    first: Option<Entry>,
+    first: Option<NavEntry>,
 }
 
 /// Renders the first page, which lists all chapters.
 pub(super) fn home() -> String {
-    let frame = Frame::around(&format!("{NAME} documentation"), SENTENCE).searching("");
-    rendered(&Home { frame, sentence: SENTENCE })
+    let frame = DocsLayout::around(&format!("{NAME} documentation"), SENTENCE).searching("");
+    rendered(&DocsHome { frame, sentence: SENTENCE })
 }
 
 /// Renders a document with its contents and links to its neighbours.
 pub(super) fn document(document: &Document, origin: Option<&str>) -> String {
     let body = body(document, origin);
-    let all: Vec<&Document> = list::documents().collect();
+    let all: Vec<&Document> = catalog::documents().collect();
     let at = all.iter().position(|it| it.path == document.path).expect("it is in the list");
-    let neighbour = |at: Option<usize>| Some(Entry::of(all.get(at?)?));
+    let neighbour = |at: Option<usize>| Some(NavEntry::of(all.get(at?)?));
     let chapter = CHAPTERS.iter().find(|it| it.documents.iter().any(|it| it.path == document.path));
     let chapter = chapter.expect("it is in the list").title;
     rendered(&Shown {
-        frame: Frame::around_document(document),
+        frame: DocsLayout::around_document(document),
         contents: contents(&body.headings),
         body: &body.html,
         chapter,
-        chapter_anchor: super::frame::anchor(chapter),
+        chapter_anchor: super::layout::anchor(chapter),
         name: document.name(),
         before: neighbour(at.checked_sub(1)),
         after: neighbour(at.checked_add(1)),
@@ -91,15 +91,15 @@ fn contents(headings: &[Heading]) -> Vec<&Heading> {
 }
 
 /// Renders the search results.
-pub(super) fn results(found: &Found) -> String {
+pub(super) fn results(found: &SearchResults) -> String {
     let title = format!("Search: {}", found.query);
-    let frame = Frame { is_listed: false, ..Frame::around(&title, SENTENCE) };
+    let frame = DocsLayout { is_listed: false, ..DocsLayout::around(&title, SENTENCE) };
     rendered(&Results { frame: frame.searching(&found.query), found })
 }
 
 /// Renders the page for an unknown address, which offers a search for that address.
 pub(super) fn missing(asked: &str) -> String {
-    let frame = Frame { is_listed: false, ..Frame::around("Not found", SENTENCE) };
+    let frame = DocsLayout { is_listed: false, ..DocsLayout::around("Not found", SENTENCE) };
     let last = asked.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let last = last.strip_suffix(".md").unwrap_or(last).replace(['-', '_'], " ");
     let last: String = last.chars().take(QUERY_CHARS_MAX).collect();
@@ -108,9 +108,9 @@ pub(super) fn missing(asked: &str) -> String {
 
 /// Renders the root of the server for browsers.
 pub(super) fn front() -> String {
-    let first = list::documents().find(|it| it.path == FIRST).map(Entry::of);
+    let first = catalog::documents().find(|it| it.path == FIRST).map(NavEntry::of);
     rendered(&Front {
-        frame: Frame::around(NAME, SENTENCE).searching(""),
+        frame: DocsLayout::around(NAME, SENTENCE).searching(""),
         sentence: SENTENCE,
         first,
     })

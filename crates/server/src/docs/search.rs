@@ -43,7 +43,7 @@ struct Word {
 
 /// The results of a search.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct SearchResults {
     /// Original text of the query.
     pub(super) query: String,
     /// Number of matching sections, which may exceed the number of results.
@@ -104,7 +104,7 @@ impl Word {
 
 impl Index {
     /// Returns the best sections for a query.
-    pub(super) fn search(&self, written: &str) -> Found {
+    pub(super) fn search(&self, written: &str) -> SearchResults {
         let query = Query::parse(written);
         let mut ranked: Vec<(u32, usize)> = self
             .sections
@@ -132,7 +132,7 @@ impl Index {
                 break;
             }
         }
-        Found { query: query.written, total, hits }
+        SearchResults { query: query.written, total, hits }
     }
 }
 
@@ -141,7 +141,7 @@ fn page(address: &str) -> &str {
     address.split_once('#').map_or(address, |(page, _)| page)
 }
 
-impl Found {
+impl SearchResults {
     /// Returns the results as JSON for the script that searches during typing.
     pub(super) fn json(&self) -> Value {
         let piece = |piece: &Piece| json!({ "text": piece.text, "marked": piece.marked });

@@ -3,7 +3,7 @@
 //!
 //! The schedule and the storage belong to `keeper`.
 
-mod way;
+mod transport;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,9 +18,9 @@ use instant_acme::{
 use rules::{DomainName, Secret, Timestamp};
 use store::{Store, StoreError};
 
-use self::way::{Told, Way};
-use super::certificates::{Certificates, Named, Shown, Unusable, name};
-use super::schedule::{Says, Window};
+use self::transport::{AcmeTransport, RetryAfter};
+use super::certificates::{CertificateId, Certificates, ChallengeGuard, Unusable, name};
+use super::schedule::{FailureScope, Window};
 use crate::config::{AcmeSettings, ChallengeChoice};
 
 /// Time limit for the server to validate a challenge or to issue a certificate.
@@ -56,12 +56,12 @@ pub(super) struct Failed {
     /// Time that the server asks to wait.
     pub(super) wished: Option<Duration>,
     /// Consequence for other names.
-    pub(super) says: Says,
+    pub(super) says: FailureScope,
 }
 
 /// A renewal suggestion of the certificate authority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Suggested {
+pub(super) struct RenewalInfo {
     /// Suggested time of renewal.
     pub(super) window: Window,
     /// Time until the suggestion must be requested again.
@@ -88,7 +88,7 @@ impl Acme {
         let ways = ways(self.settings.challenge);
         let (mut at, mut nonces) = (0, NONCE_TRIES);
         loop {
-            let told = Arc::new(Told::default());
+            let told = Arc::new(RetryAfter::default());
             let trouble = match self.try_once(domain, &ways[at], now, &told).await {
                 Ok(obtained) => return Ok(obtained),
                 Err(trouble) => trouble,
@@ -96,25 +96,25 @@ impl Acme {
             let failed = Failed::of(&trouble, &told);
             match trouble {
                 // The library makes only three attempts, but a busy server rejects more nonces.
-                Trouble::Account(Error::Api(problem))
-                | Trouble::Order(Error::Api(problem))
-                | Trouble::Acme(Error::Api(problem))
+                AcmeFailure::Account(Error::Api(problem))
+                | AcmeFailure::Order(Error::Api(problem))
+                | AcmeFailure::Acme(Error::Api(problem))
                     if is(&problem, BAD_NONCE) && nonces > 0 =>
                 {
                     nonces -= 1;
                 }
                 // Another type of challenge may succeed after a failed validation.
-                Trouble::Challenge(_) if at + 1 < ways.len() => {
+                AcmeFailure::Challenge(_) if at + 1 < ways.len() => {
                     tracing::debug!(domain = %domain, "another challenge: {}", failed.why);
                     at += 1;
                 }
-                Trouble::Challenge(_)
-                | Trouble::Account(_)
-                | Trouble::Order(_)
-                | Trouble::Acme(_)
-                | Trouble::Store(_)
-                | Trouble::Unusable(_)
-                | Trouble::Other(_) => return Err(failed),
+                AcmeFailure::Challenge(_)
+                | AcmeFailure::Account(_)
+                | AcmeFailure::Order(_)
+                | AcmeFailure::Acme(_)
+                | AcmeFailure::Store(_)
+                | AcmeFailure::Unusable(_)
+                | AcmeFailure::Other(_) => return Err(failed),
             }
         }
     }
@@ -125,11 +125,12 @@ impl Acme {
         &self,
         domain: &DomainName,
         chain: &str,
-    ) -> Result<Option<Suggested>, String> {
-        let told = Arc::new(Told::default());
+    ) -> Result<Option<RenewalInfo>, String> {
+        let told = Arc::new(RetryAfter::default());
         let account = self.saved_account(&told).await.map_err(|why| why.to_string())?;
         let Some(account) = account else { return Ok(None) };
-        let Named { authority, serial } = name(domain, chain).map_err(|why| why.to_string())?;
+        let CertificateId { authority, serial } =
+            name(domain, chain).map_err(|why| why.to_string())?;
         let id = CertificateIdentifier {
             authority_key_identifier: URL_SAFE_NO_PAD.encode(authority).into(),
             serial: URL_SAFE_NO_PAD.encode(serial).into(),
@@ -144,7 +145,7 @@ impl Acme {
             from: seconds(info.suggested_window.start.unix_timestamp()),
             until: seconds(info.suggested_window.end.unix_timestamp()),
         };
-        Ok(Some(Suggested { window, holds }))
+        Ok(Some(RenewalInfo { window, holds }))
     }
 
     async fn try_once(
@@ -152,8 +153,8 @@ impl Acme {
         domain: &DomainName,
         way: &ChallengeType,
         now: Timestamp,
-        told: &Arc<Told>,
-    ) -> Result<Obtained, Trouble> {
+        told: &Arc<RetryAfter>,
+    ) -> Result<Obtained, AcmeFailure> {
         let names = [Identifier::Dns(domain.to_string())];
         let account = self.account(now, told).await?;
         let order = match account.new_order(&NewOrder::new(&names)).await {
@@ -163,7 +164,7 @@ impl Acme {
             }
             order => order,
         };
-        let mut order = order.map_err(Trouble::Order)?;
+        let mut order = order.map_err(AcmeFailure::Order)?;
         // Dropping this removes the challenge, even after an error.
         let _shown = self.show(&mut order, domain, way).await?;
         let patience = RetryPolicy::default().timeout(ANSWER_WITHIN);
@@ -183,7 +184,7 @@ impl Acme {
         order: &mut Order,
         domain: &DomainName,
         way: &ChallengeType,
-    ) -> Result<Vec<Shown<'_>>, Trouble> {
+    ) -> Result<Vec<ChallengeGuard<'_>>, AcmeFailure> {
         let mut shown = Vec::new();
         let mut authorizations = order.authorizations();
         while let Some(authorization) = authorizations.next().await {
@@ -193,7 +194,7 @@ impl Acme {
             }
             let Some(mut challenge) = authorization.challenge(way.clone()) else {
                 let why = format!("the ACME server offers no challenge {}", word(way));
-                return Err(Trouble::Challenge(why));
+                return Err(AcmeFailure::Challenge(why));
             };
             shown.push(self.prepare(&challenge, domain, way)?);
             challenge.set_ready().await?;
@@ -206,7 +207,7 @@ impl Acme {
         challenge: &ChallengeHandle<'_>,
         domain: &DomainName,
         way: &ChallengeType,
-    ) -> Result<Shown<'_>, Trouble> {
+    ) -> Result<ChallengeGuard<'_>, AcmeFailure> {
         let authorization = challenge.key_authorization();
         if *way == ChallengeType::TlsAlpn01 {
             return Ok(self
@@ -217,23 +218,33 @@ impl Acme {
     }
 
     /// Returns the account at the server, and creates it if necessary.
-    async fn account(&self, now: Timestamp, told: &Arc<Told>) -> Result<Account, Trouble> {
+    async fn account(
+        &self,
+        now: Timestamp,
+        told: &Arc<RetryAfter>,
+    ) -> Result<Account, AcmeFailure> {
         match self.saved_account(told).await? {
             Some(account) => Ok(account),
             None => self.new_account(now, told).await,
         }
     }
 
-    async fn saved_account(&self, told: &Arc<Told>) -> Result<Option<Account>, Trouble> {
+    async fn saved_account(&self, told: &Arc<RetryAfter>) -> Result<Option<Account>, AcmeFailure> {
         let saved = self.store.certificates().account(&self.settings.directory).await?;
         let Some(saved) = saved else { return Ok(None) };
-        let credentials: AccountCredentials = serde_json::from_str(saved.expose())
-            .map_err(|why| Trouble::Other(format!("the saved account cannot be read: {why}")))?;
+        let credentials: AccountCredentials =
+            serde_json::from_str(saved.expose()).map_err(|why| {
+                AcmeFailure::Other(format!("the saved account cannot be read: {why}"))
+            })?;
         let builder = Account::builder_with_http(Box::new(self.way(told)));
-        builder.from_credentials(credentials).await.map(Some).map_err(Trouble::Account)
+        builder.from_credentials(credentials).await.map(Some).map_err(AcmeFailure::Account)
     }
 
-    async fn new_account(&self, now: Timestamp, told: &Arc<Told>) -> Result<Account, Trouble> {
+    async fn new_account(
+        &self,
+        now: Timestamp,
+        told: &Arc<RetryAfter>,
+    ) -> Result<Account, AcmeFailure> {
         let contact = self.settings.email.as_ref().map(|email| format!("mailto:{email}"));
         let contact: Vec<&str> = contact.iter().map(String::as_str).collect();
         // The settings exist only if the operator agreed to the terms.
@@ -245,23 +256,23 @@ impl Acme {
         let builder = Account::builder_with_http(Box::new(self.way(told)));
         let directory = self.settings.directory.clone();
         let created = builder.create(&new, directory.clone(), None).await;
-        let (account, credentials) = created.map_err(Trouble::Account)?;
+        let (account, credentials) = created.map_err(AcmeFailure::Account)?;
         let saved = serde_json::to_string(&credentials)
-            .map_err(|why| Trouble::Other(format!("the account cannot be saved: {why}")))?;
+            .map_err(|why| AcmeFailure::Other(format!("the account cannot be saved: {why}")))?;
         let account_id = account.id().to_owned();
         self.store.certificates().save_account(directory, Secret::new(saved), now).await?;
         tracing::info!("a new account at the ACME server: {account_id}");
         Ok(account)
     }
 
-    fn way(&self, told: &Arc<Told>) -> Way {
-        Way { client: self.client.clone(), told: Arc::clone(told) }
+    fn way(&self, told: &Arc<RetryAfter>) -> AcmeTransport {
+        AcmeTransport { client: self.client.clone(), told: Arc::clone(told) }
     }
 }
 
 /// A failure, by its remedy.
 #[derive(Debug, thiserror::Error)]
-enum Trouble {
+enum AcmeFailure {
     /// The server did not accept the challenge.
     #[error("{0}")]
     Challenge(String),
@@ -284,52 +295,54 @@ enum Trouble {
 }
 
 impl Failed {
-    fn of(trouble: &Trouble, told: &Told) -> Self {
+    fn of(trouble: &AcmeFailure, told: &RetryAfter) -> Self {
         let why: String = trouble.to_string().chars().take(REASON_CHARS_MAX).collect();
         Self { why, wished: told.wished(), says: trouble.says() }
     }
 }
 
-impl Trouble {
+impl AcmeFailure {
     /// Returns the consequence for other names. Unless the server lists the affected names, only its
     /// text tells limits of one name from those of the account (RFC 8555 §6.7.1).
-    fn says(&self) -> Says {
+    fn says(&self) -> FailureScope {
         match self {
-            Self::Account(Error::Api(problem)) if is(problem, TOO_MANY) => Says::TooBusy,
+            Self::Account(Error::Api(problem)) if is(problem, TOO_MANY) => FailureScope::TooBusy,
             Self::Order(Error::Api(problem)) if is(problem, TOO_MANY) => {
                 let names = problem.subproblems.iter().any(|it| it.identifier.is_some());
-                if names { Says::Nothing } else { Says::TooMany }
+                if names { FailureScope::Nothing } else { FailureScope::TooMany }
             }
-            Self::Challenge(_) | Self::Acme(_) => Says::OrdersAreTaken,
+            Self::Challenge(_) | Self::Acme(_) => FailureScope::OrdersAreTaken,
             Self::Account(_)
             | Self::Order(_)
             | Self::Store(_)
             | Self::Unusable(_)
-            | Self::Other(_) => Says::Nothing,
+            | Self::Other(_) => FailureScope::Nothing,
         }
     }
 }
 
 /// Returns the reason that an order did not become ready. The error of the challenge is more precise
 /// than that of the order.
-async fn refused(order: &mut Order, error: Option<Error>) -> Trouble {
+async fn refused(order: &mut Order, error: Option<Error>) -> AcmeFailure {
     let mut authorizations = order.authorizations();
     while let Some(Ok(mut authorization)) = authorizations.next().await {
         let now = match authorization.refresh().await {
             Ok(now) => now,
-            Err(error) => return Trouble::Acme(error),
+            Err(error) => return AcmeFailure::Acme(error),
         };
         let said = now.challenges.iter().find_map(|challenge| challenge.error.as_ref());
         if let Some(problem) = said {
-            return Trouble::Challenge(told_of(problem));
+            return AcmeFailure::Challenge(told_of(problem));
         }
     }
     match error {
         Some(Error::Api(problem)) if !is(&problem, BAD_NONCE) => {
-            Trouble::Challenge(told_of(&problem))
+            AcmeFailure::Challenge(told_of(&problem))
         }
-        Some(error) => Trouble::Acme(error),
-        None => Trouble::Other("the ACME server rejected the order without a reason".to_owned()),
+        Some(error) => AcmeFailure::Acme(error),
+        None => {
+            AcmeFailure::Other("the ACME server rejected the order without a reason".to_owned())
+        }
     }
 }
 

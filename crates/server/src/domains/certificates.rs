@@ -33,10 +33,10 @@ pub(crate) enum Unusable {
 
 /// All certificates and active challenges.
 #[derive(Debug, Default)]
-pub(crate) struct Certificates(RwLock<Held>);
+pub(crate) struct Certificates(RwLock<CertificateSet>);
 
 #[derive(Debug, Default)]
-struct Held {
+struct CertificateSet {
     /// Certificates by name, in A-labels.
     issued: HashMap<String, Arc<CertifiedKey>>,
     /// Certificates of TLS challenges, by name.
@@ -47,14 +47,14 @@ struct Held {
 
 /// A published challenge, which is removed on drop.
 #[derive(Debug)]
-pub(super) struct Shown<'c> {
+pub(super) struct ChallengeGuard<'c> {
     certificates: &'c Certificates,
     /// Key of its entry in one of the maps.
-    place: Place,
+    place: ChallengeKey,
 }
 
 #[derive(Debug)]
-enum Place {
+enum ChallengeKey {
     Tls(String),
     Http(String),
 }
@@ -95,9 +95,9 @@ impl Certificates {
     }
 
     /// Publishes the response to the HTTP challenge with this token.
-    pub(super) fn answer(&self, token: &str, answer: &str) -> Shown<'_> {
+    pub(super) fn answer(&self, token: &str, answer: &str) -> ChallengeGuard<'_> {
         self.write().http_challenges.insert(token.to_owned(), answer.to_owned());
-        Shown { certificates: self, place: Place::Http(token.to_owned()) }
+        ChallengeGuard { certificates: self, place: ChallengeKey::Http(token.to_owned()) }
     }
 
     /// Returns the response to the HTTP challenge with this token.
@@ -111,7 +111,7 @@ impl Certificates {
         &self,
         domain: &DomainName,
         digest: &[u8],
-    ) -> Result<Shown<'_>, Unusable> {
+    ) -> Result<ChallengeGuard<'_>, Unusable> {
         let unusable = |why: String| Unusable::Certificate { domain: domain.to_string(), why };
         let key = KeyPair::generate().map_err(|why| unusable(why.to_string()))?;
         let mut params = CertificateParams::new([domain.to_string()])
@@ -123,14 +123,14 @@ impl Certificates {
             .map_err(|why| unusable(why.to_string()))?;
         let certified = CertifiedKey::new(vec![certificate.der().clone()], signing);
         self.write().tls_challenges.insert(domain.to_string(), Arc::new(certified));
-        Ok(Shown { certificates: self, place: Place::Tls(domain.to_string()) })
+        Ok(ChallengeGuard { certificates: self, place: ChallengeKey::Tls(domain.to_string()) })
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Held> {
+    fn read(&self) -> RwLockReadGuard<'_, CertificateSet> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Held> {
+    fn write(&self) -> RwLockWriteGuard<'_, CertificateSet> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -148,12 +148,12 @@ impl ResolvesServerCert for Certificates {
     }
 }
 
-impl Drop for Shown<'_> {
+impl Drop for ChallengeGuard<'_> {
     fn drop(&mut self) {
         let mut held = self.certificates.write();
         match &self.place {
-            Place::Tls(domain) => held.tls_challenges.remove(domain).map(drop),
-            Place::Http(token) => held.http_challenges.remove(token).map(drop),
+            ChallengeKey::Tls(domain) => held.tls_challenges.remove(domain).map(drop),
+            ChallengeKey::Http(token) => held.http_challenges.remove(token).map(drop),
         };
     }
 }
@@ -174,7 +174,7 @@ pub(super) fn lifetime(
 }
 
 /// The identification of a certificate by its authority.
-pub(super) struct Named {
+pub(super) struct CertificateId {
     /// Identifier of the key that signed it.
     pub(super) authority: Vec<u8>,
     /// Encoded serial number.
@@ -182,7 +182,7 @@ pub(super) struct Named {
 }
 
 /// Returns the identification of a certificate, the first of `chain` (RFC 9773 §4.1).
-pub(super) fn name(domain: &DomainName, chain: &str) -> Result<Named, Unusable> {
+pub(super) fn name(domain: &DomainName, chain: &str) -> Result<CertificateId, Unusable> {
     let unusable = |why: String| Unusable::Certificate { domain: domain.to_string(), why };
     let first = CertificateDer::from_pem_slice(chain.as_bytes())
         .map_err(|why| unusable(why.to_string()))?;
@@ -197,7 +197,7 @@ pub(super) fn name(domain: &DomainName, chain: &str) -> Result<Named, Unusable> 
     });
     let authority =
         authority.ok_or_else(|| unusable("it does not say which key signed it".into()))?;
-    Ok(Named { authority: authority.0.to_vec(), serial: certificate.raw_serial().to_vec() })
+    Ok(CertificateId { authority: authority.0.to_vec(), serial: certificate.raw_serial().to_vec() })
 }
 
 fn certified(

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use probe::Names;
+use probe::DnsLookup;
 use rules::{DomainName, WorkspaceId};
 
 /// Label of the record, in front of the domain.
@@ -35,7 +35,7 @@ impl Claim {
 /// Checks the record. If it is missing, returns the end of an error sentence. Names below `localhost`
 /// pass, because only this machine can reach them and they have no records.
 pub(super) async fn verify(
-    names: &Names,
+    names: &DnsLookup,
     domain: &DomainName,
     claim: &Claim,
 ) -> Result<(), String> {

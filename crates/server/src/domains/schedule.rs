@@ -26,7 +26,7 @@ const ASK_AGAIN_AFTER: Duration = Duration::from_hours(6);
 
 /// The consequence of a failure for the certificates of other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum FailureScope {
     /// No consequence.
     Nothing,
     /// The server accepts orders.
@@ -57,21 +57,21 @@ impl Refusals {
     pub(super) fn quiet_until(
         &mut self,
         domain: &DomainName,
-        says: Says,
+        says: FailureScope,
         (now, then): (Timestamp, Timestamp),
     ) -> Option<Timestamp> {
         match says {
-            Says::Nothing => None,
-            Says::OrdersAreTaken => {
+            FailureScope::Nothing => None,
+            FailureScope::OrdersAreTaken => {
                 self.orders_are_taken();
                 None
             }
-            Says::TooMany => {
+            FailureScope::TooMany => {
                 let is_in_a_row = self.last.as_ref().is_some_and(|last| last != domain);
                 self.last = Some(domain.clone());
                 is_in_a_row.then(|| then.min(now + QUIET_MAX))
             }
-            Says::TooBusy => Some(then),
+            FailureScope::TooBusy => Some(then),
         }
     }
 
@@ -161,16 +161,16 @@ mod tests {
         let hour = now + Duration::from_hours(1);
         let mut refusals = Refusals::default();
         let mut quiet = |domain, says| refusals.quiet_until(domain, says, (now, then));
-        assert_eq!(quiet(&a, Says::TooMany), None, "it may be of this name");
-        assert_eq!(quiet(&a, Says::TooMany), None);
-        assert_eq!(quiet(&b, Says::TooMany), Some(hour), "two in a row, so it is of all");
-        assert_eq!(quiet(&c, Says::TooMany), Some(hour), "and still is");
-        assert_eq!(quiet(&c, Says::OrdersAreTaken), None);
-        assert_eq!(quiet(&a, Says::TooMany), None, "others got theirs meanwhile");
-        assert_eq!(quiet(&c, Says::Nothing), None);
-        assert_eq!(quiet(&a, Says::TooBusy), Some(then), "the server said so itself");
+        assert_eq!(quiet(&a, FailureScope::TooMany), None, "it may be of this name");
+        assert_eq!(quiet(&a, FailureScope::TooMany), None);
+        assert_eq!(quiet(&b, FailureScope::TooMany), Some(hour), "two in a row, so it is of all");
+        assert_eq!(quiet(&c, FailureScope::TooMany), Some(hour), "and still is");
+        assert_eq!(quiet(&c, FailureScope::OrdersAreTaken), None);
+        assert_eq!(quiet(&a, FailureScope::TooMany), None, "others got theirs meanwhile");
+        assert_eq!(quiet(&c, FailureScope::Nothing), None);
+        assert_eq!(quiet(&a, FailureScope::TooBusy), Some(then), "the server said so itself");
         let soon = now + Duration::from_mins(5);
-        assert_eq!(refusals.quiet_until(&b, Says::TooMany, (now, soon)), Some(soon));
+        assert_eq!(refusals.quiet_until(&b, FailureScope::TooMany, (now, soon)), Some(soon));
     }
 
     // RFC 9773 §4.2

@@ -17,9 +17,9 @@ const AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// All custom domains.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Table(HashSet<String>);
+pub(super) struct DomainTable(HashSet<String>);
 
-impl Table {
+impl DomainTable {
     /// Returns whether a page has this domain, in A-labels.
     pub(super) fn has(&self, domain: &str) -> bool {
         self.0.contains(domain)
@@ -46,7 +46,7 @@ impl Domains {
             .filter(|page| self.are_offered() && !self.is_own(&page.domain))
             .map(|page| page.domain.to_string())
             .collect();
-        let table = Table(table);
+        let table = DomainTable(table);
         self.table.send_if_modified(|known| {
             let is_new = **known != table;
             *known = Arc::new(table);
@@ -56,7 +56,7 @@ impl Domains {
     }
 
     /// Subscribes to new tables.
-    pub(super) fn tables(&self) -> watch::Receiver<Arc<Table>> {
+    pub(super) fn tables(&self) -> watch::Receiver<Arc<DomainTable>> {
         self.table.subscribe()
     }
 }

@@ -40,9 +40,9 @@ pub(crate) struct Budget(Arc<Semaphore>);
 
 /// State of a request's body, in the extensions of the request.
 #[derive(Clone)]
-pub(crate) struct Intake(Arc<State>);
+pub(crate) struct Intake(Arc<BodyState>);
 
-struct State {
+struct BodyState {
     budget: Budget,
     /// Whether the caller has shown a valid key: its bodies have limits of their own.
     has_key: AtomicBool,
@@ -122,7 +122,7 @@ impl Intake {
         if request.body().is_end_stream() {
             return None;
         }
-        let intake = Self(Arc::new(State {
+        let intake = Self(Arc::new(BodyState {
             budget: budget.clone(),
             has_key: AtomicBool::new(false),
             held: Mutex::new(None),

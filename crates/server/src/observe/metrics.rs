@@ -22,11 +22,11 @@ use super::process::ProcessFigures;
 
 /// Counters and histograms of one server. Cheap to clone; clones share their values.
 #[derive(Clone, Debug)]
-pub struct Metrics(Arc<Figures>);
+pub struct Metrics(Arc<MetricSet>);
 
 /// All metrics. Counters and histograms are shared handles themselves.
 #[derive(Debug)]
-pub struct Figures {
+pub struct MetricSet {
     checks: [[Counter; OUTCOMES.len()]; KINDS.len()],
     /// Total duration of checks including retries, in seconds.
     pub check_seconds: Histogram,
@@ -100,8 +100,8 @@ impl MessageOutcome {
     const fn word(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
-            Self::Again => "again",
-            Self::Dead => "dead",
+            Self::Again => "retry",
+            Self::Dead => "dead_letter",
         }
     }
 }
@@ -122,7 +122,7 @@ impl Metrics {
         registry.register("build", "The binary that runs", build);
         let calls = Family::<[(&'static str, &'static str); 2], Counter>::default();
         registry.register("calls", "Answered calls by method and code", calls.clone());
-        let figures = Figures {
+        let figures = MetricSet {
             checks: checks(registry),
             messages: messages(registry),
             message_seconds: histogram(
@@ -145,7 +145,7 @@ impl Metrics {
             check_seconds: histogram(registry, "check", "Duration of checks", CHECK_BOUNDS),
             lateness_seconds: histogram(
                 registry,
-                "lateness",
+                "check_start_delay",
                 "How long after its slot a check started",
                 LATENESS_BOUNDS,
             ),
@@ -172,14 +172,14 @@ impl Metrics {
                 "workspaces_waiting",
                 "Workspaces whose checks wait for a place",
             ),
-            opinions_asked: counter(registry, "opinions_asked", "Second opinions asked for"),
+            opinions_asked: counter(registry, "confirmations_asked", "Second opinions asked for"),
             opinions_dropped: counter(
                 registry,
-                "opinions_dropped",
+                "confirmations_dropped",
                 "Rounds of second opinions that nobody was asked for",
             ),
-            doubts: counter(registry, "probe_doubts", "Times that a probe doubted itself"),
-            probes_doubting: gauge(registry, "probes_doubting", "Probes that doubt themselves now"),
+            doubts: counter(registry, "probe_suspicions", "Times that a probe doubted itself"),
+            probes_doubting: gauge(registry, "probes_suspect", "Probes that doubt themselves now"),
             results_committed: counter(
                 registry,
                 "results_committed",
@@ -199,18 +199,18 @@ impl Metrics {
             call_seconds: histogram(registry, "call", "Duration of answered calls", CALL_BOUNDS),
             calls_from_memory: counter(
                 registry,
-                "calls_from_memory",
+                "calls_cached",
                 "Answered calls whose answer was given before",
             ),
             page_project_seconds: histogram(
                 registry,
-                "page_project",
+                "page_build",
                 "Duration of deciding what a status page shows",
                 CALL_BOUNDS,
             ),
             page_say_seconds: histogram(
                 registry,
-                "page_say",
+                "page_render",
                 "Duration of saying it in one form",
                 CALL_BOUNDS,
             ),
@@ -240,13 +240,13 @@ impl Default for Metrics {
 }
 
 impl std::ops::Deref for Metrics {
-    type Target = Figures;
-    fn deref(&self) -> &Figures {
+    type Target = MetricSet;
+    fn deref(&self) -> &MetricSet {
         &self.0
     }
 }
 
-impl Figures {
+impl MetricSet {
     /// Returns the counter of finished checks of this kind and outcome.
     pub const fn checks(&self, kind: MonitorKind, outcome: Outcome) -> &Counter {
         &self.checks[kind as usize][outcome as usize]
@@ -369,7 +369,7 @@ mod tests {
         metrics.lateness_seconds.observe(0.003);
         let page = metrics.page();
         for series in [
-            "aloft_lateness_seconds_bucket{le=\"0.005\"} 1",
+            "aloft_check_start_delay_seconds_bucket{le=\"0.005\"} 1",
             "aloft_missed_slots_total 0",
             "aloft_expired_slots_total 0",
             "aloft_check_bodies_cut_total 0",
@@ -379,7 +379,7 @@ mod tests {
             "aloft_checks_in_flight 0",
             "aloft_results_committed_total 0",
             "aloft_commit_seconds_count 0",
-            "aloft_calls_from_memory_total 0",
+            "aloft_calls_cached_total 0",
             "aloft_message_seconds_count 0",
             "aloft_deliveries_waiting 0",
             "aloft_deliveries_dead 0",

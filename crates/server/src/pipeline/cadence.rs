@@ -4,15 +4,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::cadence::{Asked, Budget, Call, Due, First, Missed, MissedReason, Regions, Schedule};
+use domain::cadence::{
+    Budget, ConfirmationCheck, DueSlot, FirstRun, Missed, MissedReason, Regions, Schedule,
+    SlotAction,
+};
 use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
 use rules::{ById, MonitorId, Region, Timestamp, WorkspaceId};
 use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 
-use super::places::Places;
+use super::concurrency::CheckPermits;
 use crate::context::Context;
-use crate::lane::{Errand, Finished, Jobs, Report, UnderWay, Validity};
+use crate::lane::{Finished, InFlight, Jobs, QueuedJob, Report, RevisionFlag};
 use crate::observe::metrics::Metrics;
 
 /// Interval between detailed successes, if more checks run than have details
@@ -26,9 +29,9 @@ const CALLED_AT_A_TIME: usize = 256;
 
 /// Order to cadence.
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum ScheduleCommand {
     /// Runs a monitor, in place of an older revision of it.
-    Put { entry: Entry, first: First, done: oneshot::Sender<()> },
+    Put { entry: TimetableEntry, first: FirstRun, done: oneshot::Sender<()> },
     /// Stops running a monitor.
     Remove { monitor: MonitorId, done: oneshot::Sender<()> },
     /// Runs confirmation checks in other regions after the status of one changed.
@@ -39,7 +42,7 @@ pub(super) enum Order {
 
 /// Timetable entry of a monitor.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct TimetableEntry {
     pub(super) plan: Arc<Plan>,
     pub(super) period: std::time::Duration,
     pub(super) regions: Regions,
@@ -54,12 +57,12 @@ pub(super) struct Cadence {
     opinions: Budget,
     /// Budget of successful checks that keep their details.
     details: Budget,
-    plans: ById<MonitorId, (Arc<Plan>, Validity)>,
+    plans: ById<MonitorId, (Arc<Plan>, RevisionFlag)>,
     /// Number of scheduled monitors by workspace. These workspaces share the permits.
     workspaces: HashMap<WorkspaceId, usize>,
-    places: Arc<Places>,
+    places: Arc<CheckPermits>,
     jobs: Jobs,
-    under_way: Arc<UnderWay>,
+    under_way: Arc<InFlight>,
     reports: mpsc::Sender<Report>,
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
@@ -72,7 +75,7 @@ impl Cadence {
     pub(super) fn new(
         ctx: Context,
         metrics: Metrics,
-        (jobs, places, under_way): (Jobs, Arc<Places>, Arc<UnderWay>),
+        (jobs, places, under_way): (Jobs, Arc<CheckPermits>, Arc<InFlight>),
         reports: mpsc::Sender<Report>,
         finished: Arc<Finished>,
     ) -> Self {
@@ -98,10 +101,10 @@ impl Cadence {
     }
 
     /// Adds a monitor to the timetable at `now`.
-    pub(super) fn put(&mut self, entry: Entry, first: First, now: Timestamp) {
+    pub(super) fn put(&mut self, entry: TimetableEntry, first: FirstRun, now: Timestamp) {
         let (monitor, workspace) = (entry.plan.monitor, entry.plan.workspace);
         self.schedule.put(monitor, entry.period, entry.regions, now, first);
-        let before = self.plans.insert(monitor, (entry.plan, Validity::default()));
+        let before = self.plans.insert(monitor, (entry.plan, RevisionFlag::default()));
         if let Some((_, validity)) = before {
             return validity.end();
         }
@@ -127,7 +130,7 @@ impl Cadence {
     }
 
     /// Runs until all senders of orders are dropped.
-    pub(super) async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+    pub(super) async fn run(mut self, mut orders: mpsc::Receiver<ScheduleCommand>) {
         loop {
             let next = self.schedule.next_due();
             tokio::select! {
@@ -147,29 +150,29 @@ impl Cadence {
 
     /// Handles an order. The timetable stays at the last reading of the clock: slots due since then
     /// belong to the new revision. Slots due before and not sent are missed.
-    async fn obey(&mut self, order: Order) {
+    async fn obey(&mut self, order: ScheduleCommand) {
         match order {
-            Order::Put { entry, first, done } => {
+            ScheduleCommand::Put { entry, first, done } => {
                 self.miss(entry.plan.monitor).await;
                 self.put(entry, first, self.last_call);
                 // The caller may be gone; the order applies all the same.
                 let _ = done.send(());
             }
-            Order::Remove { monitor, done } => {
+            ScheduleCommand::Remove { monitor, done } => {
                 self.miss(monitor).await;
                 self.remove(monitor);
                 let _ = done.send(());
             }
-            Order::Ask { monitor, revision, regions } => {
-                self.ask(monitor, revision, &regions).await;
+            ScheduleCommand::Ask { monitor, revision, regions } => {
+                self.confirm(monitor, revision, &regions).await;
             }
-            Order::Look => self.look().await,
+            ScheduleCommand::Look => self.look().await,
         }
     }
 
     /// Sends all due slots. Handles incoming orders in between, because under overload the due
     /// slots never end.
-    async fn call_due(&mut self, orders: &mut mpsc::Receiver<Order>) {
+    async fn call_due(&mut self, orders: &mut mpsc::Receiver<ScheduleCommand>) {
         loop {
             self.look().await;
             for _ in 0..CALLED_AT_A_TIME {
@@ -193,7 +196,10 @@ impl Cadence {
     }
 
     /// Waits for an order or for room in a lane. Returns the order if it comes first.
-    async fn order_before_room(&self, orders: &mut mpsc::Receiver<Order>) -> Option<Order> {
+    async fn order_before_room(
+        &self,
+        orders: &mut mpsc::Receiver<ScheduleCommand>,
+    ) -> Option<ScheduleCommand> {
         tokio::select! {
             biased;
             Some(order) = orders.recv() => Some(order),
@@ -213,7 +219,7 @@ impl Cadence {
             self.schedule.set_back(now);
         }
         self.last_call = now;
-        for Errand { job, handle, .. } in self.places.expired(now) {
+        for QueuedJob { job, handle, .. } in self.places.expired(now) {
             if let Some(handle) = handle {
                 self.schedule.finished(handle, job.region);
             }
@@ -233,7 +239,7 @@ impl Cadence {
         }
     }
 
-    async fn call(&mut self, due: Due) {
+    async fn call(&mut self, due: DueSlot) {
         if let Some(missed) = due.missed {
             self.report_missed(missed).await;
         }
@@ -248,14 +254,14 @@ impl Cadence {
                 || keeps_evidence(due.monitor, due.slot, due.next_slot),
         };
         match due.call {
-            Call::Run => {
+            SlotAction::Run => {
                 let (handle, validity) = (Some(due.handle), validity.clone());
                 let under_way = self.under_way.begin();
-                let errand = Errand { job, handle, reply: None, validity, under_way };
+                let errand = QueuedJob { job, handle, reply: None, validity, under_way };
                 // The checkers end after cadence; see `Running::stop`.
                 let _ = self.jobs.send(errand).await;
             }
-            Call::Skip => {
+            SlotAction::Skip => {
                 self.metrics.skipped_slots.inc();
                 let skipped = skipped(&job, self.last_call, self.nobody.clone());
                 self.report(Report::Result(skipped, None)).await;
@@ -265,24 +271,24 @@ impl Cadence {
 
     /// Sends confirmation checks. A monitor that was edited since is skipped, because the edit
     /// already checks all regions.
-    async fn ask(&mut self, monitor: MonitorId, revision: u32, regions: &[Region]) {
+    async fn confirm(&mut self, monitor: MonitorId, revision: u32, regions: &[Region]) {
         let now = self.ctx.now();
         let known = self.plans.get(&monitor).filter(|(plan, _)| plan.revision == revision);
         let Some((plan, validity)) = known.cloned() else { return };
-        let asked = self.schedule.ask(monitor, regions, &mut self.opinions, now);
+        let asked = self.schedule.confirm(monitor, regions, &mut self.opinions, now);
         self.metrics.opinions_asked.inc_by(asked.len() as u64);
-        for Asked { handle, region, next_slot } in asked {
+        for ConfirmationCheck { handle, region, next_slot } in asked {
             let job = Job {
                 plan: plan.clone(),
                 region,
                 slot: now,
-                trigger: Trigger::Opinion,
+                trigger: Trigger::Confirmation,
                 next_slot,
                 keep_evidence: self.details.take(now),
             };
             let (handle, validity) = (Some(handle), validity.clone());
             let under_way = self.under_way.begin();
-            let errand = Errand { job, handle, reply: None, validity, under_way };
+            let errand = QueuedJob { job, handle, reply: None, validity, under_way };
             // The checkers end after cadence; see `Running::stop`.
             let _ = self.jobs.send(errand).await;
         }
@@ -336,10 +342,10 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
-    fn entry(monitor: u64) -> Entry {
+    fn entry(monitor: u64) -> TimetableEntry {
         let period = std::time::Duration::from_secs(30);
         let regions = Region::ALL.iter().copied().collect();
-        Entry { plan: a_plan(monitor), period, regions }
+        TimetableEntry { plan: a_plan(monitor), period, regions }
     }
 
     // A lane without a receiver is the worst overload.
@@ -349,17 +355,17 @@ mod tests {
         let (reports, mut heard) = lane::reports();
         let metrics = Metrics::new();
         let ctx = Context::manual(NOW).0;
-        let lanes = (jobs, Arc::new(Places::new(8, metrics.clone())), Arc::default());
+        let lanes = (jobs, Arc::new(CheckPermits::new(8, metrics.clone())), Arc::default());
         let mut cadence = Cadence::new(ctx, metrics.clone(), lanes, reports, Arc::default());
         for monitor in 0..100 {
-            cadence.put(entry(monitor), First::AtOnce, NOW);
+            cadence.put(entry(monitor), FirstRun::AtOnce, NOW);
         }
         let (orders, given) = mpsc::channel(1);
         let running = tokio::spawn(cadence.run(given));
         let mut missed = 0;
         for monitor in (0..100).map(MonitorId::from_bits) {
             let (done, obeyed) = oneshot::channel();
-            orders.send(Order::Remove { monitor, done }).await.unwrap();
+            orders.send(ScheduleCommand::Remove { monitor, done }).await.unwrap();
             obeyed.await.unwrap();
             while let Ok(Report::Missed(slots)) = heard.try_recv() {
                 assert_eq!((slots.monitor, slots.first_slot, slots.count), (monitor, NOW, 1));

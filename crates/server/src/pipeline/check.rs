@@ -16,10 +16,10 @@ use tokio_util::task::TaskTracker;
 use tracing::error;
 
 use super::Probes;
-use super::places::Places;
+use super::concurrency::CheckPermits;
 use super::threads::Alive;
 use crate::context::Context;
-use crate::lane::{Errand, Finished, Report};
+use crate::lane::{Finished, QueuedJob, Report};
 use crate::observe::metrics::Metrics;
 
 /// Jobs that start before running ones get a turn. Under overload, checks then wait to start
@@ -33,7 +33,7 @@ pub(super) struct Checkers {
     pub(super) probes: Probes,
     pub(super) reports: mpsc::Sender<Report>,
     pub(super) finished: Arc<Finished>,
-    pub(super) places: Arc<Places>,
+    pub(super) places: Arc<CheckPermits>,
     pub(super) tasks: TaskTracker,
     /// Starts no more checks once cancelled.
     pub(super) stop: CancellationToken,
@@ -44,7 +44,7 @@ pub(super) struct Checkers {
 impl Checkers {
     /// Runs the jobs of one lane until the stop, then reports the remaining ones as missed. The
     /// lane's thread lives until its last check has ended.
-    pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<Errand>, alive: Alive) {
+    pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<QueuedJob>, alive: Alive) {
         let mut started = 0_u32;
         while let Some(Some(errand)) = self.stop.run_until_cancelled(jobs.recv()).await {
             let Some(errand) = self.places.admit(errand) else { continue };
@@ -65,7 +65,7 @@ impl Checkers {
 
     /// Starts a check that has a permit. After its report the permit passes to the next check in
     /// turn.
-    fn start(self: &Arc<Self>, errand: Errand, alive: &Alive) {
+    fn start(self: &Arc<Self>, errand: QueuedJob, alive: &Alive) {
         let (this, alive) = (self.clone(), alive.clone());
         let workspace = errand.job.plan.workspace;
         // Boxed because the task is several kilobytes and is moved before it runs. Type-erased
@@ -96,8 +96,8 @@ impl Checkers {
 
     /// Runs one check. It keeps its permit until it is reported. While the judge cannot store, this
     /// bounds the number of checks that wait with a result.
-    async fn check(&self, errand: Errand) {
-        let Errand { job, handle, reply, validity, under_way: _under_way } = errand;
+    async fn check(&self, errand: QueuedJob) {
+        let QueuedJob { job, handle, reply, validity, under_way: _under_way } = errand;
         // The monitor changed while the check waited.
         if !validity.holds() {
             return self.miss(&job, MissedReason::Changed).await;
@@ -162,7 +162,7 @@ pub(super) mod tests {
     use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
 
     use super::*;
-    use crate::lane::{UnderWay, Validity};
+    use crate::lane::{InFlight, RevisionFlag};
     use crate::pipeline::threads;
 
     /// Creates a plan whose check fails immediately: no probe may connect to this address.
@@ -186,7 +186,7 @@ pub(super) mod tests {
         Arc::new(Plan::of(&monitor).unwrap())
     }
 
-    fn an_errand(plan: &Arc<Plan>, slot: i64) -> Errand {
+    fn an_errand(plan: &Arc<Plan>, slot: i64) -> QueuedJob {
         let job = Job {
             plan: plan.clone(),
             region: Region::FlyAms,
@@ -195,8 +195,8 @@ pub(super) mod tests {
             next_slot: Timestamp::from_millis(30_000),
             keep_evidence: false,
         };
-        let under_way = Arc::<UnderWay>::default().begin();
-        Errand { job, handle: None, reply: None, validity: Validity::default(), under_way }
+        let under_way = Arc::<InFlight>::default().begin();
+        QueuedJob { job, handle: None, reply: None, validity: RevisionFlag::default(), under_way }
     }
 
     #[tokio::test]
@@ -204,7 +204,7 @@ pub(super) mod tests {
         let probe = probe::Probe::new(probe::Settings::default());
         let (reports, mut heard) = mpsc::channel(1);
         let (stop, metrics) = (CancellationToken::new(), Metrics::new());
-        let places = Arc::new(Places::new(2, metrics.clone()));
+        let places = Arc::new(CheckPermits::new(2, metrics.clone()));
         let checkers = Arc::new(Checkers {
             ctx: Context::manual(Timestamp::from_millis(0)).0,
             metrics: metrics.clone(),

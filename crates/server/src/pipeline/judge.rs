@@ -4,13 +4,13 @@
 //! database.
 
 mod batch;
-mod canaries;
 mod command;
 mod commit;
-mod doubt;
+mod connectivity;
 mod health;
-mod troubles;
-mod watched;
+mod judged_monitor;
+mod region_failures;
+mod suspicion;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,25 +20,27 @@ use std::time::Duration;
 
 use domain::cadence::{self, Missed};
 use domain::check::CheckResult;
-use domain::judge::{self, Doubts, Effects, Moment, ProbeSlot, Transition, Unwritten};
-use domain::notify::Grounds;
+use domain::judge::{
+    self, DeferredWrites, Effects, ProbeIndex, ProbeSuspicions, StepContext, Transition,
+};
+use domain::notify::Cause;
 use rules::{ById, MonitorId, Region, Timestamp};
 use store::Store;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info};
 
-use self::batch::Pending;
-pub(super) use self::canaries::Canaries;
+use self::batch::PendingCommit;
 pub(super) use self::command::Command;
 use self::commit::StoreEnded;
-use self::health::Pulse;
+pub(super) use self::connectivity::Canaries;
+use self::health::Heartbeats;
 pub use self::health::{Health, RegionHealth};
-pub(super) use self::watched::Watched;
-use super::cadence::Order;
+pub(super) use self::judged_monitor::JudgedMonitor;
+use super::cadence::ScheduleCommand;
 use super::probes::Probes;
 use crate::context::Context;
-use crate::lane::{Paced, Report, Taken};
+use crate::lane::{BatchedReceiver, RecvOutcome, Report};
 use crate::observe::metrics::Metrics;
 use crate::operator::Note;
 
@@ -55,7 +57,7 @@ pub(super) struct Judge {
     ctx: Context,
     metrics: Metrics,
     store: Store,
-    watched: ById<MonitorId, Watched>,
+    watched: ById<MonitorId, JudgedMonitor>,
     /// Times at which a verdict may change without a report, at least one per monitor.
     wakes: BinaryHeap<Reverse<(Timestamp, MonitorId)>>,
     /// Last reading of the clock.
@@ -63,8 +65,8 @@ pub(super) struct Judge {
     /// End of the check whose result was recorded last.
     recorded_until: Timestamp,
     /// Suspicions of all probes.
-    doubts: Doubts,
-    pulse: Pulse,
+    doubts: ProbeSuspicions,
+    pulse: Heartbeats,
     canaries: Canaries,
     /// Abandons what cannot be stored.
     abandon: CancellationToken,
@@ -72,10 +74,10 @@ pub(super) struct Judge {
     is_stuck: Arc<AtomicBool>,
     /// Queue for confirmation checks. Weak, because cadence runs until all other senders are
     /// dropped.
-    orders: mpsc::WeakSender<Order>,
+    orders: mpsc::WeakSender<ScheduleCommand>,
     /// Monitors whose votes are stored later.
-    unwritten: Unwritten,
-    pending: Pending,
+    unwritten: DeferredWrites,
+    pending: PendingCommit,
     /// Sends messages about suspect probes to the operator.
     operator: Option<mpsc::Sender<Note>>,
 }
@@ -85,7 +87,7 @@ impl Judge {
         ctx: Context,
         metrics: Metrics,
         store: Store,
-        orders: mpsc::WeakSender<Order>,
+        orders: mpsc::WeakSender<ScheduleCommand>,
         canaries: Canaries,
         abandon: CancellationToken,
         is_stuck: Arc<AtomicBool>,
@@ -99,14 +101,14 @@ impl Judge {
             recorded_until: now,
             watched: ById::default(),
             wakes: BinaryHeap::new(),
-            doubts: Doubts::new(!canaries.are_none()),
-            pulse: Pulse::default(),
+            doubts: ProbeSuspicions::new(!canaries.are_none()),
+            pulse: Heartbeats::default(),
             canaries,
             abandon,
             is_stuck,
             orders,
-            unwritten: Unwritten::default(),
-            pending: Pending::default(),
+            unwritten: DeferredWrites::default(),
+            pending: PendingCommit::default(),
             operator: None,
         }
     }
@@ -122,7 +124,7 @@ impl Judge {
     }
 
     /// Adds a monitor that was loaded at startup.
-    pub(super) fn take_up(&mut self, watched: Watched) {
+    pub(super) fn take_up(&mut self, watched: JudgedMonitor) {
         for state in &watched.history.regions {
             let probe = self.canaries.probes.serving(state.region).probe;
             state.latest.iter().for_each(|last| self.pulse.note(probe, last.finished_at));
@@ -142,7 +144,7 @@ impl Judge {
     ///
     /// If the store ends earlier, so does the judge. Later callers then get an error instead of
     /// waiting forever.
-    pub(super) async fn run(mut self, reports: Paced, commands: mpsc::Receiver<Command>) {
+    pub(super) async fn run(mut self, reports: BatchedReceiver, commands: mpsc::Receiver<Command>) {
         if let Err(StoreEnded { lost }) = self.listen(reports, commands).await {
             error!(
                 "the store ended before its time: {lost} results are lost, and nothing is judged"
@@ -152,7 +154,7 @@ impl Judge {
 
     async fn listen(
         &mut self,
-        mut reports: Paced,
+        mut reports: BatchedReceiver,
         mut commands: mpsc::Receiver<Command>,
     ) -> Result<(), StoreEnded> {
         let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
@@ -161,7 +163,7 @@ impl Judge {
             let wake = wake.into_iter().chain(self.doubts.wake_at()).min().map(cadence::on_grid);
             tokio::select! {
                 taken = reports.take(&mut heard, REPORTS_AT_ONCE) => {
-                    if taken == Taken::NoneAnyMore {
+                    if taken == RecvOutcome::NoneAnyMore {
                         break;
                     }
                     self.look_at_clock();
@@ -247,7 +249,7 @@ impl Judge {
     }
 
     /// Returns whether old results wait. Votes do not expire until these are recorded.
-    fn is_behind(&self, reports: &Paced) -> bool {
+    fn is_behind(&self, reports: &BatchedReceiver) -> bool {
         !reports.is_empty() && self.ctx.now().since(self.recorded_until) > BEHIND
     }
 
@@ -287,7 +289,7 @@ impl Judge {
     /// Orders confirmation checks. If cadence's queue is full, they are dropped: the regular slots
     /// come soon enough.
     fn ask(&self, monitor: MonitorId, revision: u32, regions: Vec<Region>) {
-        let order = Order::Ask { monitor, revision, regions };
+        let order = ScheduleCommand::Ask { monitor, revision, regions };
         let sent = self.orders.upgrade().map(|orders| orders.try_send(order));
         if !matches!(sent, Some(Ok(()))) {
             self.metrics.opinions_dropped.inc();
@@ -330,7 +332,7 @@ impl Judge {
         }
     }
 
-    fn watch(&mut self, mut watched: Watched) {
+    fn watch(&mut self, mut watched: JudgedMonitor) {
         let monitor = watched.monitor;
         self.look_at_clock();
         let moment = moment(&self.ctx, &self.doubts, self.now);
@@ -341,21 +343,21 @@ impl Judge {
 }
 
 /// Sets the location of each region whose probe is the server's own or serves several regions.
-fn name_places(grounds: &mut Grounds, watched: &Watched, probes: &Probes) {
+fn name_places(grounds: &mut Cause, watched: &JudgedMonitor, probes: &Probes) {
     let slots: Vec<_> =
         grounds.regions.iter().map(|seen| watched.policy.probe_of(seen.region)).collect();
     for (seen, slot) in grounds.regions.iter_mut().zip(&slots) {
         let Some(slot) = *slot else { continue };
         let shares = slots.iter().filter(|other| **other == Some(slot)).count() > 1;
-        if shares || slot == ProbeSlot::EMBEDDED {
+        if shares || slot == ProbeIndex::EMBEDDED {
             seen.place = Some(probes.name(slot).to_owned());
         }
     }
 }
 
 /// Logs the transition with the reason of the first failing region.
-fn log(watched: &Watched, transition: &Transition, grounds: &Grounds) {
-    let Watched { monitor, name, .. } = watched;
+fn log(watched: &JudgedMonitor, transition: &Transition, grounds: &Cause) {
+    let JudgedMonitor { monitor, name, .. } = watched;
     let Transition { from, to, why, .. } = transition;
     let why = why.to_string();
     let cause = Some(&grounds.why).filter(|cause| !cause.is_empty() && **cause != why);
@@ -366,8 +368,8 @@ fn log(watched: &Watched, transition: &Transition, grounds: &Grounds) {
     );
 }
 
-fn moment<'d>(ctx: &Context, doubts: &'d Doubts, now: Timestamp) -> Moment<'d> {
-    Moment { now, chance: ctx.chance(), doubts }
+fn moment<'d>(ctx: &Context, doubts: &'d ProbeSuspicions, now: Timestamp) -> StepContext<'d> {
+    StepContext { now, chance: ctx.random(), doubts }
 }
 
 async fn woken(ctx: &Context, wake: Option<Timestamp>) {

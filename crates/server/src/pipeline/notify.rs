@@ -2,42 +2,43 @@
 //! or it expires. Each channel with due deliveries has a delivery worker. `domain::notify` decides
 //! message text, the meaning of responses and retries; the outbox decides what is due.
 
-mod courier;
+mod concurrency;
 mod destination;
-mod mail;
-mod messenger;
-mod parcel;
-mod places;
-mod reading;
-mod rounds;
+mod dispatcher;
+mod fan_out_worker;
+mod links;
+mod outgoing;
 mod send;
+mod smtp;
 #[cfg(test)]
 mod tests;
+mod worker;
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use domain::notify::{
-    Ended, Event, Mail, Message, Notice, Servers, Unconfigured, event_key, keeps_alerts,
+    Event, EventBatch, Mail, Message, StoredCloseReason, Unconfigured, VendorConfig, event_key,
+    is_stateful,
 };
 use probe::Client;
 use rules::notification::ChannelSettings;
 use rules::{ChannelId, ProviderType, Timestamp, WorkspaceId};
-use store::{Store, StoreError, Woken};
+use store::{Store, StoreError, Wakeup};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use self::mail::Mailer;
-use self::places::Places;
-use self::rounds::Rounds;
-use self::send::{Sender, Sent, TRY_WITHIN, Target, Verdict};
+use self::concurrency::ConcurrencyLimits;
+use self::dispatcher::Dispatcher;
+use self::send::{AttemptOutcome, SendDisposition, SendTarget, Sender, TRY_WITHIN};
+use self::smtp::Mailer;
 use crate::config::MailServer;
 use crate::context::Context;
 use crate::observe::Metrics;
-use crate::status_page::Tickets;
+use crate::status_page::SubscriberTokens;
 
 /// Time between two scans of everything that waits. A scan finds deliveries without a wakeup and
 /// updates the metrics of the outbox.
@@ -54,7 +55,7 @@ const POST_PAUSES: [Duration; 3] =
 
 /// Dependencies of a notifier.
 #[derive(Debug)]
-pub struct Parts<'p, Root> {
+pub struct NotifierParts<'p, Root> {
     pub ctx: Context,
     pub store: Store,
     pub metrics: Metrics,
@@ -64,19 +65,19 @@ pub struct Parts<'p, Root> {
     /// Certificates in DER that the mail client trusts besides the usual ones.
     pub extra_roots: &'p [Root],
     /// Server-side settings of the other kinds.
-    pub servers: Servers,
+    pub servers: VendorConfig,
     /// URL of this server, without a trailing slash.
     pub public_url: Option<String>,
 }
 
 /// Sends due deliveries and tests. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Notifier(Arc<Rounds>);
+pub struct Notifier(Arc<Dispatcher>);
 
 /// Handle of the sending tasks, which stops them.
 #[derive(Debug)]
-pub struct Running {
-    rounds: Arc<Rounds>,
+pub struct RunningNotifier {
+    rounds: Arc<Dispatcher>,
     listening: JoinHandle<()>,
 }
 
@@ -99,23 +100,24 @@ impl Notifier {
     /// Creates a notifier that is not started.
     ///
     /// Fails if the mail server cannot be used.
-    pub fn new<Root: AsRef<[u8]>>(parts: Parts<'_, Root>) -> Result<Self, String> {
-        let Parts { ctx, store, metrics, client, mail, extra_roots, servers, public_url } = parts;
+    pub fn new<Root: AsRef<[u8]>>(parts: NotifierParts<'_, Root>) -> Result<Self, String> {
+        let NotifierParts { ctx, store, metrics, client, mail, extra_roots, servers, public_url } =
+            parts;
         let mailer = mail.map(|server| Mailer::new(server, extra_roots)).transpose();
         let mailer = mailer.map_err(|error| error.to_string())?;
-        let places = Places::new();
-        let tickets = Tickets::new(store.session_key());
+        let places = ConcurrencyLimits::new();
+        let tickets = SubscriberTokens::new(store.session_key());
         let sender = Sender { ctx, client, mailer, servers, public_url, places, tickets };
-        Ok(Self(Arc::new(Rounds::new(sender, store, metrics))))
+        Ok(Self(Arc::new(Dispatcher::new(sender, store, metrics))))
     }
 
     /// Starts sending.
-    pub fn start(&self) -> Running {
+    pub fn start(&self) -> RunningNotifier {
         let rounds = Arc::clone(&self.0);
         // Subscribe before the first scan, so that nothing is missed.
         let news = rounds.store.outbox().listen();
         let listening = tokio::spawn(listen(Arc::clone(&rounds), news));
-        Running { rounds, listening }
+        RunningNotifier { rounds, listening }
     }
 
     /// Returns the settings that this server lacks to send to a channel of this kind. Returns
@@ -158,16 +160,16 @@ impl Notifier {
         let signing = self.0.store.signing_secrets().of(workspace, now).await?;
         // The monitor of a test does not exist, so the link leads to the server itself.
         let read_at = self.0.sender.public_url.as_deref();
-        let target = Target { workspace, channel, settings, signing: &signing, read_at };
+        let target = SendTarget { workspace, channel, settings, signing: &signing, read_at };
         let sent = self.tell(target, event, stop).await;
         let Some(sent) = sent else { return Err(StoreError::Closed) };
-        let accepted = sent.verdict == Verdict::Accepted;
+        let accepted = sent.verdict == SendDisposition::Accepted;
         let mut answer = sent.answer;
-        if accepted && keeps_alerts(settings.provider.kind()) {
-            let over = Event { closed: Some(Ended::Recovered), ..event.clone() };
+        if accepted && is_stateful(settings.provider.kind()) {
+            let over = Event { closed: Some(StoredCloseReason::Recovered), ..event.clone() };
             match self.tell(target, &over, &self.0.stop).await {
-                Some(closed) if closed.verdict == Verdict::Accepted => {}
-                Some(Sent { answer: why, .. }) => {
+                Some(closed) if closed.verdict == SendDisposition::Accepted => {}
+                Some(AttemptOutcome { answer: why, .. }) => {
                     answer = format!("{answer}; what the test opened was not closed: {why}");
                 }
                 None => answer += "; what the test opened was not closed: the server is stopping",
@@ -189,9 +191,9 @@ impl Notifier {
                 self.0.sender.send_composed((workspace, ProviderType::Email), compose, stop).await;
             let Some(sent) = sent else { return Err("the server is stopping".to_owned()) };
             let pause = match sent.verdict {
-                Verdict::Accepted => return Ok(()),
-                Verdict::Never => None,
-                Verdict::Again(_) => pauses.next(),
+                SendDisposition::Accepted => return Ok(()),
+                SendDisposition::Never => None,
+                SendDisposition::Again(_) => pauses.next(),
             };
             let Some(pause) = pause else { return Err(sent.answer) };
             ctx.sleep_until(ctx.now() + *pause).await;
@@ -200,16 +202,16 @@ impl Notifier {
 
     async fn tell(
         &self,
-        target: Target<'_>,
+        target: SendTarget<'_>,
         event: &Event,
         stop: &CancellationToken,
-    ) -> Option<Sent> {
+    ) -> Option<AttemptOutcome> {
         let key = event_key(target.channel, event);
-        self.0.sender.tell(target, Notice::One(event), &key, stop).await
+        self.0.sender.tell(target, EventBatch::One(event), &key, stop).await
     }
 }
 
-impl Running {
+impl RunningNotifier {
     /// Stops in order: starts nothing new, waits for attempts in progress up to their timeout, and
     /// records their results. The next server sends again what was abandoned.
     pub async fn stop(self) {
@@ -229,7 +231,7 @@ impl Running {
 }
 
 /// Wakes a delivery worker for each wakeup, and scans periodically for missed ones.
-async fn listen(rounds: Arc<Rounds>, mut news: UnboundedReceiver<Woken>) {
+async fn listen(rounds: Arc<Dispatcher>, mut news: UnboundedReceiver<Wakeup>) {
     loop {
         // A scan takes longer the more there is to clean up. No alert waits for it.
         let looked = meanwhile(&rounds, &mut news, look_around(&rounds)).await;
@@ -247,8 +249,8 @@ async fn listen(rounds: Arc<Rounds>, mut news: UnboundedReceiver<Woken>) {
 /// Runs `work` and wakes delivery workers meanwhile. Returns `None` if the server stops first, so
 /// that an unresponsive database does not delay the stop.
 async fn meanwhile<T>(
-    rounds: &Arc<Rounds>,
-    news: &mut UnboundedReceiver<Woken>,
+    rounds: &Arc<Dispatcher>,
+    news: &mut UnboundedReceiver<Wakeup>,
     work: impl Future<Output = T>,
 ) -> Option<T> {
     let mut work = pin!(work);
@@ -256,7 +258,7 @@ async fn meanwhile<T>(
         tokio::select! {
             () = rounds.stop.cancelled() => return None,
             done = &mut work => return Some(done),
-            Some(woken) = news.recv() => rounds.call(woken.addressee),
+            Some(woken) = news.recv() => rounds.wake(woken.addressee),
         }
     }
 }
@@ -271,7 +273,7 @@ async fn rest(ctx: &Context, next_look: Option<Timestamp>) {
 
 /// Finds waiting deliveries without a worker and those that became due, and updates the metrics.
 /// Returns the time of the next scan.
-async fn look_around(rounds: &Arc<Rounds>) -> Result<Option<Timestamp>, StoreError> {
+async fn look_around(rounds: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreError> {
     let now = rounds.sender.ctx.now();
     let turns_at = rounds.store.subscribers().herald(now).await?;
     rounds.store.subscribers().expire(now).await?;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use domain::check::ProbeId;
-use domain::judge::{ProbeSlot, Serving};
+use domain::judge::{ProbeIndex, ServedRegion};
 use probe::Probe;
 use rules::Region;
 
@@ -21,7 +21,7 @@ pub struct Probes {
     /// Known addresses from which the server's own probe sends checks.
     egress: Arc<[IpAddr]>,
     /// Probe of each region, in the order of [`Region::ALL`].
-    serving: [ProbeSlot; Region::ALL.len()],
+    serving: [ProbeIndex; Region::ALL.len()],
 }
 
 impl Probes {
@@ -29,7 +29,7 @@ impl Probes {
     /// checks come from.
     pub fn embedded(probe: Probe, egress: Vec<IpAddr>) -> Self {
         let known = Arc::new([(ProbeId(Arc::from(THIS_SERVER)), probe)]);
-        let serving = [ProbeSlot::EMBEDDED; Region::ALL.len()];
+        let serving = [ProbeIndex::EMBEDDED; Region::ALL.len()];
         Self { known, egress: egress.into(), serving }
     }
 
@@ -41,23 +41,23 @@ impl Probes {
         known.push((ProbeId(Arc::from(name)), probe));
         let mut serving = self.serving;
         for region in regions {
-            serving[*region as usize] = ProbeSlot(number);
+            serving[*region as usize] = ProbeIndex(number);
         }
         Self { known: known.into(), egress: self.egress, serving }
     }
 
     /// Returns the probe that serves a region.
-    pub fn serving(&self, region: Region) -> Serving {
-        Serving { region, probe: self.serving[region as usize] }
+    pub fn serving(&self, region: Region) -> ServedRegion {
+        ServedRegion { region, probe: self.serving[region as usize] }
     }
 
     /// Returns a probe with its name.
-    pub fn known(&self, slot: ProbeSlot) -> &(ProbeId, Probe) {
+    pub fn known(&self, slot: ProbeIndex) -> &(ProbeId, Probe) {
         &self.known[usize::from(slot.0)]
     }
 
     /// Returns the name of a probe, which is also that of its location.
-    pub fn name(&self, slot: ProbeSlot) -> &str {
+    pub fn name(&self, slot: ProbeIndex) -> &str {
         &self.known(slot).0.0
     }
 
@@ -66,7 +66,7 @@ impl Probes {
     pub fn place_of(&self, region: Region) -> Option<&str> {
         let slot = self.serving(region).probe;
         let is_shared = self.serving.iter().filter(|other| **other == slot).count() > 1;
-        (is_shared || slot == ProbeSlot::EMBEDDED).then(|| self.name(slot))
+        (is_shared || slot == ProbeIndex::EMBEDDED).then(|| self.name(slot))
     }
 
     /// Returns whether one probe serves all regions.
@@ -75,8 +75,8 @@ impl Probes {
     }
 
     /// Returns the addresses that a probe's checks come from; empty if unknown.
-    pub fn egress(&self, slot: ProbeSlot) -> &[IpAddr] {
-        if slot == ProbeSlot::EMBEDDED { &self.egress } else { &[] }
+    pub fn egress(&self, slot: ProbeIndex) -> &[IpAddr] {
+        if slot == ProbeIndex::EMBEDDED { &self.egress } else { &[] }
     }
 
     /// Returns the name of the probe that serves a region.

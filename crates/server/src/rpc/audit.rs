@@ -9,9 +9,9 @@ use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, Servi
 use rules::{KeyId, Violation, Violations};
 use store::{Actor, AuditEntry, AuditFilter};
 
-use super::call::caller;
 use super::history::time;
-use super::list::{Asked, Part};
+use super::list::{PageRequest, PageSlice};
+use super::request::caller;
 use crate::app::{App, refusal};
 
 /// Actor of changes from the server's command line.
@@ -40,10 +40,10 @@ impl AuditService for AuditLog {
 }
 
 /// Parses the filter and the page of a request.
-fn asked(request: &ListAuditEntriesRequest) -> Result<(AuditFilter, Part<i64>), Error> {
+fn asked(request: &ListAuditEntriesRequest) -> Result<(AuditFilter, PageSlice<i64>), Error> {
     let mut wrong = Vec::new();
     let page_token = request.page_token.as_deref();
-    let page = Asked { limit: request.limit, offset: None, page_token }.parse();
+    let page = PageRequest { limit: request.limit, offset: None, page_token }.parse();
     let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let actor = text(&request.actor).and_then(|given| {
         let actor = parse_actor(&given);

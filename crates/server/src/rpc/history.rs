@@ -1,9 +1,9 @@
 //! History of a monitor: summaries and logs of `monitor.v1.MonitorService`. This file validates
 //! requests; `place` encodes positions in a list, `log` encodes evidence.
 
+mod cursor;
 mod log;
 mod missed;
-mod place;
 
 pub(super) use log::{attempt, trigger};
 pub(super) use missed::missed;
@@ -18,12 +18,12 @@ use contract::monitor::wire::{
 use contract::monitor::{SummaryNumbers, given_instant, instant, micros};
 use contract::rpc::{self, Error};
 use domain::check::{Outcome, Trigger};
-use domain::history::{Span, Sum, uptime};
+use domain::history::{Rollup, Span, uptime};
 use rules::{Region, Timestamp, Violation, Violations, limits};
 use store::{LogFilter, StoreError};
 
-use super::call::secrets;
 use super::monitor::{find, monitor_id};
+use super::request::secrets;
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::observe::metrics::word;
@@ -32,7 +32,7 @@ use crate::observe::metrics::word;
 const WINDOWS: &[(&str, u64)] = &[("1d", 1), ("7d", 7), ("14d", 14), ("30d", 30), ("90d", 90)];
 const OUTCOMES: &[Outcome] =
     &[Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
-const TRIGGERS: &[Trigger] = &[Trigger::Scheduled, Trigger::Opinion, Trigger::Manual];
+const TRIGGERS: &[Trigger] = &[Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual];
 const HOUR_MILLIS: i64 = 3_600_000;
 
 /// Implements `GetMonitorSummary`.
@@ -70,7 +70,7 @@ pub(super) async fn summary(
     for region in missed.keys() {
         sums.entry(*region).or_default();
     }
-    let mut total = Sum::default();
+    let mut total = Rollup::default();
     for sum in sums.values() {
         total.merge(sum);
     }
@@ -110,7 +110,7 @@ pub(super) async fn list(
         with_details: request.with_details.unwrap_or_default(),
     };
     let token = request.page_token.as_deref().filter(|token| !token.is_empty());
-    let after = token.and_then(place::read);
+    let after = token.and_then(cursor::read);
     if token.is_some() && after.is_none() {
         let allowed = "must be the next_page_token of an earlier response";
         wrong.push(Violation::unseen("page_token", allowed));
@@ -128,7 +128,7 @@ pub(super) async fn list(
             .iter()
             .map(|it| log::line(it, app.pipeline.probes(), page.details.contains(&it.identity)))
             .collect(),
-        next_page_token: page.next.as_ref().map(place::token).unwrap_or_default(),
+        next_page_token: page.next.as_ref().map(cursor::token).unwrap_or_default(),
     })
 }
 
@@ -146,7 +146,7 @@ pub(super) async fn get(
     }
     let monitor = monitor_id(&request.monitor_id)?;
     let missing = || rpc::not_found("response log", &request.id);
-    let place = place::read_id(&request.id).ok_or_else(missing)?;
+    let place = cursor::read_id(&request.id).ok_or_else(missing)?;
     find(app, caller, &request.monitor_id).await?;
     let found = app.store.logs().get(caller.workspace, monitor, place).await;
     if matches!(found, Err(StoreError::NotFound { .. })) {
@@ -216,7 +216,7 @@ fn hour_of(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(millis - millis.rem_euclid(HOUR_MILLIS))
 }
 
-fn shown(sum: &Sum, missed: u64) -> Summary {
+fn shown(sum: &Rollup, missed: u64) -> Summary {
     let latencies = sum.latency.count();
     let mean_us = sum.latency_us.checked_div(latencies);
     SummaryNumbers {

@@ -1,7 +1,7 @@
 //! `incident.v1.IncidentService`: incidents of monitors and the actions of people on them. The
 //! judge opens and closes incidents, even if a person resolves one. `shown` encodes them.
 
-mod shown;
+mod encode;
 
 use contract::incident::wire::{
     AcknowledgeIncidentRequest, AcknowledgeIncidentResponse, CommentIncidentRequest,
@@ -13,11 +13,11 @@ use rules::incident::{Comment, IncidentState};
 use rules::{IncidentId, MonitorId, Violation, Violations};
 use store::{Incident, IncidentFilter, NewComment};
 
-use self::shown::{entry, evidence, shown};
-use super::call::{caller, change, id, idempotency, secrets};
+use self::encode::{entry, evidence, shown};
 use super::history::time;
-use super::list::{Asked, Part, total};
+use super::list::{PageRequest, PageSlice, total};
 use super::monitor::{unavailable, whole};
+use super::request::{caller, change, id, idempotency, secrets};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
@@ -132,10 +132,10 @@ impl Incidents {
 }
 
 /// Parses the filter and the page of a request. Returns all violations.
-fn asked(request: &ListIncidentsRequest) -> Result<(IncidentFilter, Part<IncidentId>), Error> {
+fn asked(request: &ListIncidentsRequest) -> Result<(IncidentFilter, PageSlice<IncidentId>), Error> {
     let mut wrong = Vec::new();
     let page_token = request.page_token.as_deref();
-    let page = Asked { limit: request.limit, offset: request.offset, page_token }.parse();
+    let page = PageRequest { limit: request.limit, offset: request.offset, page_token }.parse();
     let state = request.state.as_deref().filter(|state| !state.is_empty());
     let state = state.map(IncidentState::parse).transpose();
     let monitor = request.monitor_id.as_deref().filter(|monitor| !monitor.is_empty());

@@ -12,7 +12,7 @@ use store::{Listed, Page};
 
 /// Unvalidated page of a request.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked<'a> {
+pub(super) struct PageRequest<'a> {
     pub(super) limit: Option<i32>,
     pub(super) offset: Option<i32>,
     pub(super) page_token: Option<&'a str>,
@@ -20,11 +20,11 @@ pub(super) struct Asked<'a> {
 
 /// Valid page of resources with these IDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part<Id>(Page<Id>);
+pub(super) struct PageSlice<Id>(Page<Id>);
 
-impl Asked<'_> {
+impl PageRequest<'_> {
     /// Validates the page. Returns all violations.
-    pub(super) fn parse<Id: FromStr>(self) -> Result<Part<Id>, Violations> {
+    pub(super) fn parse<Id: FromStr>(self) -> Result<PageSlice<Id>, Violations> {
         let mut wrong = Vec::new();
         let (min, max) = (limits::LIST_LIMIT_MIN, limits::LIST_LIMIT_MAX);
         let limit = self.limit.map_or(Some(limits::LIST_LIMIT_DEFAULT), |given| {
@@ -53,14 +53,14 @@ impl Asked<'_> {
         }
         match (limit, offset) {
             (Some(limit), Some(offset)) if wrong.is_empty() => {
-                Ok(Part(Page { limit, offset, after }))
+                Ok(PageSlice(Page { limit, offset, after }))
             }
             _ => Err(Violations(wrong)),
         }
     }
 }
 
-impl<Id: Copy + Display + FromStr + Ord> Part<Id> {
+impl<Id: Copy + Display + FromStr + Ord> PageSlice<Id> {
     /// Returns the page for the store. One additional row shows whether a next page exists.
     pub(super) const fn with_one_more(self) -> Page<Id> {
         Page { limit: self.0.limit + 1, ..self.0 }
@@ -126,16 +126,16 @@ mod tests {
 
     use super::*;
 
-    fn refused(asked: Asked<'_>) -> String {
+    fn refused(asked: PageRequest<'_>) -> String {
         asked.parse::<MonitorId>().unwrap_err().to_string()
     }
 
     #[test]
     fn nothing_asked_is_the_first_fifty() {
         // spec: §2.8, §8.1
-        let page = Asked::default().parse::<MonitorId>().unwrap();
-        assert_eq!(page, Part(Page { limit: 50, offset: 0, after: None }));
-        let asked = Asked { page_token: Some(""), ..Asked::default() };
+        let page = PageRequest::default().parse::<MonitorId>().unwrap();
+        assert_eq!(page, PageSlice(Page { limit: 50, offset: 0, after: None }));
+        let asked = PageRequest { page_token: Some(""), ..PageRequest::default() };
         assert_eq!(asked.parse().unwrap(), page);
     }
 
@@ -143,11 +143,11 @@ mod tests {
     fn limits_hold_at_their_bounds_and_not_past_them() {
         // spec: §8.1
         for (limit, holds) in [(0, false), (1, true), (100, true), (101, false), (-1, false)] {
-            let asked = Asked { limit: Some(limit), ..Asked::default() };
+            let asked = PageRequest { limit: Some(limit), ..PageRequest::default() };
             assert_eq!(asked.parse::<MonitorId>().is_ok(), holds, "{limit}");
         }
         insta::assert_snapshot!(
-            refused(Asked { limit: Some(101), offset: Some(-1), page_token: Some("x") }),
+            refused(PageRequest { limit: Some(101), offset: Some(-1), page_token: Some("x") }),
             @"`limit` must be 1 to 100 (given: `101`); `offset` must be 0 or more (given: `-1`); `page_token` must be the next_page_token of an earlier response; `offset` cannot be given together with page_token"
         );
     }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn large_records_end_a_page_early() {
         // issue 16, point 15
-        let page = Asked::default().parse::<MonitorId>().unwrap();
+        let page = PageRequest::default().parse::<MonitorId>().unwrap();
         let cut = |sizes: &[usize]| {
             let rows =
                 (0..).map(|row| 90 - row).zip(sizes.iter().copied()).collect::<Vec<(u64, usize)>>();
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn token_leads_past_unreadable_rows() {
         // issue 16, point 7
-        let asked = Asked { limit: Some(2), ..Asked::default() };
+        let asked = PageRequest { limit: Some(2), ..PageRequest::default() };
         let page = asked.parse::<MonitorId>().unwrap();
         let token = |rows: &[u64], left_out: &[&str]| {
             let rows = rows.iter().copied().map(MonitorId::from_bits).collect();
@@ -197,13 +197,14 @@ mod tests {
     fn a_token_leads_on_and_a_made_up_one_is_refused() {
         let id = MonitorId::from_bits(77);
         let token = write(id);
-        let asked = Asked { page_token: Some(&token), ..Asked::default() };
+        let asked = PageRequest { page_token: Some(&token), ..PageRequest::default() };
         assert_eq!(asked.parse().unwrap().0.after, Some(id));
         for made_up in ["!", "bW9uXw", "a2V5XzAwMDAwMDAwMDAwMDA", &"A".repeat(300)] {
-            let asked = Asked { page_token: Some(made_up), ..Asked::default() };
+            let asked = PageRequest { page_token: Some(made_up), ..PageRequest::default() };
             assert!(asked.parse::<MonitorId>().is_err(), "{made_up}");
         }
-        let asked = Asked { page_token: Some(&token), offset: Some(1), ..Asked::default() };
+        let asked =
+            PageRequest { page_token: Some(&token), offset: Some(1), ..PageRequest::default() };
         assert_eq!(refused(asked), "`offset` cannot be given together with page_token");
     }
 }

@@ -8,17 +8,17 @@ use contract::maintenance::wire::{
     ListMaintenancesResponse, Maintenance, MaintenanceService, UpdateMaintenanceRequest,
     UpdateMaintenanceResponse,
 };
-use contract::maintenance::{Standing, shown};
+use contract::maintenance::{MaintenanceProgress, shown};
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::history::Span;
-use domain::maintenance::Course;
+use domain::maintenance::MaintenanceStatus;
 use rules::maintenance::MaintenanceDraft;
 use rules::{MaintenanceId, MonitorId, Violation, Violations};
 use store::{MaintenanceFilter, NewMaintenance, PlannedMaintenance, StoreError};
 
-use super::call::{Edit, caller, change, edited, given, id, idempotency, named, refused, wrong};
-use super::list::{Asked, total};
+use super::list::{PageRequest, total};
+use super::request::{Edit, caller, change, edited, given, id, idempotency, named, refused, wrong};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
@@ -127,7 +127,7 @@ impl Maintenances {
         request: ListMaintenancesRequest,
     ) -> Result<ListMaintenancesResponse, Error> {
         let page_token = request.page_token.as_deref();
-        let asked = Asked { limit: request.limit, offset: request.offset, page_token };
+        let asked = PageRequest { limit: request.limit, offset: request.offset, page_token };
         let filter = filter(request.status.as_deref(), request.monitor_id.as_deref());
         let (part, filter) = match (asked.parse(), filter) {
             (Ok(part), Ok(filter)) => (part, filter),
@@ -186,9 +186,12 @@ fn filter(status: Option<&str>, monitor: Option<&str>) -> Result<MaintenanceFilt
     let mut wrong = Vec::new();
     let status = status.filter(|status| !status.is_empty());
     let course = status.and_then(|status| {
-        let course = Course::ALL.into_iter().find(|course| course.as_str() == status);
+        let course = MaintenanceStatus::ALL.into_iter().find(|course| course.as_str() == status);
         if course.is_none() {
-            let allowed = format!("must be one of {}", Course::ALL.map(Course::as_str).join(", "));
+            let allowed = format!(
+                "must be one of {}",
+                MaintenanceStatus::ALL.map(MaintenanceStatus::as_str).join(", ")
+            );
             wrong.push(Violation::new("status", status, allowed));
         }
         course
@@ -211,7 +214,7 @@ fn filter(status: Option<&str>, monitor: Option<&str>) -> Result<MaintenanceFilt
 
 fn answer(planned: &PlannedMaintenance) -> Maintenance {
     let ends = |window: Span| (window.from, window.to);
-    let standing = Standing {
+    let standing = MaintenanceProgress {
         status: planned.course().as_str(),
         current: planned.current.map(ends),
         next: planned.next.map(ends),

@@ -13,7 +13,7 @@ use contract::monitor::wire::{
     UpdateHttpMonitorRequest, UpdateHttpMonitorResponse, UpdateTcpMonitorRequest,
     UpdateTcpMonitorResponse,
 };
-use contract::monitor::{Identified, Shown, instant, mask};
+use contract::monitor::{Identified, StoredMonitor, instant, mask};
 use contract::rpc::{
     self, Error, Message, RequestContext, Response, ServiceRequest, ServiceResult,
 };
@@ -24,7 +24,7 @@ use store::{Created, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
 use super::answer::{shown_region, shown_result};
-use super::call::{Edit, caller, change, given, id, idempotency, named, secrets, wrong};
+use super::request::{Edit, caller, change, given, id, idempotency, named, secrets, wrong};
 use super::{history, list, update, warning};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
@@ -134,7 +134,7 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<ListMonitorsResponse> {
         let caller = caller(&context);
         let (limit, offset, page_token) = (request.limit, request.offset, request.page_token);
-        let page = list::Asked { limit, offset, page_token }
+        let page = list::PageRequest { limit, offset, page_token }
             .parse()
             .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
@@ -301,12 +301,12 @@ impl Monitors {
     ) -> Result<MonitorWithStatus, Error> {
         let sent = given(RESOURCE, sent)?;
         let id = named(RESOURCE, RESOURCE, sent.id().map(ToOwned::to_owned))?;
-        let wanted = update::Wanted::new(id, sent.into(), edit);
+        let wanted = update::MonitorUpdate::new(id, sent.into(), edit);
         update::update(&self.0, caller(context), wanted).await
     }
 
-    fn shown<'a>(&'a self, stored: &'a MonitorWithStatus, caller: Caller) -> Shown<'a> {
-        Shown {
+    fn shown<'a>(&'a self, stored: &'a MonitorWithStatus, caller: Caller) -> StoredMonitor<'a> {
+        StoredMonitor {
             monitor: &stored.monitor,
             status: stored.status,
             default_regions: &self.0.default_regions,

@@ -23,10 +23,10 @@ use rules::notification::{Channel, ChannelDraft, Provider};
 use rules::{ChannelId, ProviderType, Violation};
 use store::{NewChannel, StoreError};
 
-use super::call::{
+use super::list::{PageRequest, total};
+use super::request::{
     Edit, caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
 };
-use super::list::{Asked, total};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
@@ -81,7 +81,7 @@ impl NotificationService for Notifications {
     ) -> ServiceResult<ListNotificationsResponse> {
         let caller = caller(&context);
         let (limit, offset, page_token) = (request.limit, request.offset, request.page_token);
-        let page = Asked { limit, offset, page_token }
+        let page = PageRequest { limit, offset, page_token }
             .parse()
             .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.channels().list(caller.workspace, page.with_one_more()).await;

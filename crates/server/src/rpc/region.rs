@@ -6,7 +6,7 @@ use contract::region::wire::{
     ListRegionsRequest, ListRegionsResponse, Region as Shown, RegionService,
 };
 use contract::rpc::{self, RequestContext, Response, ServiceRequest, ServiceResult};
-use domain::judge::ProbeSlot;
+use domain::judge::ProbeIndex;
 
 use crate::app::App;
 use crate::pipeline::{PipelineError, RegionHealth};
@@ -40,7 +40,7 @@ impl Regions {
             city: place.city.to_owned(),
             country: place.country.to_owned(),
             default: self.0.default_regions.contains(&region),
-            stands_in: probe == ProbeSlot::EMBEDDED,
+            is_fallback: probe == ProbeIndex::EMBEDDED,
             served_by: probes.name(probe).to_owned(),
             health: health.as_str().to_owned(),
             last_seen_at: heard_at.map(instant).unwrap_or_default(),

@@ -28,7 +28,7 @@ use contract::status_page::wire::{
     UpdateStatusPageResponse,
 };
 
-use super::list::Asked;
+use super::list::PageRequest;
 use crate::app::App;
 
 /// Implementation of the service.
@@ -230,6 +230,6 @@ impl StatusPageService for StatusPages {
 }
 
 /// Returns the requested page of a list.
-fn asked(limit: Option<i32>, offset: Option<i32>, page_token: Option<&str>) -> Asked<'_> {
-    Asked { limit, offset, page_token }
+fn asked(limit: Option<i32>, offset: Option<i32>, page_token: Option<&str>) -> PageRequest<'_> {
+    PageRequest { limit, offset, page_token }
 }

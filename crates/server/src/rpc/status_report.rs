@@ -24,8 +24,8 @@ use rules::report::{
 use rules::{PageId, ReportId, TemplateId, Violation, Violations};
 use store::{NewReport, ReportFilter, StoreError};
 
-use super::call::{Edit, caller, change, edited, given, id, idempotency, named, refused, wrong};
-use super::list::{Asked, total};
+use super::list::{PageRequest, total};
+use super::request::{Edit, caller, change, edited, given, id, idempotency, named, refused, wrong};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
@@ -238,7 +238,7 @@ async fn list(
     request: ListStatusReportsRequest,
 ) -> Result<ListStatusReportsResponse, Error> {
     let page_token = request.page_token.as_deref();
-    let asked = Asked { limit: request.limit, offset: request.offset, page_token };
+    let asked = PageRequest { limit: request.limit, offset: request.offset, page_token };
     let filter = filter(request.page_id.as_deref(), request.state.as_deref());
     let (part, filter) = match (asked.parse(), filter) {
         (Ok(part), Ok(filter)) => (part, filter),

@@ -8,21 +8,21 @@ use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
 use rules::{MonitorId, MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
-use super::call::{Edit, change, edited, wrong};
 use super::monitor::{RESOURCE, find, refuse_unplannable, settle, whole};
+use super::request::{Edit, change, edited, wrong};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 
 /// Requested update of a monitor.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct MonitorUpdate {
     id: MonitorId,
     draft: MonitorDraft,
     mask: Option<Vec<String>>,
     revision: Option<String>,
 }
 
-impl Wanted {
+impl MonitorUpdate {
     /// Creates the update of this monitor to the draft in a request.
     pub(super) fn new(id: MonitorId, draft: MonitorDraft, edit: Edit<'_>) -> Self {
         let (mask, revision) =
@@ -39,7 +39,7 @@ impl Wanted {
 pub(super) async fn update(
     app: &App,
     caller: Caller,
-    wanted: Wanted,
+    wanted: MonitorUpdate,
 ) -> Result<MonitorWithStatus, Error> {
     let id = wanted.id;
     let wanted = Arc::new(wanted);
@@ -54,7 +54,7 @@ pub(super) async fn update(
 async fn try_update(
     app: &App,
     caller: Caller,
-    wanted: &Wanted,
+    wanted: &MonitorUpdate,
 ) -> Result<Option<MonitorWithStatus>, Error> {
     let seen = find(app, caller, &wanted.id.to_string()).await?;
     wanted.edit().require_revision(RESOURCE, wanted.id, seen.monitor.updated_at)?;

@@ -33,7 +33,7 @@ pub(crate) struct PageDomain(pub(crate) String);
 
 /// Route parameter of a detail page, such as a day or a component, as sent by the visitor.
 #[derive(Clone, Debug)]
-pub(crate) struct Named(pub(crate) String);
+pub(crate) struct PathSegment(pub(crate) String);
 
 impl PageAddress {
     /// Returns the prefix of all paths of the page: `/status/acme`, or nothing at a custom domain.
@@ -96,7 +96,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PageAddress {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Named {
+impl<S: Send + Sync> FromRequestParts<S> for PathSegment {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {

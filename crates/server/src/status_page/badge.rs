@@ -3,19 +3,19 @@
 //! `latency` reads latencies.
 
 pub(super) mod latency;
-mod wish;
+mod query;
 
 use domain::history::{Sketch, Uptime};
 use domain::page::{ComponentView, Day, State, uptime_of};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use self::wish::Style;
-pub(crate) use self::wish::Subject;
-pub(super) use self::wish::Wish;
+pub(crate) use self::query::BadgeMetric;
+pub(super) use self::query::BadgeQuery;
+use self::query::Style;
 use super::bars::escaped;
-use super::picture::font;
-use super::shelf::Shown;
-use super::words::Words;
+use super::cache::CachedPage;
+use super::i18n::Strings;
+use super::og_image::font;
 
 const HEIGHT: u32 = 20;
 const FONT_SIZE: f32 = 11.0;
@@ -27,7 +27,7 @@ const NAME_MAX: usize = 32;
 const WELL: u32 = 999_000;
 const FAIR: u32 = 990_000;
 /// Content of a badge: its label, its value and its colour.
-struct Told {
+struct BadgeText {
     left: String,
     right: String,
     /// Text alternative.
@@ -36,12 +36,12 @@ struct Told {
 }
 
 /// Returns whether the page has the component of a badge.
-pub(super) fn is_there(shown: &Shown, wish: &Wish) -> bool {
+pub(super) fn is_there(shown: &CachedPage, wish: &BadgeQuery) -> bool {
     wish.component.is_none_or(|id| shown.view.components().any(|it| it.id == id))
 }
 
 /// Returns the error for a component that the page does not have.
-pub(super) fn nothing_there(wish: &Wish) -> String {
+pub(super) fn nothing_there(wish: &BadgeQuery) -> String {
     let id = wish.component.map(|id| id.to_string()).unwrap_or_default();
     format!("the page has no component `{id}`")
 }
@@ -49,21 +49,26 @@ pub(super) fn nothing_there(wish: &Wish) -> String {
 /// Renders a badge as SVG. `latencies` is the result of `latency::read`, for badges that show
 /// latencies.
 pub(super) fn badge(
-    shown: &Shown,
-    words: &Words,
-    wish: &Wish,
+    shown: &CachedPage,
+    words: &Strings,
+    wish: &BadgeQuery,
     latencies: Option<&Sketch>,
 ) -> String {
     let about = wish.component.and_then(|id| shown.view.components().find(|it| it.id == id));
     let name = fit(about.map_or(&shown.page.settings.title, |it| &it.name));
     let told = match wish.subject {
-        Subject::State => {
+        BadgeMetric::State => {
             let state = about.map_or(shown.view.verdict.state, |it| it.state);
             let word = words.state(state).to_owned();
-            Told { alternative: format!("{name}: {word}"), left: name, right: word, colour: state }
+            BadgeText {
+                alternative: format!("{name}: {word}"),
+                left: name,
+                right: word,
+                colour: state,
+            }
         }
-        Subject::Uptime => uptime(&name, about, shown, (words, wish)),
-        Subject::Latency => response_time(&name, latencies, (words, wish)),
+        BadgeMetric::Uptime => uptime(&name, about, shown, (words, wish)),
+        BadgeMetric::Latency => response_time(&name, latencies, (words, wish)),
     };
     drawn(&told, wish.style)
 }
@@ -71,9 +76,9 @@ pub(super) fn badge(
 fn uptime(
     name: &str,
     about: Option<&ComponentView>,
-    shown: &Shown,
-    (words, wish): (&Words, &Wish),
-) -> Told {
+    shown: &CachedPage,
+    (words, wish): (&Strings, &BadgeQuery),
+) -> BadgeText {
     let last = |it: &ComponentView| -> Vec<Day> {
         let days = it.days.as_deref().unwrap_or_default();
         days[days.len().saturating_sub(wish.days)..].to_vec()
@@ -89,15 +94,19 @@ fn uptime(
     );
     let span = words.last_days.replace("{}", &wish.days.to_string());
     let left = format!("{name} · {span}");
-    Told { alternative: format!("{left}: {right}"), left, right, colour: quality(uptime) }
+    BadgeText { alternative: format!("{left}: {right}"), left, right, colour: quality(uptime) }
 }
 
-fn response_time(name: &str, latencies: Option<&Sketch>, (words, wish): (&Words, &Wish)) -> Told {
+fn response_time(
+    name: &str,
+    latencies: Option<&Sketch>,
+    (words, wish): (&Strings, &BadgeQuery),
+) -> BadgeText {
     let value = latencies.and_then(|sketch| sketch.percentile(wish.percentile));
     let right = value.map_or_else(|| words.no_data.to_owned(), milliseconds);
     let hours = words.hours.replace("{}", &latency::HOURS.to_string());
     let percentile = format!("p{}", wish.percentile);
-    Told {
+    BadgeText {
         alternative: format!("{name}, {} ({percentile}, {hours}): {right}", words.response_time),
         left: format!("{name} · {percentile} · {hours}"),
         right,
@@ -126,7 +135,7 @@ fn quality(uptime: Option<Uptime>) -> State {
 }
 
 /// Draws two texts side by side. Each has an explicit width, so that it fits in any font.
-fn drawn(told: &Told, style: Style) -> String {
+fn drawn(told: &BadgeText, style: Style) -> String {
     let (wide_left, wide_right) =
         (font::width(&told.left, FONT_SIZE), font::width(&told.right, FONT_SIZE));
     let (left, right) = ((wide_left + 2.0 * SIDE).ceil(), (wide_right + 2.0 * SIDE).ceil());
@@ -185,9 +194,9 @@ const fn ink(state: State) -> &'static str {
 mod tests {
     use super::*;
 
-    fn told(right: &str) -> Told {
+    fn told(right: &str) -> BadgeText {
         let (left, alternative) = ("A & B".to_owned(), "A & B: <up>".to_owned());
-        Told { left, right: right.to_owned(), alternative, colour: State::Up }
+        BadgeText { left, right: right.to_owned(), alternative, colour: State::Up }
     }
 
     #[test]

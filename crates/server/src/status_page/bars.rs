@@ -9,7 +9,7 @@ use domain::history::Uptime;
 use domain::page::{DAYS, Day, PageView};
 use rules::Timestamp;
 
-use super::words::{Words, iso_date};
+use super::i18n::{Strings, iso_date};
 
 /// Width of a day in SVG units.
 const WIDTH: usize = 8;
@@ -20,7 +20,7 @@ const PART_MIN: f64 = 9.0;
 
 /// Bars of one page. Holds what all components share.
 pub(super) struct Bars<'a> {
-    words: &'static Words,
+    words: &'static Strings,
     base: &'a str,
     days: Vec<Usual>,
     /// Start of the bars on wide, medium and narrow screens.
@@ -35,7 +35,7 @@ struct Usual {
 }
 
 /// Bars of one component or group, rendered as HTML.
-pub(super) struct Drawn<'a> {
+pub(super) struct DrawnBars<'a> {
     bars: &'a Bars<'a>,
     days: &'a [Day],
     label: String,
@@ -44,11 +44,11 @@ pub(super) struct Drawn<'a> {
 }
 
 /// List of days that the script turns into links.
-pub(super) struct Walk<'a>(&'a Bars<'a>);
+pub(super) struct DayIndex<'a>(&'a Bars<'a>);
 
 impl<'a> Bars<'a> {
     /// Creates the bars of a page, with links that begin with `base`.
-    pub(super) fn of(view: &PageView, words: &'static Words, base: &'a str) -> Self {
+    pub(super) fn of(view: &PageView, words: &'static Strings, base: &'a str) -> Self {
         let first = view.components().find_map(|component| component.days.as_deref());
         let ago = |days: usize| words.days_ago.replace("{}", &days.to_string());
         let usual = |day: &Day| Usual {
@@ -65,18 +65,18 @@ impl<'a> Bars<'a> {
     }
 
     /// Returns the bars of a component, which link to their days.
-    pub(super) const fn component(&'a self, days: &'a [Day], label: String) -> Drawn<'a> {
-        Drawn { bars: self, days, label, is_link: true }
+    pub(super) const fn component(&'a self, days: &'a [Day], label: String) -> DrawnBars<'a> {
+        DrawnBars { bars: self, days, label, is_link: true }
     }
 
     /// Returns the bars of a group, which have no links.
-    pub(super) const fn group(&'a self, days: &'a [Day], label: String) -> Drawn<'a> {
-        Drawn { bars: self, days, label, is_link: false }
+    pub(super) const fn group(&'a self, days: &'a [Day], label: String) -> DrawnBars<'a> {
+        DrawnBars { bars: self, days, label, is_link: false }
     }
 
     /// Returns the list of days for the script, or `None` if there are no bars.
-    pub(super) fn walk(&'a self) -> Option<Walk<'a>> {
-        (!self.days.is_empty()).then_some(Walk(self))
+    pub(super) fn walk(&'a self) -> Option<DayIndex<'a>> {
+        (!self.days.is_empty()).then_some(DayIndex(self))
     }
 
     /// Returns the date of a day for machines and for people. Dates in the common list are
@@ -90,7 +90,7 @@ impl<'a> Bars<'a> {
     }
 }
 
-impl fmt::Display for Walk<'_> {
+impl fmt::Display for DayIndex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Bars { words, base, days, .. } = self.0;
         let always = Uptime { known_ms: 1, error_ms: 0 };
@@ -105,7 +105,7 @@ impl fmt::Display for Walk<'_> {
     }
 }
 
-impl fmt::Display for Drawn<'_> {
+impl fmt::Display for DrawnBars<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds: Vec<Happened> = self.days.iter().map(happened).collect();
         let (role, label) = (if self.is_link { "group" } else { "img" }, escaped(&self.label));
@@ -122,7 +122,7 @@ impl fmt::Display for Drawn<'_> {
     }
 }
 
-impl Drawn<'_> {
+impl DrawnBars<'_> {
     /// Writes a day on which something happened.
     fn told(&self, f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
         if !self.is_link {
@@ -168,12 +168,12 @@ fn happened(day: &Day) -> Happened {
 }
 
 /// Describes a day in words.
-pub(super) fn title(day: &Day, words: &Words) -> String {
+pub(super) fn title(day: &Day, words: &Strings) -> String {
     told(day, &words.date(day.begins), words)
 }
 
 /// Describes a day with an already formatted date.
-fn told(day: &Day, date: &str, words: &Words) -> String {
+fn told(day: &Day, date: &str, words: &Strings) -> String {
     let mut text = format!("{date}: ");
     match day.uptime {
         Some(uptime) => text.push_str(&words.uptime.replace("{}", &uptime.to_string())),

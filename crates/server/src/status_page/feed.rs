@@ -9,10 +9,10 @@ use rules::Timestamp;
 use serde_json::json;
 
 use super::bars::escaped;
+use super::cache::CachedPage;
 use super::html::{between, incident_time, incident_title};
+use super::i18n::Strings;
 use super::report;
-use super::shelf::Shown;
-use super::words::Words;
 
 /// Maximum number of entries. The newest are kept.
 const ENTRIES_MAX: usize = 50;
@@ -21,7 +21,7 @@ const ENTRIES_MAX: usize = 50;
 const AHEAD: Duration = Duration::from_hours(7 * 24);
 
 /// An entry of a feed.
-struct Entry {
+struct FeedEntry {
     id: String,
     title: String,
     text: String,
@@ -32,7 +32,7 @@ struct Entry {
 }
 
 /// Renders the Atom feed of the page at this URL.
-pub(super) fn atom(shown: &Shown, words: &Words, url: &str) -> String {
+pub(super) fn atom(shown: &CachedPage, words: &Strings, url: &str) -> String {
     let title = escaped(&shown.page.settings.title);
     let (url, updated) = (escaped(url), changed(shown));
     let mut xml = format!(
@@ -61,7 +61,7 @@ pub(super) fn atom(shown: &Shown, words: &Words, url: &str) -> String {
 }
 
 /// Renders the RSS feed of the page at this URL.
-pub(super) fn rss(shown: &Shown, words: &Words, url: &str) -> String {
+pub(super) fn rss(shown: &CachedPage, words: &Strings, url: &str) -> String {
     let settings = &shown.page.settings;
     let title = escaped(&settings.title);
     let about = escaped(settings.description.as_deref().unwrap_or(&settings.title));
@@ -90,7 +90,7 @@ pub(super) fn rss(shown: &Shown, words: &Words, url: &str) -> String {
 }
 
 /// Renders the JSON Feed of the page at this URL.
-pub(super) fn json(shown: &Shown, words: &Words, url: &str) -> String {
+pub(super) fn json(shown: &CachedPage, words: &Strings, url: &str) -> String {
     let settings = &shown.page.settings;
     let items = entries(shown, words, url).into_iter().map(|it| {
         json!({
@@ -112,7 +112,7 @@ pub(super) fn json(shown: &Shown, words: &Words, url: &str) -> String {
 
 /// Returns the time of the last change that feeds and the calendar contain: of the page, a report,
 /// an incident or maintenance.
-pub(super) fn changed(shown: &Shown) -> Timestamp {
+pub(super) fn changed(shown: &CachedPage) -> Timestamp {
     let news = incidents(shown).map(incident_changed);
     let planned = windows(shown).map(|it| it.updated_at.max(announced(it)));
     let past = planned.filter(|at| *at <= shown.view.at);
@@ -120,8 +120,8 @@ pub(super) fn changed(shown: &Shown) -> Timestamp {
     news.chain(past).chain(reports).fold(shown.page.updated_at, Timestamp::max)
 }
 
-fn entries(shown: &Shown, words: &Words, url: &str) -> Vec<Entry> {
-    let incidents = incidents(shown).map(|it| Entry {
+fn entries(shown: &CachedPage, words: &Strings, url: &str) -> Vec<FeedEntry> {
+    let incidents = incidents(shown).map(|it| FeedEntry {
         id: it.id.to_string(),
         title: incident_title(it, words),
         text: incident_time(it, words),
@@ -129,7 +129,7 @@ fn entries(shown: &Shown, words: &Words, url: &str) -> Vec<Entry> {
         published: it.opened_at,
         changed: incident_changed(it),
     });
-    let windows = windows(shown).filter(|it| announced(it) <= shown.view.at).map(|it| Entry {
+    let windows = windows(shown).filter(|it| announced(it) <= shown.view.at).map(|it| FeedEntry {
         id: format!("{}:{}", it.id, it.window.from.as_millis()),
         title: format!("{}: {}", words.maintenance, it.title),
         text: maintenance_text(it, words),
@@ -137,7 +137,7 @@ fn entries(shown: &Shown, words: &Words, url: &str) -> Vec<Entry> {
         published: announced(it),
         changed: announced(it).max(it.updated_at),
     });
-    let reports = shown.view.reports.iter().map(|it| Entry {
+    let reports = shown.view.reports.iter().map(|it| FeedEntry {
         id: it.id.to_string(),
         title: it.title.clone(),
         text: report::text(it, words),
@@ -145,20 +145,20 @@ fn entries(shown: &Shown, words: &Words, url: &str) -> Vec<Entry> {
         published: it.started_at,
         changed: it.told_at,
     });
-    let mut entries: Vec<Entry> = reports.chain(incidents).chain(windows).collect();
+    let mut entries: Vec<FeedEntry> = reports.chain(incidents).chain(windows).collect();
     entries.sort_by(|one, other| (other.published, &other.id).cmp(&(one.published, &one.id)));
     entries.truncate(ENTRIES_MAX);
     entries
 }
 
 /// Returns open incidents and those in the history.
-fn incidents(shown: &Shown) -> impl Iterator<Item = &IncidentView> {
+fn incidents(shown: &CachedPage) -> impl Iterator<Item = &IncidentView> {
     let past = shown.view.history.iter().flat_map(|day| &day.incidents);
     shown.view.open.iter().chain(past.filter(|it| it.closed.is_some()))
 }
 
 /// Returns planned and active windows, and those in the history.
-pub(super) fn windows(shown: &Shown) -> impl Iterator<Item = &MaintenanceView> {
+pub(super) fn windows(shown: &CachedPage) -> impl Iterator<Item = &MaintenanceView> {
     shown.view.planned.iter().chain(shown.view.history.iter().flat_map(|day| &day.maintenances))
 }
 
@@ -172,7 +172,7 @@ fn announced(it: &MaintenanceView) -> Timestamp {
     it.created_at.max(it.window.from - AHEAD)
 }
 
-fn maintenance_text(it: &MaintenanceView, words: &Words) -> String {
+fn maintenance_text(it: &MaintenanceView, words: &Strings) -> String {
     let mut lines = vec![between(it.window.from, it.window.to, words)];
     lines.extend((!it.components.is_empty()).then(|| words.names(&it.names())));
     lines.extend(it.description.clone());

@@ -2,12 +2,12 @@
 //! `templates/status_page`. The submodules prepare their values.
 
 mod component;
-mod details;
+mod day;
 mod event;
-mod frame;
 mod history;
 mod home;
 mod incident;
+mod layout;
 mod report;
 
 use std::sync::LazyLock;
@@ -18,14 +18,14 @@ use http::HeaderValue;
 use rules::{ComponentId, IncidentId, ReportId};
 
 pub(super) use self::component::component_page;
-pub(super) use self::details::{day_page, place_of_day};
+pub(super) use self::day::{day_page, place_of_day};
 pub(super) use self::event::{between, incident_time, incident_title};
-pub(super) use self::frame::Frame;
 pub(super) use self::history::history_page;
 pub(super) use self::home::home;
 pub(super) use self::incident::incident_page;
+pub(super) use self::layout::PageLayout;
 pub(super) use self::report::report_page;
-use super::shelf::Said;
+use super::cache::EncodedBody;
 
 /// Style sheet, embedded in every page to avoid a second request.
 pub(super) const STYLE: &str = include_str!("../../templates/status_page/style.css");
@@ -34,11 +34,11 @@ pub(super) const STYLE: &str = include_str!("../../templates/status_page/style.c
 const SCRIPT: &str = include_str!("../../templates/status_page/live.js");
 
 /// The script as a response body.
-pub(super) static SCRIPT_SAID: LazyLock<Said> =
-    LazyLock::new(|| Said::of("text/javascript; charset=utf-8", SCRIPT));
+pub(super) static SCRIPT_SAID: LazyLock<EncodedBody> =
+    LazyLock::new(|| EncodedBody::of("text/javascript; charset=utf-8", SCRIPT));
 
 /// Content security policy: a page loads only its own resources.
-static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| crate::said::policy(STYLE));
+static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| crate::http_body::policy(STYLE));
 
 /// Returns the content security policy of all pages.
 pub(super) fn policy() -> HeaderValue {
@@ -47,7 +47,7 @@ pub(super) fn policy() -> HeaderValue {
 
 /// A detail page named by a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Wanted {
+pub(super) enum DetailKey {
     Report(ReportId),
     Incident(IncidentId),
     Month(Month),

@@ -5,9 +5,9 @@
 use domain::page::MaintenanceView;
 use rules::Timestamp;
 
+use super::cache::CachedPage;
 use super::feed;
-use super::shelf::Shown;
-use super::words::Words;
+use super::i18n::Strings;
 
 /// Refresh interval of calendars (RFC 7986 §5.7).
 const ASK_AGAIN: &str = "PT1H";
@@ -15,7 +15,7 @@ const ASK_AGAIN: &str = "PT1H";
 const LINE_MAX: usize = 75;
 
 /// Renders the calendar of the page at this URL.
-pub(super) fn calendar(shown: &Shown, words: &Words, url: &str) -> String {
+pub(super) fn calendar(shown: &CachedPage, words: &Strings, url: &str) -> String {
     let mut windows: Vec<&MaintenanceView> = feed::windows(shown).collect();
     windows.sort_by_key(|it| (it.window.from, it.id));
     let title = text(&shown.page.settings.title);
@@ -39,7 +39,7 @@ pub(super) fn calendar(shown: &Shown, words: &Words, url: &str) -> String {
     lines
 }
 
-fn event(lines: &mut String, it: &MaintenanceView, words: &Words, url: &str) {
+fn event(lines: &mut String, it: &MaintenanceView, words: &Strings, url: &str) {
     let mut about: Vec<String> = it.description.clone().into_iter().collect();
     if !it.components.is_empty() {
         about.push(format!("{}: {}", words.components, it.names().join(words.comma)));

@@ -24,8 +24,8 @@ use url::Url;
 
 use self::picture::Picture;
 use super::address::PageAddress;
-use super::respond::{find, language};
-use super::shelf::{Encoding, Said};
+use super::cache::{EncodedBody, Encoding};
+use super::handlers::{find, language};
 use crate::app::App;
 
 /// Maximum size of an icon in bytes.
@@ -64,14 +64,14 @@ pub(crate) struct Icons {
 #[derive(Default)]
 struct Page {
     turn: Arc<tokio::sync::Mutex<()>>,
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<CachedIcon>>,
 }
 
 /// Exclusive right to fetch an icon, until dropped.
-type Turn = tokio::sync::OwnedMutexGuard<()>;
+type FetchGuard = tokio::sync::OwnedMutexGuard<()>;
 
 #[derive(Clone)]
-struct Known {
+struct CachedIcon {
     /// URL of the icon.
     url: String,
     /// Time of the last attempt.
@@ -85,7 +85,7 @@ struct Known {
 /// An image ready to be sent.
 #[derive(Clone, Debug)]
 struct Icon {
-    said: Arc<Said>,
+    said: Arc<EncodedBody>,
     bytes: usize,
 }
 
@@ -159,7 +159,7 @@ impl Icons {
         &self,
         id: PageId,
         kept: &Page,
-        (url, _turn): (&str, Turn),
+        (url, _turn): (&str, FetchGuard),
         now: Timestamp,
     ) -> Option<Icon> {
         let last = kept.known().filter(|known| known.url == url);
@@ -173,7 +173,7 @@ impl Icons {
         }
         let is_had = fetched.is_ok();
         let icon = fetched.ok().or_else(|| last.and_then(|known| known.icon));
-        let known = Known { url: url.to_owned(), tried_at: now, is_had, icon: icon.clone() };
+        let known = CachedIcon { url: url.to_owned(), tried_at: now, is_had, icon: icon.clone() };
         *kept.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         self.make_room(id);
         icon
@@ -242,16 +242,16 @@ impl Icons {
 
 impl Page {
     /// Returns the right to fetch the icon, if no task holds it.
-    fn free_turn(&self) -> Option<Turn> {
+    fn free_turn(&self) -> Option<FetchGuard> {
         Arc::clone(&self.turn).try_lock_owned().ok()
     }
 
-    fn known(&self) -> Option<Known> {
+    fn known(&self) -> Option<CachedIcon> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Known {
+impl CachedIcon {
     fn holds(&self, now: Timestamp) -> bool {
         let long = if self.is_had { FRESH } else { RETRY };
         self.tried_at <= now && now.since(self.tried_at) < long
@@ -260,7 +260,7 @@ impl Known {
 
 impl Icon {
     fn of(kind: Picture, bytes: Bytes) -> Self {
-        Self { bytes: bytes.len(), said: Arc::new(Said::of(kind.content_type(), bytes)) }
+        Self { bytes: bytes.len(), said: Arc::new(EncodedBody::of(kind.content_type(), bytes)) }
     }
 }
 
@@ -285,7 +285,7 @@ fn answer(icon: &Icon, access: AccessType, request: &HeaderMap) -> Response {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    if icon.said.is_known(request) {
+    if icon.said.matches_etag(request) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     } else {
         *response.body_mut() = Body::from(icon.said.bytes(Encoding::Identity));

@@ -2,19 +2,19 @@
 
 use domain::history::Uptime;
 use domain::page::{
-    ComponentView, Day, IncidentView, MaintenanceView, NamedComponent, Section, Sentence,
+    ComponentView, Day, IncidentView, MaintenanceView, NamedComponent, Section, StatusSummary,
 };
 use serde_json::{Value, json};
 
+use super::cache::CachedPage;
+use super::i18n::iso_date;
 use super::report;
-use super::shelf::Shown;
-use super::words::iso_date;
 
 /// Version of the format. Fields may be added, but not removed or redefined.
 const VERSION: u32 = 1;
 
 /// Renders the page.
-pub(super) fn status(shown: &Shown, base: &str) -> String {
+pub(super) fn status(shown: &CachedPage, base: &str) -> String {
     let (page, view) = (&shown.page, &shown.view);
     let knowledge = &view.verdict.knowledge;
     json!({
@@ -28,7 +28,7 @@ pub(super) fn status(shown: &Shown, base: &str) -> String {
         "at": view.at.to_string(),
         "checkedAt": knowledge.checked_at.map(|at| at.to_string()),
         "stale": knowledge.stale,
-        "cutOff": shown.cut_off,
+        "servedFromCache": shown.cut_off,
         "sections": view.sections.iter().map(section).collect::<Vec<_>>(),
         "reports": view.reports.iter().map(|it| report::ours(it)).collect::<Vec<_>>(),
         "openIncidents": view.open.iter().map(incident).collect::<Vec<_>>(),
@@ -43,13 +43,16 @@ pub(super) fn status(shown: &Shown, base: &str) -> String {
 }
 
 /// Returns the names in the summary.
-fn names(sentence: &Sentence) -> &[String] {
+fn names(sentence: &StatusSummary) -> &[String] {
     match sentence {
-        Sentence::Empty | Sentence::AllUp | Sentence::AllDown | Sentence::AllUnknown => &[],
-        Sentence::SomeDown(names)
-        | Sentence::SomeDegraded(names)
-        | Sentence::Maintenance(names)
-        | Sentence::SomeUnknown(names) => names,
+        StatusSummary::Empty
+        | StatusSummary::AllUp
+        | StatusSummary::AllDown
+        | StatusSummary::AllUnknown => &[],
+        StatusSummary::SomeDown(names)
+        | StatusSummary::SomeDegraded(names)
+        | StatusSummary::Maintenance(names)
+        | StatusSummary::SomeUnknown(names) => names,
     }
 }
 
@@ -87,7 +90,7 @@ fn incident(it: &IncidentView) -> Value {
         "id": it.id.to_string(), "components": it.names(), "componentIds": ids(&it.components),
         "openedAt": it.opened_at.to_string(),
         "closedAt": it.closed.map(|(at, _)| at.to_string()),
-        "closedAs": it.closed.map(|(_, how)| how.as_str()),
+        "closeReason": it.closed.map(|(_, how)| how.as_str()),
         "acknowledgedAt": it.acknowledged_at.map(|at| at.to_string()),
     })
 }
@@ -96,7 +99,7 @@ fn maintenance(it: &MaintenanceView) -> Value {
     json!({
         "id": it.id.to_string(), "title": it.title, "description": it.description,
         "from": it.window.from.to_string(), "until": it.window.to.to_string(),
-        "isOn": it.is_on, "components": it.names(), "componentIds": ids(&it.components),
+        "isActive": it.is_on, "components": it.names(), "componentIds": ids(&it.components),
     })
 }
 

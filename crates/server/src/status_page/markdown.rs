@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 use domain::markdown::plain;
 use domain::page::{ComponentView, HistoryDay, IncidentView, MaintenanceView, ReportView, Section};
 
+use super::cache::CachedPage;
 use super::html::{between, incident_time, incident_title};
+use super::i18n::Strings;
 use super::report::{affected, status as how};
-use super::shelf::Shown;
-use super::words::Words;
 
 /// Renders the page at this URL.
-pub(super) fn status(shown: &Shown, words: &Words, url: &str) -> String {
+pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
     let (settings, view) = (&shown.page.settings, &shown.view);
     let mut text = format!("# {}\n", escaped(&settings.title));
     if let Some(about) = &settings.description {
@@ -63,7 +63,7 @@ pub(super) fn status(shown: &Shown, words: &Words, url: &str) -> String {
 
 /// Writes the ungrouped components first, then the groups below their names, because a Markdown
 /// heading cannot be closed.
-fn components(text: &mut String, sections: &[Section], words: &Words) {
+fn components(text: &mut String, sections: &[Section], words: &Strings) {
     let single = |section: &Section| match section {
         Section::Single(it) => Some(component(it, words)),
         Section::Group(_) => None,
@@ -88,7 +88,7 @@ fn part(text: &mut String, (level, heading): (usize, &str), lines: impl Iterator
     }
 }
 
-fn component(it: &ComponentView, words: &Words) -> String {
+fn component(it: &ComponentView, words: &Strings) -> String {
     let mut line = format!("**{}**: {}", escaped(&it.name), words.state(it.state));
     if let Some(uptime) = it.uptime {
         let _ = write!(line, " · {}", words.uptime.replace("{}", &uptime.to_string()));
@@ -97,7 +97,7 @@ fn component(it: &ComponentView, words: &Words) -> String {
 }
 
 /// Renders a report with its latest update.
-fn report(it: &ReportView, words: &Words) -> String {
+fn report(it: &ReportView, words: &Strings) -> String {
     let mut line = format!("**{}**: {}", escaped(&it.title), how(it.status, words));
     if let Some(affected) = affected(it, words) {
         let _ = write!(line, " · {}", escaped(&affected));
@@ -109,7 +109,7 @@ fn report(it: &ReportView, words: &Words) -> String {
     line
 }
 
-fn incident(it: &IncidentView, words: &Words) -> String {
+fn incident(it: &IncidentView, words: &Strings) -> String {
     let mut line =
         format!("**{}**: {}", escaped(&incident_title(it, words)), incident_time(it, words));
     if it.closed.is_none() && it.acknowledged_at.is_some() {
@@ -118,7 +118,7 @@ fn incident(it: &IncidentView, words: &Words) -> String {
     line
 }
 
-fn maintenance(it: &MaintenanceView, words: &Words) -> String {
+fn maintenance(it: &MaintenanceView, words: &Strings) -> String {
     let when = between(it.window.from, it.window.to, words);
     let mut line = format!("**{}**: {when}", escaped(&it.title));
     if !it.components.is_empty() {

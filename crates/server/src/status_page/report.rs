@@ -5,10 +5,10 @@ use domain::page::{ReportView, ReportedComponent};
 use rules::report::ReportStatus;
 use serde_json::{Value, json};
 
-use super::words::Words;
+use super::i18n::Strings;
 
 /// Returns the name of a status.
-pub(super) const fn status(status: ReportStatus, words: &Words) -> &'static str {
+pub(super) const fn status(status: ReportStatus, words: &Strings) -> &'static str {
     match status {
         ReportStatus::Investigating => words.investigating,
         ReportStatus::Identified => words.identified,
@@ -18,13 +18,13 @@ pub(super) const fn status(status: ReportStatus, words: &Words) -> &'static str 
 }
 
 /// Names the affected components, or returns `None` if there are none.
-pub(super) fn affected(report: &ReportView, words: &Words) -> Option<String> {
+pub(super) fn affected(report: &ReportView, words: &Strings) -> Option<String> {
     let names: Vec<String> = report.components.iter().map(|it| it.name.clone()).collect();
     (!names.is_empty()).then(|| words.affects.replace("{}", &words.names(&names)))
 }
 
 /// Returns all updates as plain text for feeds, newest first.
-pub(super) fn text(report: &ReportView, words: &Words) -> String {
+pub(super) fn text(report: &ReportView, words: &Strings) -> String {
     let told = report.updates.iter().map(|update| {
         let status = status(update.status, words);
         format!("{status} · {}\n{}", words.time(update.at), markdown::plain(&update.text))

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use self::component::Components;
 use self::event::Events;
+use super::cache::CachedPage;
 use super::feed;
-use super::shelf::Shown;
 
 /// Maximum number of incidents or maintenances in a list, as in Statuspage.
 const LIST_MAX: usize = 50;
 
-pub(super) fn summary(shown: &Shown, base: &str) -> String {
+pub(super) fn summary(shown: &CachedPage, base: &str) -> String {
     let components = Components::of(shown);
     let events = Events { shown, base, components: &components };
     let open = open(shown, &events);
@@ -34,15 +34,15 @@ pub(super) fn summary(shown: &Shown, base: &str) -> String {
     )
 }
 
-pub(super) fn status(shown: &Shown, base: &str) -> String {
+pub(super) fn status(shown: &CachedPage, base: &str) -> String {
     whole(shown, base, json!({ "status": state(&shown.view) }))
 }
 
-pub(super) fn components(shown: &Shown, base: &str) -> String {
+pub(super) fn components(shown: &CachedPage, base: &str) -> String {
     whole(shown, base, json!({ "components": Components::of(shown).all() }))
 }
 
-pub(super) fn incidents(shown: &Shown, base: &str) -> String {
+pub(super) fn incidents(shown: &CachedPage, base: &str) -> String {
     let components = Components::of(shown);
     let events = Events { shown, base, components: &components };
     let past = shown.view.history.iter().flat_map(|day| &day.incidents);
@@ -56,7 +56,7 @@ pub(super) fn incidents(shown: &Shown, base: &str) -> String {
     whole(shown, base, json!({ "incidents": all }))
 }
 
-pub(super) fn maintenances(shown: &Shown, base: &str) -> String {
+pub(super) fn maintenances(shown: &CachedPage, base: &str) -> String {
     let components = Components::of(shown);
     let events = Events { shown, base, components: &components };
     let past = shown.view.history.iter().flat_map(|day| &day.maintenances);
@@ -66,28 +66,28 @@ pub(super) fn maintenances(shown: &Shown, base: &str) -> String {
 }
 
 /// Renders the incidents that are not resolved.
-pub(super) fn unresolved(shown: &Shown, base: &str) -> String {
+pub(super) fn unresolved(shown: &CachedPage, base: &str) -> String {
     let components = Components::of(shown);
     let events = Events { shown, base, components: &components };
     whole(shown, base, json!({ "incidents": open(shown, &events) }))
 }
 
-fn open(shown: &Shown, events: &Events<'_>) -> Vec<Value> {
+fn open(shown: &CachedPage, events: &Events<'_>) -> Vec<Value> {
     let reports = shown.view.open_reports().map(|it| events.report(it));
     reports.chain(shown.view.open.iter().map(|it| events.incident(it))).collect()
 }
 
 /// Renders the maintenance that is active.
-pub(super) fn maintenances_active(shown: &Shown, base: &str) -> String {
+pub(super) fn maintenances_active(shown: &CachedPage, base: &str) -> String {
     planned(shown, base, |it| it.is_on)
 }
 
 /// Renders the maintenance that has not started.
-pub(super) fn maintenances_upcoming(shown: &Shown, base: &str) -> String {
+pub(super) fn maintenances_upcoming(shown: &CachedPage, base: &str) -> String {
     planned(shown, base, |it| !it.is_on)
 }
 
-fn planned(shown: &Shown, base: &str, is_wanted: fn(&MaintenanceView) -> bool) -> String {
+fn planned(shown: &CachedPage, base: &str, is_wanted: fn(&MaintenanceView) -> bool) -> String {
     let components = Components::of(shown);
     let events = Events { shown, base, components: &components };
     let all = shown.view.planned.iter().filter(|it| is_wanted(it));
@@ -96,7 +96,7 @@ fn planned(shown: &Shown, base: &str, is_wanted: fn(&MaintenanceView) -> bool) -
 }
 
 /// Adds the page to a response, as all have it.
-fn whole(shown: &Shown, base: &str, mut answer: Value) -> String {
+fn whole(shown: &CachedPage, base: &str, mut answer: Value) -> String {
     answer["page"] = json!({
         "id": shown.page.id.to_string(), "name": shown.page.settings.title, "url": base,
         "time_zone": "Etc/UTC", "updated_at": time(updated(shown)),
@@ -105,7 +105,7 @@ fn whole(shown: &Shown, base: &str, mut answer: Value) -> String {
 }
 
 /// Returns the time of the last change of the content, not of the snapshot.
-fn updated(shown: &Shown) -> Timestamp {
+fn updated(shown: &CachedPage) -> Timestamp {
     let components = shown.view.components().map(component::updated);
     components.fold(feed::changed(shown), Timestamp::max)
 }

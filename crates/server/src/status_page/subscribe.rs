@@ -3,9 +3,9 @@
 //! emails.
 
 mod form;
-pub(super) mod holder;
+mod i18n;
+pub(super) mod manage;
 mod view;
-mod words;
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -20,17 +20,17 @@ use http::{HeaderMap, StatusCode};
 use rules::status_page::{Language, SubscriberDraft};
 use rules::{AccessType, PageId, ProviderType, limits};
 use sha2::{Digest as _, Sha256};
-use store::{Asked, Visit};
+use store::{SignupOutcome, SignupSource};
 
 use self::form::Sent;
 use self::view::Form;
 use super::address::PageAddress;
-use super::respond::{answer, find, language, say};
-use super::shelf::{Said, Shown};
-use super::ticket::Tickets;
-use super::words::Words;
+use super::cache::{CachedPage, EncodedBody};
+use super::handlers::{answer, find, language, say};
+use super::i18n::Strings;
+use super::token::SubscriberTokens;
 use crate::app::App;
-use crate::auth::{Peer, Tries, network};
+use crate::auth::{AttemptLimiter, Peer, network};
 use crate::context::Context;
 
 /// Period in which requests of one network and for one mailbox are counted.
@@ -38,20 +38,28 @@ const COUNTED_IN: Duration = Duration::from_hours(1);
 
 /// Tokens and limits of subscribing.
 #[derive(Debug)]
-pub(crate) struct Desk {
-    tickets: Tickets,
-    networks: Tries<IpAddr>,
-    mailboxes: Tries<[u8; 32]>,
+pub(crate) struct SubscribeLimits {
+    tickets: SubscriberTokens,
+    networks: AttemptLimiter<IpAddr>,
+    mailboxes: AttemptLimiter<[u8; 32]>,
 }
 
-impl Desk {
+impl SubscribeLimits {
     /// Creates an instance that uses the tokens of the emails.
-    pub(crate) fn new(ctx: &Context, tickets: Tickets) -> Self {
+    pub(crate) fn new(ctx: &Context, tickets: SubscriberTokens) -> Self {
         let times = |count| NonZeroU32::new(count).expect("the limits are not nothing");
         Self {
             tickets,
-            networks: Tries::new(ctx, times(limits::SUBSCRIBE_PER_NETWORK_AND_HOUR), COUNTED_IN),
-            mailboxes: Tries::new(ctx, times(limits::SUBSCRIBE_PER_MAILBOX_AND_HOUR), COUNTED_IN),
+            networks: AttemptLimiter::new(
+                ctx,
+                times(limits::SUBSCRIBE_PER_NETWORK_AND_HOUR),
+                COUNTED_IN,
+            ),
+            mailboxes: AttemptLimiter::new(
+                ctx,
+                times(limits::SUBSCRIBE_PER_MAILBOX_AND_HOUR),
+                COUNTED_IN,
+            ),
         }
     }
 
@@ -123,7 +131,7 @@ pub(super) async fn ask(
         component_ids: sent.components,
         topics: sent.topics,
     };
-    let own = words::of(spoken(words));
+    let own = i18n::of(spoken(words));
     let Ok(settings) = draft.parse() else {
         return again(&shown, (words, &base), own.wrong_email, &headers);
     };
@@ -133,29 +141,31 @@ pub(super) async fn ask(
     }
     // A mailbox over its limit gets the same response, so that nothing is revealed.
     if app.subscribing.may_write(page.id, settings.destination.expose()) {
-        let visit = Visit { page: page.clone(), network };
+        let visit = SignupSource { page: page.clone(), network };
         let store = app.store.subscribers();
         match store.ask(app.ctx.new_id(), settings, visit, app.ctx.now()).await {
-            Ok(Asked::New | Asked::Again | Asked::Known) => {}
-            Ok(Asked::Full) => tracing::warn!(
+            Ok(SignupOutcome::New | SignupOutcome::Again | SignupOutcome::Known) => {}
+            Ok(SignupOutcome::Full) => tracing::warn!(
                 page.id = %page.id, "the page {} has as many subscribers as it may have", page.id
             ),
-            Ok(Asked::TooMany) => tracing::warn!(
+            Ok(SignupOutcome::TooMany) => tracing::warn!(
                 page.id = %page.id,
                 "somebody asked for emails of {} to many addresses, and nobody confirmed one", page.id
             ),
-            Ok(Asked::Outside) => return again(&shown, (words, &base), own.no_member, &headers),
+            Ok(SignupOutcome::Outside) => {
+                return again(&shown, (words, &base), own.no_member, &headers);
+            }
             Err(error) => return failed(&error, words, &headers),
         }
     }
-    let text = view::told(page, words, &base, view::Said::Sent);
+    let text = view::told(page, words, &base, view::ResultPage::Sent);
     shown_to(text, StatusCode::OK, &headers)
 }
 
 /// Returns the form again, with an error.
 fn again(
-    shown: &Shown,
-    (words, base): (&'static Words, &str),
+    shown: &CachedPage,
+    (words, base): (&'static Strings, &str),
     wrong: &'static str,
     headers: &HeaderMap,
 ) -> Response {
@@ -164,18 +174,18 @@ fn again(
     shown_to(text, StatusCode::BAD_REQUEST, headers)
 }
 
-fn failed(error: &store::StoreError, words: &'static Words, headers: &HeaderMap) -> Response {
+fn failed(error: &store::StoreError, words: &'static Strings, headers: &HeaderMap) -> Response {
     tracing::error!(%error, "what a subscriber wants could not be stored: {error}");
     say(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers)
 }
 
 /// Returns a page for this visitor only, which must not be cached.
 fn shown_to(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
-    let said = Said::of("text/html; charset=utf-8", text);
+    let said = EncodedBody::of("text/html; charset=utf-8", text);
     answer(&said, status, AccessType::Password, headers)
 }
 
 /// Returns the visitor's language.
-fn spoken(words: &Words) -> Language {
+fn spoken(words: &Strings) -> Language {
     Language::parse(words.lang).unwrap_or(Language::En)
 }

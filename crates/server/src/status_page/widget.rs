@@ -15,9 +15,9 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::address;
+use super::cache::CachedPage;
 use super::html::rendered;
-use super::shelf::Shown;
-use super::words::Words;
+use super::i18n::Strings;
 
 const STYLE: &str = include_str!("../../templates/status_page/widget.css");
 const SCRIPT: &str = include_str!("../../templates/status_page/widget.js");
@@ -54,7 +54,7 @@ pub(super) fn policy() -> HeaderValue {
 }
 
 /// Renders the script.
-pub(super) fn script(shown: &Shown, words: &Words) -> String {
+pub(super) fn script(shown: &CachedPage, words: &Strings) -> String {
     let verdict = &shown.view.verdict;
     let it = json!({
         "state": verdict.state.as_str(), "sentence": words.sentence(&verdict.sentence),
@@ -66,7 +66,7 @@ pub(super) fn script(shown: &Shown, words: &Words) -> String {
 }
 
 /// Renders the page for a frame.
-pub(super) fn frame(shown: &Shown, words: &'static Words, base: &str) -> String {
+pub(super) fn frame(shown: &CachedPage, words: &'static Strings, base: &str) -> String {
     let verdict = &shown.view.verdict;
     rendered(&Widget {
         lang: words.lang,

@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use contract::rpc;
 use http::StatusCode;
 use rules::KeyId;
-use store::{Actor, Change};
+use store::{Actor, AuditContext};
 
 use super::Problem;
 use crate::app::{App, refusal};
@@ -30,7 +30,7 @@ pub(super) async fn revoke(
     }
     let not_found = || Problem::from(rpc::not_found("key", &id));
     let key = KeyId::parse(&id).map_err(|_| not_found())?;
-    let change = Change { actor: Actor::Key(caller.key), at: app.ctx.now() };
+    let change = AuditContext { actor: Actor::Key(caller.key), at: app.ctx.now() };
     app.store.keys().revoke(caller.workspace, key, change).await.map_err(refusal)?;
     app.auth.forget(key);
     Ok(StatusCode::NO_CONTENT)

@@ -14,12 +14,12 @@ use serde::Serialize;
 pub(crate) struct Problem {
     status: StatusCode,
     headers: HeaderMap,
-    body: Body,
+    body: ProblemBody,
 }
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body {
+struct ProblemBody {
     r#type: &'static str,
     title: &'static str,
     status: u16,
@@ -35,7 +35,7 @@ impl Problem {
         Self {
             status,
             headers: HeaderMap::new(),
-            body: Body {
+            body: ProblemBody {
                 r#type: "about:blank",
                 title,
                 status: status.as_u16(),
@@ -48,7 +48,9 @@ impl Problem {
 
     /// Writes the body of a problem with its request ID. Other responses are returned unchanged.
     pub(crate) fn finish(mut response: Response, request_id: &str) -> Response {
-        let Some(mut body) = response.extensions_mut().remove::<Body>() else { return response };
+        let Some(mut body) = response.extensions_mut().remove::<ProblemBody>() else {
+            return response;
+        };
         request_id.clone_into(&mut body.request_id);
         let mut finished = Json(body).into_response();
         *finished.status_mut() = response.status();

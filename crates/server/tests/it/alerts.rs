@@ -1,6 +1,7 @@
 //! End-to-end tests of alerts: real checks of a loopback target, a manual clock, and receivers that
 //! accept the same requests as their vendors. `domain` tests the content of each message.
 
+mod channel_test;
 mod hostile;
 mod mail;
 mod order;
@@ -8,6 +9,5 @@ mod private;
 mod reading;
 mod story;
 mod threads;
-mod tried;
 mod unconfigured;
 mod wire;

@@ -152,7 +152,8 @@ async fn a_revocation_by_another_process_holds_within_a_second() {
     // Write to the store directly, as another process does.
     let store = &server.running().app().store;
     let acme = store.workspaces().by_slug("acme").await.unwrap().id;
-    let change = store::Change { actor: store::Actor::CommandLine, at: testkit::server::START };
+    let change =
+        store::AuditContext { actor: store::Actor::CommandLine, at: testkit::server::START };
     store.keys().revoke(acme, key.id, change).await.unwrap();
     server.advance(Duration::from_secs(1));
     assert_eq!(list(&caller).await.status, 401);

@@ -52,7 +52,7 @@ async fn bodies_past_4_mib_are_refused_in_every_protocol() {
         assert_eq!(refused.error().unwrap().code.as_str(), "resource_exhausted", "{content_type}");
         // Clients would retry a 429 without Retry-After forever.
         let told = (refused.status.as_u16(), refused.reason());
-        assert_eq!(told, (413, Some("TOO_LARGE".to_owned())), "{content_type}");
+        assert_eq!(told, (413, Some("PAYLOAD_TOO_LARGE".to_owned())), "{content_type}");
     }
     let path = format!("/{MONITORS}/CreateTcpMonitor");
     let grpc = caller.send_h2(&path, "application/grpc", framed(&large)).await;
@@ -68,7 +68,11 @@ async fn bodies_past_4_mib_are_refused_in_every_protocol() {
         .unwrap();
     let refused = caller.request(request).await;
     let told = (refused.status.as_u16(), refused.reason());
-    assert_eq!(told, (413, Some("TOO_LARGE".to_owned())), "also where it is large when unpacked");
+    assert_eq!(
+        told,
+        (413, Some("PAYLOAD_TOO_LARGE".to_owned())),
+        "also where it is large when unpacked"
+    );
     let web = create(&caller, "application/grpc-web+proto", framed(&large)).await;
     assert_eq!(web.grpc_status(), Some(8));
     assert_eq!(stored(&server).await, 0);
@@ -202,7 +206,7 @@ async fn nothing_that_is_sent_makes_the_server_panic() {
     // issue 3: no input makes the server panic; a caught panic is 500 and code 13
     let server = TestServer::start().await;
     let (chance, _clock) = server::context::Context::manual(testkit::server::START);
-    let pick = |count: usize| (chance.chance() % count as u64) as usize;
+    let pick = |count: usize| (chance.random() % count as u64) as usize;
     let bodies = [
         json!({ "monitor": a_monitor("http"), "updateMask": "name,retry" }).to_string(),
         json!({ "monitor": { "regions": ["fly-ams"], "headers": [{ "key": "a", "value": "b" }] } })

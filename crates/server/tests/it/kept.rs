@@ -30,7 +30,7 @@ async fn create(caller: &Caller, name: &str) -> String {
 
 /// Returns the number of cache hits since the server started.
 async fn from_memory(server: &TestServer) -> u64 {
-    count(server, "aloft_calls_from_memory_total ").await
+    count(server, "aloft_calls_cached_total ").await
 }
 
 async fn count(server: &TestServer, series: &str) -> u64 {

@@ -24,7 +24,7 @@ mod protocols;
 mod read_keys;
 mod rpc;
 mod screen;
-mod stock;
 mod takeover;
+mod third_party_clients;
 mod v1;
 mod visitors;

@@ -5,8 +5,8 @@ mod changes;
 mod doubts;
 mod fairness;
 mod opinions;
-mod restart;
 mod slots;
+mod startup;
 mod verdicts;
 
 use std::time::Duration;

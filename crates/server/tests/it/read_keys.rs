@@ -7,7 +7,7 @@ use contract::rpc::{methods, redacted_fields};
 use rules::Scope;
 use serde_json::{Value, json};
 use testkit::server::{Caller, NOTIFICATIONS, STATUS_PAGES};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use crate::pipeline::{Watched, until};
 
@@ -56,7 +56,7 @@ async fn full_of_secrets(watched: &Watched, target: &HttpTarget) -> String {
     let (header, body) = (secret("monitor.v1.Header.value"), secret("monitor.v1.HttpMonitor.body"));
     let path = format!("/?token={}", secret("monitor.v1.HttpMonitor.url"));
     let echo = format!("{path} {header} {} {body}", STANDARD.encode(format!("a{header}")));
-    target.on(&path, Answer::status(500).header("x-echo", &header).body(echo));
+    target.on(&path, ScriptedResponse::status(500).header("x-echo", &header).body(echo));
     let monitor = json!({
         "name": "echo", "url": target.url(&path),
         "periodicity": "30s", "regions": ["fly-ams"], "method": "POST", "active": true,

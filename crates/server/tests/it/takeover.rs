@@ -7,10 +7,10 @@ use server::boot::{self, Signals};
 use server::context::Context;
 use server::pipeline::PipelineError;
 use store::{Database, MasterKeySource, Store};
-use testkit::line::Line;
+use testkit::flaky_proxy::FlakyProxy;
 use testkit::postgres;
 use testkit::server::{START, TestServer};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use crate::pipeline::Watched;
 
@@ -20,8 +20,8 @@ const PERIODS: usize = 3;
 #[tokio::test]
 async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_after() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("fine"));
-    let line = Line::to(&postgres::database()).await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let line = FlakyProxy::to(&postgres::database()).await;
     let address = line.address();
     let server = TestServer::start_with(|settings| {
         settings.database = Database::Postgres(Secret::new(address));
@@ -54,8 +54,8 @@ async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_af
 #[tokio::test]
 async fn outage_during_a_lost_database_keeps_its_own_times() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("fine"));
-    let line = Line::to(&postgres::database()).await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let line = FlakyProxy::to(&postgres::database()).await;
     let address = line.address();
     let server = TestServer::start_with(|settings| {
         settings.database = Database::Postgres(Secret::new(address));
@@ -70,7 +70,8 @@ async fn outage_during_a_lost_database_keeps_its_own_times() {
     watched.server.advance(crate::pipeline::PERIOD);
     crate::pipeline::until(async || (metrics.commits_failed.get() > 0).then_some(())).await;
     let ended = |outcome| metrics.checks(MonitorKind::Http, outcome).get();
-    for (period, answer) in [(2, Answer::status(503)), (3, Answer::ok("fine"))] {
+    for (period, answer) in [(2, ScriptedResponse::status(503)), (3, ScriptedResponse::ok("fine"))]
+    {
         target.on("/", answer);
         watched.server.advance(crate::pipeline::PERIOD);
         let all = || ended(Outcome::Success) + ended(Outcome::Failure);
@@ -93,7 +94,7 @@ async fn outage_during_a_lost_database_keeps_its_own_times() {
 async fn a_server_whose_database_was_taken_over_ends_and_says_so() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let database = postgres::database();
-    let line = Line::to(&database).await;
+    let line = FlakyProxy::to(&database).await;
     let (ctx, _clock) = Context::manual(START);
     let settings = server::config::Settings {
         listen: ([127, 0, 0, 1], 0).into(),

@@ -23,7 +23,7 @@ use http_body_util::{BodyExt as _, Full};
 use rules::{MonitorId, Scope};
 use serde_json::{Value, json};
 use testkit::server::{Caller, Reply, STATUS_PAGES, TestServer};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
@@ -163,7 +163,7 @@ async fn made(owner: &Caller, method: &str, field: &str, fields: Value) -> Value
 
 async fn well() -> HttpTarget {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("fine"));
+    target.on("/", ScriptedResponse::ok("fine"));
     target
 }
 

@@ -11,9 +11,9 @@ use sqlx::AssertSqlSafe;
 use super::{Channels, one, provider_of, wishes_json};
 use crate::audit::{self, Note};
 use crate::db::{Connection, Query, query};
-use crate::plans::{self, Counted};
+use crate::plans::{self, LimitedKind};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency, outbox};
+use crate::{AuditContext, Created, Idempotency, StoreError, idempotency, outbox};
 
 /// Number of monitors per statement.
 const MONITORS_AT_ONCE: usize = 500;
@@ -41,7 +41,7 @@ impl Channels<'_> {
     pub async fn create(
         &self,
         new: NewChannel,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Created<Channel>, StoreError> {
         let plans = self.store.plans();
         self.store
@@ -53,7 +53,7 @@ impl Channels<'_> {
                         let channel = one(db, &session.vault, workspace, &id).await;
                         return channel.map(Created::Before).map_err(idempotency::gone);
                     }
-                    plans::admit(db, &plans, workspace, Counted::Channels).await?;
+                    plans::admit(db, &plans, workspace, LimitedKind::Channels).await?;
                     let channel = Channel {
                         id: new.id,
                         workspace,
@@ -79,7 +79,7 @@ impl Channels<'_> {
         &self,
         seen: Channel,
         settings: ChannelSettings,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Channel, StoreError> {
         self.store
             .write_in(seen.workspace, move |session| {
@@ -108,7 +108,7 @@ impl Channels<'_> {
         &self,
         workspace: WorkspaceId,
         id: ChannelId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -149,7 +149,7 @@ impl Channels<'_> {
 pub(crate) async fn leave(
     db: &mut Connection,
     leaving: Leaving,
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let left = query("SELECT channel FROM channel_monitors WHERE monitor = $1 ORDER BY channel")
         .bind(leaving.number)
@@ -186,7 +186,7 @@ async fn insert(session: &mut Session, channel: &Channel) -> Result<(), StoreErr
     let id = channel.id.to_string();
     query(
         "INSERT INTO channels (id, workspace_id, kind, name, provider_sealed, created_at, \
-         updated_at, wishes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+         updated_at, preferences) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(&id)
     .bind(channel.workspace.to_string())
@@ -214,7 +214,7 @@ async fn replace(
     let id = channel.id.to_string();
     let replaced = query(
         "UPDATE channels SET kind = $1, name = $2, provider_sealed = $3, updated_at = $4, \
-         wishes = $5 WHERE workspace_id = $6 AND id = $7 AND updated_at = $8",
+         preferences = $5 WHERE workspace_id = $6 AND id = $7 AND updated_at = $8",
     )
     .bind(settings.provider.kind().as_str())
     .bind(&settings.name)
@@ -274,7 +274,7 @@ fn naming<const N: usize>(statement: &str, first: [String; N], monitors: &[Monit
 async fn note(
     session: &mut Session,
     channel: &Channel,
-    change: Change,
+    change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let note = Note {

@@ -5,13 +5,13 @@ use rules::{GroupId, PageId, WorkspaceId};
 
 use crate::audit::{self, Note};
 use crate::db::{Connection, Query, query};
-use crate::{Change, StoreError};
+use crate::{AuditContext, StoreError};
 
 /// Deletes the components of a page that is being deleted.
 pub(crate) async fn delete_with_page(
     db: &mut Connection,
     (workspace, page): (WorkspaceId, PageId),
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let of_page = |statement| query(statement).bind(workspace.to_string()).bind(page.to_string());
     let concerned =
@@ -26,7 +26,7 @@ pub(crate) async fn delete_with_page(
 pub(crate) async fn leave_group(
     db: &mut Connection,
     (workspace, group): (WorkspaceId, GroupId),
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let group = group.to_string();
     let concerned =
@@ -53,7 +53,7 @@ pub(crate) async fn leave_group(
 pub(crate) async fn lose_monitor(
     db: &mut Connection,
     (workspace, monitor): (WorkspaceId, i64),
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let concerned =
         query("SELECT id FROM components WHERE workspace_id = $1 AND monitor = $2 ORDER BY id")
@@ -77,7 +77,7 @@ pub(crate) async fn lose_monitor(
 async fn note_each(
     db: &mut Connection,
     concerned: Query,
-    (workspace, change): (WorkspaceId, Change),
+    (workspace, change): (WorkspaceId, AuditContext),
     (action, detail): (&'static str, &str),
 ) -> Result<(), StoreError> {
     for row in concerned.fetch_all(db).await? {

@@ -8,7 +8,9 @@ use super::{Components, find};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency, maintenances, pages, reports};
+use crate::{
+    AuditContext, Created, Idempotency, StoreError, idempotency, maintenances, pages, reports,
+};
 
 /// Component to create.
 #[derive(Clone, Debug)]
@@ -26,7 +28,7 @@ impl Components<'_> {
     pub async fn create(
         &self,
         new: NewComponent,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Created<Component>, StoreError> {
         self.store
             .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
@@ -39,7 +41,7 @@ impl Components<'_> {
         &self,
         seen: Component,
         settings: ComponentSettings,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Component, StoreError> {
         self.store
             .write_in(seen.workspace, move |session| {
@@ -64,7 +66,7 @@ impl Components<'_> {
         &self,
         workspace: WorkspaceId,
         id: ComponentId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -88,7 +90,7 @@ impl Components<'_> {
 async fn create(
     session: &mut Session,
     new: NewComponent,
-    change: Change,
+    change: AuditContext,
 ) -> Result<Created<Component>, StoreError> {
     let db = &mut session.db;
     let NewComponent { id, workspace, settings, idempotency: call } = new;
@@ -177,7 +179,7 @@ async fn insert(
     let settings = &component.settings;
     query(
         "INSERT INTO components (id, workspace_id, page_id, kind, monitor, name, description, \
-         place, group_id, place_in_group, created_at, updated_at) \
+         position, group_id, position_in_group, created_at, updated_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     )
     .bind(component.id.to_string())
@@ -208,7 +210,7 @@ async fn replace(
     let settings = &component.settings;
     query(
         "UPDATE components SET monitor = COALESCE($1, monitor), name = $2, description = $3, \
-         place = $4, group_id = $5, place_in_group = $6, updated_at = $7 \
+         position = $4, group_id = $5, position_in_group = $6, updated_at = $7 \
          WHERE workspace_id = $8 AND id = $9 AND updated_at = $10",
     )
     .bind(monitor)
@@ -229,7 +231,7 @@ async fn replace(
 async fn note(
     db: &mut Connection,
     component: &Component,
-    change: Change,
+    change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let (workspace, resource_id) = (component.workspace, component.id.to_string());

@@ -12,7 +12,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 
 use crate::db::embedded;
-use crate::{StoreError, folder};
+use crate::{StoreError, data_dir};
 
 /// Database file in the data folder.
 pub(crate) const DATABASE_FILE: &str = "aloft.db";
@@ -29,7 +29,7 @@ const READER_IDLE: Duration = Duration::from_secs(30);
 const BUSY: Duration = Duration::from_secs(5);
 const WRITER_CACHE_KIB: u32 = 4 * 1024;
 const READER_CACHE_KIB: u32 = 2 * 1024;
-/// Size of the write-ahead log in pages (8 MiB) at which a commit checkpoints it, if [`Folding`]
+/// Size of the write-ahead log in pages (8 MiB) at which a commit checkpoints it, if [`Checkpointer`]
 /// has not done so before. A page that many transactions change is copied once.
 const CHECKPOINT_PAGES: u32 = 2_000;
 /// Size to which the log file is truncated after it grew beyond it.
@@ -53,7 +53,7 @@ pub(super) fn exists(folder: &Path) -> Result<bool, StoreError> {
         {
             Ok(false)
         }
-        Err(error) => Err(folder::at(&path)(error)),
+        Err(error) => Err(data_dir::at(&path)(error)),
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn set_aside(folder: &Path, name: &str) -> io::Result<()> {
 pub(crate) fn writer(folder: &Path) -> Result<Connection, StoreError> {
     refuse_moved(folder)?;
     let path = database_path(folder);
-    let is_new = make(&path).map_err(folder::at(&path))?;
+    let is_new = make(&path).map_err(data_dir::at(&path))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(embedded::said)?;
     db.busy_timeout(BUSY).map_err(embedded::said)?;
@@ -99,9 +99,9 @@ pub(crate) fn writer(folder: &Path) -> Result<Connection, StoreError> {
 /// Checkpoints the log beside the writer. Commits then wait for a checkpoint only if the log grows
 /// faster. The connection is opened on demand.
 #[derive(Default)]
-pub(crate) struct Folding(Option<Connection>);
+pub(crate) struct Checkpointer(Option<Connection>);
 
-impl Folding {
+impl Checkpointer {
     /// Copies the pages of the log that no reader needs. After a complete copy, the log is reused
     /// from its start. Waits for no other connection.
     pub(crate) fn fold(&mut self, log: &Path) -> Result<(), sqlx::Error> {
@@ -122,7 +122,7 @@ impl Folding {
 /// Like [`writer`], but on its own thread, and with streamed rows.
 pub(crate) async fn carrier(folder: &Path) -> Result<SqliteConnection, StoreError> {
     let path = database_path(folder);
-    let is_new = make(&path).map_err(folder::at(&path))?;
+    let is_new = make(&path).map_err(data_dir::at(&path))?;
     let options = of_writers(is_new)
         .into_iter()
         .fold(options(folder), |options, (name, value)| options.pragma(name, value));

@@ -11,7 +11,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use domain::check::{Identity, Trigger};
+use domain::check::{ResultKey, Trigger};
 use rules::{MonitorId, Region, Timestamp};
 
 use crate::codes;
@@ -65,9 +65,9 @@ struct Head {
 }
 
 impl Stored {
-    pub(super) const fn identity(&self, monitor: MonitorId, region: Region) -> Identity {
+    pub(super) const fn identity(&self, monitor: MonitorId, region: Region) -> ResultKey {
         let Self { slot, trigger, revision, saved: _ } = *self;
-        Identity { monitor, revision, region, slot, trigger }
+        ResultKey { monitor, revision, region, slot, trigger }
     }
 }
 
@@ -99,7 +99,7 @@ impl Extents {
     }
 
     /// Returns all checks of a monitor that data is stored of.
-    pub(super) fn of_monitor(&self, monitor: MonitorId) -> Vec<Identity> {
+    pub(super) fn of_monitor(&self, monitor: MonitorId) -> Vec<ResultKey> {
         let each = Region::ALL.iter().filter_map(|region| {
             self.get(monitor, *region).map(|stored| stored.identity(monitor, *region))
         });

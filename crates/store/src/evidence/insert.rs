@@ -5,21 +5,21 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use domain::check::{CheckResult, Evidence, Identity, Outcome};
+use domain::check::{CheckResult, Evidence, Outcome, ResultKey};
 use sqlx::PgConnection;
 
 use super::{COLUMN, row_of};
-use crate::db::{Connection, Link, Query, query};
-use crate::many::{self, Chunk};
+use crate::bulk_insert::{self, Chunk};
+use crate::db::{Connection, EngineConnection, Query, query};
 use crate::results::ResultRow;
-use crate::vault::Place;
+use crate::vault::EncryptionContext;
 use crate::writer::Session;
 use crate::{StoreError, codes};
 
 /// SQLite only. It uses `?`, because a numbered parameter is looked up by name, which takes longer
 /// the more there are.
-static UPSERTS: LazyLock<[String; many::SIZES.len()]> =
-    LazyLock::new(|| many::SIZES.map(upsert_statement));
+static UPSERTS: LazyLock<[String; bulk_insert::SIZES.len()]> =
+    LazyLock::new(|| bulk_insert::SIZES.map(upsert_statement));
 
 /// PostgreSQL only, like the next statement: it supports one conflict target, and this needs two.
 const DELETE_OLDER: &str = "DELETE FROM evidence e \
@@ -65,7 +65,7 @@ fn upsert_statement(rows: usize) -> String {
 }
 
 /// Whether the database keeps the details of a result: if it is not a success, or among these successes.
-pub(crate) fn is_kept(result: &CheckResult, successes: &HashSet<Identity>) -> bool {
+pub(crate) fn is_kept(result: &CheckResult, successes: &HashSet<ResultKey>) -> bool {
     result.evidence.is_some()
         && (result.outcome != Outcome::Success || successes.contains(&result.identity))
 }
@@ -74,7 +74,7 @@ pub(crate) fn is_kept(result: &CheckResult, successes: &HashSet<Identity>) -> bo
 pub(crate) async fn insert(
     session: &mut Session,
     rows: &[ResultRow<'_>],
-    successes: &HashSet<Identity>,
+    successes: &HashSet<ResultKey>,
 ) -> Result<(), StoreError> {
     let kept = rows.iter().filter(|row| is_kept(row.result, successes));
     let kept = kept.filter_map(|row| Some((row, row.result.evidence.as_deref()?)));
@@ -84,8 +84,10 @@ pub(crate) async fn insert(
         return Ok(());
     }
     match session.db.link() {
-        Link::Embedded(_) | Link::Sqlite(_) => upsert_sqlite(&mut session.db, &sealed).await,
-        Link::Postgres(db) => insert_postgres(db, &sealed).await,
+        EngineConnection::Embedded(_) | EngineConnection::Sqlite(_) => {
+            upsert_sqlite(&mut session.db, &sealed).await
+        }
+        EngineConnection::Postgres(db) => insert_postgres(db, &sealed).await,
     }
 }
 
@@ -115,12 +117,14 @@ fn seal(session: &Session, (row, evidence): &Kept<'_>) -> Result<Sealed, StoreEr
         trigger: codes::of_trigger(identity.trigger),
         revision: i64::from(identity.revision),
         outcome: codes::of_outcome(row.result.outcome),
-        envelope: session.vault.seal(Place { column: COLUMN, row: &place }, *evidence)?,
+        envelope: session
+            .vault
+            .seal(EncryptionContext { column: COLUMN, row: &place }, *evidence)?,
     })
 }
 
 async fn upsert_sqlite(db: &mut Connection, rows: &[Sealed]) -> Result<(), StoreError> {
-    for Chunk { place, rows } in many::chunks(rows) {
+    for Chunk { place, rows } in bulk_insert::chunks(rows) {
         rows.fold(query(UPSERTS[place].as_str()), bind).execute(db).await?;
     }
     Ok(())

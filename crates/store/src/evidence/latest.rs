@@ -8,12 +8,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use domain::check::{CheckResult, Evidence, Identity, Outcome, Trigger};
+use domain::check::{CheckResult, Evidence, Outcome, ResultKey, Trigger};
 use rules::{MonitorId, Timestamp};
 use tracing::warn;
 
 use super::extents::{Extents, Stored};
-use crate::vault::{Place, Vault};
+use crate::vault::{EncryptionContext, Vault};
 
 /// Name of the file in the data folder.
 const FILE: &str = "aloft.successes";
@@ -25,11 +25,11 @@ const STRETCH_MS: i64 = 600_000;
 /// The latest success of each monitor in each region.
 pub(crate) struct LatestSuccesses {
     path: PathBuf,
-    file: Mutex<State>,
+    file: Mutex<FileState>,
 }
 
 #[derive(Default)]
-struct State {
+struct FileState {
     /// Opened by the first success or the first question.
     extents: Option<Extents>,
     /// Whether the file could not be used the last time: said once.
@@ -42,7 +42,7 @@ impl LatestSuccesses {
     }
 
     /// Returns the successes that the database keeps too: the first of each stretch, and what somebody asked for.
-    pub(crate) fn due(&self, results: &[CheckResult]) -> HashSet<Identity> {
+    pub(crate) fn due(&self, results: &[CheckResult]) -> HashSet<ResultKey> {
         let mut due = HashSet::new();
         if !results.iter().any(is_detailed) {
             return due;
@@ -64,7 +64,7 @@ impl LatestSuccesses {
 
     /// Keeps the details of the successes of a batch that was committed. An error loses details and nothing
     /// else, so it is logged.
-    pub(crate) fn keep(&self, vault: &Vault, results: &[CheckResult], due: &HashSet<Identity>) {
+    pub(crate) fn keep(&self, vault: &Vault, results: &[CheckResult], due: &HashSet<ResultKey>) {
         if !results.iter().any(is_detailed) {
             return;
         }
@@ -79,7 +79,7 @@ impl LatestSuccesses {
     }
 
     /// Returns the details of a success, if they are kept and can be read.
-    pub(crate) fn find(&self, vault: &Vault, identity: &Identity) -> Option<Evidence> {
+    pub(crate) fn find(&self, vault: &Vault, identity: &ResultKey) -> Option<Evidence> {
         let mut state = self.state();
         let extents = state.open(&self.path)?;
         let stored = extents.get(identity.monitor, identity.region)?;
@@ -88,11 +88,11 @@ impl LatestSuccesses {
         }
         let sealed = extents.read(identity.monitor, identity.region).ok()??;
         let row = row_of(identity);
-        vault.open(Place { column: COLUMN, row: &row }, &sealed).ok()
+        vault.open(EncryptionContext { column: COLUMN, row: &row }, &sealed).ok()
     }
 
     /// Returns the successes of a monitor whose details are kept.
-    pub(crate) fn of_monitor(&self, monitor: MonitorId) -> Vec<Identity> {
+    pub(crate) fn of_monitor(&self, monitor: MonitorId) -> Vec<ResultKey> {
         let mut state = self.state();
         let extents = state.open(&self.path);
         extents.map(|extents| extents.of_monitor(monitor)).unwrap_or_default()
@@ -108,12 +108,12 @@ impl LatestSuccesses {
         count
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FileState> {
         self.file.lock().expect("nothing panics while it holds this")
     }
 }
 
-impl State {
+impl FileState {
     fn open(&mut self, path: &Path) -> Option<&mut Extents> {
         if self.extents.is_none() {
             let opened = Extents::open(path);
@@ -148,9 +148,9 @@ fn is_detailed(result: &CheckResult) -> bool {
 fn keep(
     extents: &mut Extents,
     vault: &Vault,
-    identity: Identity,
+    identity: ResultKey,
     evidence: &Evidence,
-    due: &HashSet<Identity>,
+    due: &HashSet<ResultKey>,
 ) -> io::Result<()> {
     let before = extents.get(identity.monitor, identity.region).copied();
     // Results may arrive out of order, and a clock may be set back.
@@ -162,9 +162,10 @@ fn keep(
         Some(_) | None => identity.slot,
     };
     let row = row_of(&identity);
-    let sealed =
-        vault.seal(Place { column: COLUMN, row: &row }, evidence).map_err(io::Error::other)?;
-    let Identity { monitor, revision, region, slot, trigger } = identity;
+    let sealed = vault
+        .seal(EncryptionContext { column: COLUMN, row: &row }, evidence)
+        .map_err(io::Error::other)?;
+    let ResultKey { monitor, revision, region, slot, trigger } = identity;
     extents.write((monitor, region), Stored { slot, trigger, revision, saved }, &sealed)
 }
 
@@ -177,8 +178,8 @@ fn stretch(monitor: MonitorId, slot: Timestamp) -> i64 {
 
 /// Binds sealed details to their check: by the monitor's identifier, because its number may be another monitor's
 /// in a database that was restored.
-fn row_of(identity: &Identity) -> String {
-    let Identity { monitor, revision, region, slot, trigger } = identity;
+fn row_of(identity: &ResultKey) -> String {
+    let ResultKey { monitor, revision, region, slot, trigger } = identity;
     format!(
         "{monitor}/{}/{region}/{}/{revision}",
         slot.as_millis(),

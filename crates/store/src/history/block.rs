@@ -15,7 +15,7 @@
 use domain::check::Phases;
 use domain::history::{Unreadable, varint};
 
-use super::row::{Kept, each_phase, pull_phases};
+use super::row::{StoredResult, each_phase, pull_phases};
 use crate::StoreError;
 
 /// Key of a result within its monitor: slot, region, trigger, revision.
@@ -29,11 +29,11 @@ const TWO_BITS: u16 = 0b11;
 const FIVE_BITS: u16 = 0b1_1111;
 
 /// Packs results that are sorted by key and begin at `start` or later.
-pub(super) fn pack(rows: &[Kept], start: i64) -> Vec<u8> {
+pub(super) fn pack(rows: &[StoredResult], start: i64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(24 * rows.len());
     varint::push(&mut bytes, rows.len() as u64);
     let mut slot = start;
-    let mut before: Option<&Kept> = None;
+    let mut before: Option<&StoredResult> = None;
     for row in rows {
         let same = before.is_some_and(|before| meta(before) == meta(row));
         let all = each_phase(&row.phases);
@@ -66,30 +66,33 @@ pub(super) fn pack(rows: &[Kept], start: i64) -> Vec<u8> {
 }
 
 /// Unpacks the results that [`pack`] packed.
-pub(crate) fn unpack(bytes: &[u8], start: i64) -> Result<Vec<Kept>, StoreError> {
+pub(crate) fn unpack(bytes: &[u8], start: i64) -> Result<Vec<StoredResult>, StoreError> {
     read(bytes, start).map_err(|why| StoreError::corrupt("a block of results", why.to_string()))
 }
 
 /// Merges results. Returns all of them sorted by key, and those of `new` that `old` does not
 /// contain.
-pub(super) fn merge(old: Vec<Kept>, mut new: Vec<Kept>) -> (Vec<Kept>, Vec<Kept>) {
+pub(super) fn merge(
+    old: Vec<StoredResult>,
+    mut new: Vec<StoredResult>,
+) -> (Vec<StoredResult>, Vec<StoredResult>) {
     // The sort is stable: of two results with one key, the one stored first stays.
-    new.sort_by_key(Kept::key);
+    new.sort_by_key(StoredResult::key);
     new.dedup_by_key(|row| row.key());
     if old.is_empty() {
         return (new.clone(), new);
     }
-    new.retain(|row| old.binary_search_by_key(&row.key(), Kept::key).is_err());
+    new.retain(|row| old.binary_search_by_key(&row.key(), StoredResult::key).is_err());
     let mut all = old;
     all.extend_from_slice(&new);
-    all.sort_unstable_by_key(Kept::key);
+    all.sort_unstable_by_key(StoredResult::key);
     (all, new)
 }
 
-fn read(mut bytes: &[u8], start: i64) -> Result<Vec<Kept>, Unreadable> {
+fn read(mut bytes: &[u8], start: i64) -> Result<Vec<StoredResult>, Unreadable> {
     let bytes = &mut bytes;
     let count: usize = varint::pull_narrow(bytes)?;
-    let mut rows: Vec<Kept> = Vec::with_capacity(count.min(bytes.len()));
+    let mut rows: Vec<StoredResult> = Vec::with_capacity(count.min(bytes.len()));
     for _ in 0..count {
         let row = read_one(bytes, start, rows.last())?;
         rows.push(row);
@@ -97,7 +100,11 @@ fn read(mut bytes: &[u8], start: i64) -> Result<Vec<Kept>, Unreadable> {
     Ok(rows)
 }
 
-fn read_one(bytes: &mut &[u8], start: i64, before: Option<&Kept>) -> Result<Kept, Unreadable> {
+fn read_one(
+    bytes: &mut &[u8],
+    start: i64,
+    before: Option<&StoredResult>,
+) -> Result<StoredResult, Unreadable> {
     let head = u16::from_le_bytes([varint::byte(bytes)?, varint::byte(bytes)?]);
     let slot_before = before.map_or(start, |before| before.slot);
     let slot = slot_before.saturating_add(varint::pull_signed(bytes)?);
@@ -116,7 +123,7 @@ fn read_one(bytes: &mut &[u8], start: i64, before: Option<&Kept>) -> Result<Kept
     let latency = varint::pull_signed(bytes)?.saturating_add(spent(&phases));
     let latency_us = u32::try_from(latency).map_err(|_| Unreadable("a latency is too large"))?;
     let finished_after = varint::pull_signed(bytes)?.saturating_add(i64::from(latency_us / 1_000));
-    Ok(Kept {
+    Ok(StoredResult {
         slot,
         finished_after,
         revision,
@@ -132,7 +139,7 @@ fn read_one(bytes: &mut &[u8], start: i64, before: Option<&Kept>) -> Result<Kept
 }
 
 /// Returns the values that rarely differ from the previous result.
-const fn meta(row: &Kept) -> (u32, Option<u16>, u8, u32) {
+const fn meta(row: &StoredResult) -> (u32, Option<u16>, u8, u32) {
     (row.revision, row.status, row.attempts, row.probe)
 }
 
@@ -159,23 +166,25 @@ mod tests {
         )
     }
 
-    fn kept() -> impl Strategy<Value = Kept> {
+    fn kept() -> impl Strategy<Value = StoredResult> {
         let times = (0_i64..600_000, -1_000_i64..10_000_000, any::<u32>());
         let meta = (1_u32..3, proptest::option::of(100_u16..600), 0_u8..12, 1_u32..3);
         let codes = (0_u8..28, 0_u8..3, 0_u8..4);
         (times, meta, codes, phases()).prop_map(
-            |((slot, finished_after, latency_us), meta, (region, trigger, outcome), phases)| Kept {
-                slot,
-                finished_after,
-                revision: meta.0,
-                latency_us,
-                probe: meta.3,
-                status: meta.1,
-                region,
-                trigger,
-                outcome,
-                attempts: meta.2,
-                phases,
+            |((slot, finished_after, latency_us), meta, (region, trigger, outcome), phases)| {
+                StoredResult {
+                    slot,
+                    finished_after,
+                    revision: meta.0,
+                    latency_us,
+                    probe: meta.3,
+                    status: meta.1,
+                    region,
+                    trigger,
+                    outcome,
+                    attempts: meta.2,
+                    phases,
+                }
             },
         )
     }

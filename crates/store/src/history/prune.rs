@@ -5,11 +5,11 @@ use std::time::Duration;
 use rules::{Timestamp, WorkspaceId, limits};
 use sqlx::AssertSqlSafe;
 
-use super::grain::Edge;
-use super::{Grain, HistoryStore};
+use super::bucket::Edge;
+use super::{BucketSize, HistoryStore};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
-use crate::{Change, StoreError, plans};
+use crate::{AuditContext, StoreError, plans};
 
 /// Maximum number of buckets whose blocks one step deletes, over all workspaces. Each is a
 /// statement, and other writers wait for all of them.
@@ -41,17 +41,16 @@ impl HistoryStore<'_> {
         &self,
         workspace: WorkspaceId,
         days: Option<u32>,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
-                    let changed =
-                        query("UPDATE workspaces SET results_kept_days = $1 WHERE id = $2")
-                            .bind(days.map(i64::from))
-                            .bind(workspace.to_string())
-                            .execute(&mut session.db)
-                            .await?;
+                    let changed = query("UPDATE workspaces SET retention_days = $1 WHERE id = $2")
+                        .bind(days.map(i64::from))
+                        .bind(workspace.to_string())
+                        .execute(&mut session.db)
+                        .await?;
                     if changed == 0 {
                         return Err(StoreError::not_found("workspace", &workspace));
                     }
@@ -93,10 +92,10 @@ async fn prune(
     now: Timestamp,
 ) -> Result<PrunedHistory, StoreError> {
     let mut pruned = PrunedHistory::default();
-    if let Some(oldest) = Grain::TenMinutes.edge(db, Edge::First).await? {
+    if let Some(oldest) = BucketSize::TenMinutes.edge(db, Edge::First).await? {
         let mut left = STEP_STRETCHES;
         for keeping in keepings(db, kept_for, days).await? {
-            let until = Grain::TenMinutes.number((now - keeping.kept_for).as_millis());
+            let until = BucketSize::TenMinutes.number((now - keeping.kept_for).as_millis());
             let from = keeping.kept_from.unwrap_or(oldest).max(oldest);
             let end = until.min(from + left);
             pruned.is_there_more |= end < until;
@@ -107,9 +106,9 @@ async fn prune(
         }
     }
     for (grain, kept_for) in
-        [(Grain::Hour, limits::HOUR_SUMS_KEPT), (Grain::Day, limits::DAY_SUMS_KEPT)]
+        [(BucketSize::Hour, limits::HOUR_SUMS_KEPT), (BucketSize::Day, limits::DAY_SUMS_KEPT)]
     {
-        let end = super::grain::key(grain.number((now - kept_for).as_millis()), 0);
+        let end = super::bucket::key(grain.number((now - kept_for).as_millis()), 0);
         let taken = prune_sums(db, grain, end).await?;
         pruned.is_there_more |= taken >= STEP_SUMS as u64;
         pruned.sums += taken;
@@ -152,7 +151,7 @@ async fn prune_blocks(
             "DELETE FROM result_blocks WHERE key IN \
              (SELECT $1 + number FROM monitors WHERE workspace_id = $2)",
         )
-        .bind(super::grain::key(stretch, 0))
+        .bind(super::bucket::key(stretch, 0))
         .bind(workspace)
         .execute(db)
         .await?;
@@ -165,7 +164,7 @@ async fn prune_blocks(
     Ok(taken)
 }
 
-async fn prune_sums(db: &mut Connection, grain: Grain, end: i64) -> Result<u64, StoreError> {
+async fn prune_sums(db: &mut Connection, grain: BucketSize, end: i64) -> Result<u64, StoreError> {
     let table = grain.table();
     let statement = format!(
         "DELETE FROM {table} WHERE key IN \

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use domain::check::{CheckResult, Identity, Phases, ProbeId};
+use domain::check::{CheckResult, Phases, ProbeId, ResultKey};
 use domain::history::{Unreadable, varint};
 use rules::{MonitorId, Timestamp};
 
@@ -17,7 +17,7 @@ pub(crate) type Probes = HashMap<u32, ProbeId>;
 
 /// Result without its monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct StoredResult {
     pub(crate) slot: i64,
     pub(crate) finished_after: i64,
     pub(crate) revision: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Kept {
     pub(crate) phases: Phases,
 }
 
-impl Kept {
+impl StoredResult {
     /// Returns the key within the monitor. Logs are listed in descending order of it.
     pub(crate) const fn key(&self) -> Key {
         (self.slot, self.region, self.trigger, self.revision)
@@ -47,7 +47,7 @@ impl Kept {
             StoreError::corrupt("a probe", format!("`{}` has no name", self.probe))
         })?;
         Ok(CheckResult {
-            identity: Identity {
+            identity: ResultKey {
                 monitor,
                 revision: self.revision,
                 region: codes::region(i64::from(self.region))?,

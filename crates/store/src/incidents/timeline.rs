@@ -1,7 +1,7 @@
 //! Timeline of an incident: its events and its notifications. Actions of people and of the judge
 //! are recorded as they happen. Notifications are read from the outbox.
 
-use domain::judge::ClosedAs;
+use domain::judge::CloseReason;
 use rules::{ChannelId, DeliveryId, IncidentId, ProviderType, Region, Timestamp};
 
 use super::{Person, closed_as, person};
@@ -15,32 +15,32 @@ const TOLD_MAX: i64 = 500;
 
 /// Entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TimelineEntry {
     pub at: Timestamp,
     /// Actor, if a person caused it.
     pub by: Option<Person>,
-    pub what: Happened,
+    pub what: TimelineEvent,
 }
 
 /// Kind of a timeline entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happened {
+pub enum TimelineEvent {
     Opened,
     Acknowledged,
     Commented(String),
     /// Another region started to fail.
     Joined(Region),
     /// A channel was notified, or will be.
-    Told(Told),
+    Told(Notified),
     /// A person resolved and thereby closed it.
     Resolved,
     /// It closed by itself, or with its monitor.
-    Closed(ClosedAs),
+    Closed(CloseReason),
 }
 
 /// Notification of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct Notified {
     /// Delivery. The delivery log lists its attempts.
     pub delivery: DeliveryId,
     /// Channel, which may be deleted.
@@ -52,15 +52,15 @@ pub struct Told {
     pub state: String,
 }
 
-impl Happened {
+impl TimelineEvent {
     /// Returns the stored and published name.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Opened => "opened",
             Self::Acknowledged => "acknowledged",
             Self::Commented(_) => "commented",
-            Self::Joined(_) => "joined",
-            Self::Told(_) => "told",
+            Self::Joined(_) => "region_failed",
+            Self::Told(_) => "notified",
             Self::Resolved => "resolved",
             Self::Closed(_) => "closed",
         }
@@ -71,7 +71,7 @@ impl Happened {
 pub(super) async fn of(
     db: &mut Connection,
     incident: IncidentId,
-) -> Result<Vec<Entry>, StoreError> {
+) -> Result<Vec<TimelineEntry>, StoreError> {
     let rows = query(
         "SELECT at, kind, text, actor, actor_name FROM incident_entries \
          WHERE incident = $1 ORDER BY number",
@@ -79,9 +79,9 @@ pub(super) async fn of(
     .bind(incident.to_string())
     .fetch_all(db)
     .await?;
-    let mut entries: Vec<Entry> = rows.iter().map(read).collect::<Result<_, _>>()?;
+    let mut entries: Vec<TimelineEntry> = rows.iter().map(read).collect::<Result<_, _>>()?;
     let rows = query(
-        "SELECT COALESCE(d.done_at, d.created_at), d.number, d.channel, d.kind, e.kind, d.state \
+        "SELECT COALESCE(d.completed_at, d.created_at), d.number, d.recipient, d.kind, e.kind, d.state \
          FROM events e JOIN deliveries d ON d.event = e.number \
          WHERE e.incident = $1 AND d.state <> 'cancelled' ORDER BY d.number DESC LIMIT $2",
     )
@@ -98,7 +98,7 @@ pub(super) async fn of(
 }
 
 /// Returns a comment by its row ID.
-pub(super) async fn comment(db: &mut Connection, number: i64) -> Result<Entry, StoreError> {
+pub(super) async fn comment(db: &mut Connection, number: i64) -> Result<TimelineEntry, StoreError> {
     let row = query(
         "SELECT at, kind, text, actor, actor_name FROM incident_entries \
          WHERE number = $1 AND kind = 'commented'",
@@ -110,31 +110,31 @@ pub(super) async fn comment(db: &mut Connection, number: i64) -> Result<Entry, S
     read(&row)
 }
 
-fn read(row: &Row) -> Result<Entry, StoreError> {
+fn read(row: &Row) -> Result<TimelineEntry, StoreError> {
     let (kind, text): (&str, &str) = (row.try_get(1)?, row.try_get(2)?);
     let unreadable = |why: String| StoreError::corrupt("an entry of an incident", why);
     let what = match kind {
-        "opened" => Happened::Opened,
-        "acknowledged" => Happened::Acknowledged,
-        "commented" => Happened::Commented(text.to_owned()),
-        "joined" => {
-            Happened::Joined(Region::parse(text).map_err(|why| unreadable(why.to_string()))?)
+        "opened" => TimelineEvent::Opened,
+        "acknowledged" => TimelineEvent::Acknowledged,
+        "commented" => TimelineEvent::Commented(text.to_owned()),
+        "region_failed" => {
+            TimelineEvent::Joined(Region::parse(text).map_err(|why| unreadable(why.to_string()))?)
         }
-        "resolved" => Happened::Resolved,
-        "closed" => Happened::Closed(closed_as(text).map_err(unreadable)?),
+        "resolved" => TimelineEvent::Resolved,
+        "closed" => TimelineEvent::Closed(closed_as(text).map_err(unreadable)?),
         other => return Err(unreadable(format!("unknown kind `{other}`"))),
     };
-    Ok(Entry { at: instant(row, 0)?, by: person(row, 3)?, what })
+    Ok(TimelineEntry { at: instant(row, 0)?, by: person(row, 3)?, what })
 }
 
-fn told(row: &Row) -> Result<Entry, StoreError> {
+fn told(row: &Row) -> Result<TimelineEntry, StoreError> {
     let number: i64 = row.try_get(1)?;
-    let told = Told {
+    let told = Notified {
         delivery: DeliveryId::from_bits(number as u64),
         channel: id(row, 2, ChannelId::parse)?,
         kind: id(row, 3, ProviderType::parse)?,
         event: row.try_get(4)?,
         state: row.try_get(5)?,
     };
-    Ok(Entry { at: instant(row, 0)?, by: None, what: Happened::Told(told) })
+    Ok(TimelineEntry { at: instant(row, 0)?, by: None, what: TimelineEvent::Told(told) })
 }

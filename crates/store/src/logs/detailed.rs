@@ -1,15 +1,15 @@
 //! Pages of results whose details are kept. These are few among all results, so they are found by their details:
-//! in the database and in the file of successes. Which results the caller asked for is `Wanted`'s.
+//! in the database and in the file of successes. Which results the caller asked for is `LogQuery`'s.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use domain::check::{Identity, Outcome};
+use domain::check::{Outcome, ResultKey};
 use rules::MonitorId;
 
-use super::{Found, LogPlace, Wanted};
+use super::{DistinctResults, LogCursor, LogQuery};
 use crate::db::{Connection, query};
-use crate::history::{self, Grain, Kept, Key};
+use crate::history::{self, BucketSize, Key, StoredResult};
 use crate::row::narrow;
 use crate::{Store, StoreError, codes};
 
@@ -26,22 +26,22 @@ impl Detailed<'_> {
     pub(super) async fn page(
         &self,
         db: &mut Connection,
-        wanted: &Wanted,
-        found: Found,
-    ) -> Result<(Vec<Kept>, Option<LogPlace>), StoreError> {
+        wanted: &LogQuery,
+        found: DistinctResults,
+    ) -> Result<(Vec<StoredResult>, Option<LogCursor>), StoreError> {
         let mut keys = self.stored(db, wanted).await?;
         keys.extend(self.of_successes(wanted));
         keys.sort_unstable_by_key(|key| Reverse(*key));
         keys.dedup();
         let is_more = keys.len() > wanted.limit;
         keys.truncate(wanted.limit);
-        let next = keys.last().filter(|_| is_more).map(|key| LogPlace::of(*key)).transpose()?;
+        let next = keys.last().filter(|_| is_more).map(|key| LogCursor::of(*key)).transpose()?;
         let results = self.results(db, &keys, found).await?;
         Ok((keys.iter().filter_map(|key| results.get(key).copied()).collect(), next))
     }
 
     /// Returns the newest results of the page whose details are in the database, and one more.
-    async fn stored(&self, db: &mut Connection, wanted: &Wanted) -> Result<Vec<Key>, StoreError> {
+    async fn stored(&self, db: &mut Connection, wanted: &LogQuery) -> Result<Vec<Key>, StoreError> {
         let (slot, region, trigger, revision) =
             wanted.before.unwrap_or((i64::MAX, u8::MAX, u8::MAX, u32::MAX));
         let bits = |codes: &[u8]| codes::bits(codes.iter().copied().map(i64::from));
@@ -72,10 +72,10 @@ impl Detailed<'_> {
     }
 
     /// Returns the results whose details are in the file of successes.
-    fn of_successes(&self, wanted: &Wanted) -> Vec<Key> {
-        let key = |identity: Identity| {
-            let Identity { slot, region, trigger, revision, monitor: _ } = identity;
-            LogPlace { slot, region, trigger, revision }.key()
+    fn of_successes(&self, wanted: &LogQuery) -> Vec<Key> {
+        let key = |identity: ResultKey| {
+            let ResultKey { slot, region, trigger, revision, monitor: _ } = identity;
+            LogCursor { slot, region, trigger, revision }.key()
         };
         let success = codes::of_outcome(Outcome::Success) as u8;
         let keys = self.store.successes().of_monitor(self.monitor).into_iter().map(key);
@@ -87,14 +87,14 @@ impl Detailed<'_> {
         &self,
         db: &mut Connection,
         keys: &[Key],
-        found: Found,
-    ) -> Result<BTreeMap<Key, Kept>, StoreError> {
-        let Found(mut results) = found;
+        found: DistinctResults,
+    ) -> Result<BTreeMap<Key, StoredResult>, StoreError> {
+        let DistinctResults(mut results) = found;
         let missing = keys.iter().filter(|key| !results.contains_key(key));
         let mut blocks: Vec<i64> =
-            missing.map(|key| Grain::TenMinutes.key(key.0, self.number)).collect();
+            missing.map(|key| BucketSize::TenMinutes.key(key.0, self.number)).collect();
         blocks.dedup();
-        for (key, body) in Grain::TenMinutes.read(db, &blocks).await? {
+        for (key, body) in BucketSize::TenMinutes.read(db, &blocks).await? {
             let rows = history::unpacked(self.store.quarantine(), key, &body)?;
             results.extend(rows.into_iter().map(|row| (row.key(), row)));
         }

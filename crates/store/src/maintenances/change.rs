@@ -4,18 +4,18 @@
 //! with them.
 
 use domain::history::Span;
-use domain::maintenance::{Ahead, ahead, written};
-use domain::notify::Stage;
+use domain::maintenance::{UpcomingWindows, ahead, planning_horizon};
+use domain::notify::MaintenancePhase;
 use rules::maintenance::{A_WINDOW_AHEAD, Maintenance, MaintenanceSettings, Schedule};
 use rules::{MaintenanceId, Timestamp, Violation, WorkspaceId};
 
 use super::links::{link, unlink};
-use super::{Maintenances, PlannedMaintenance, covers, one, windows};
+use super::{Maintenances, PlannedMaintenance, coverage, one, windows};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::outbox::{self, Maintained};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency};
+use crate::{AuditContext, Created, Idempotency, StoreError, idempotency};
 
 /// Maintenance to create.
 #[derive(Clone, Debug)]
@@ -34,9 +34,9 @@ impl Maintenances<'_> {
     pub async fn create(
         &self,
         new: NewMaintenance,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Created<PlannedMaintenance>, StoreError> {
-        let ahead = ahead(&new.settings.schedule, written(change.at));
+        let ahead = ahead(&new.settings.schedule, planning_horizon(change.at));
         self.store
             .write_in(new.workspace, move |session| Box::pin(create(session, new, ahead, change)))
             .await
@@ -48,10 +48,10 @@ impl Maintenances<'_> {
         &self,
         seen: Maintenance,
         settings: MaintenanceSettings,
-        change: Change,
+        change: AuditContext,
     ) -> Result<PlannedMaintenance, StoreError> {
         let is_moved = seen.settings.schedule != settings.schedule;
-        let ahead = is_moved.then(|| ahead(&settings.schedule, written(change.at)));
+        let ahead = is_moved.then(|| ahead(&settings.schedule, planning_horizon(change.at)));
         let is_relinked = seen.settings.monitor_ids != settings.monitor_ids
             || seen.settings.component_ids != settings.component_ids;
         self.store
@@ -79,7 +79,7 @@ impl Maintenances<'_> {
         &self,
         workspace: WorkspaceId,
         id: MaintenanceId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<PlannedMaintenance, StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -109,7 +109,7 @@ impl Maintenances<'_> {
         &self,
         workspace: WorkspaceId,
         id: MaintenanceId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -129,9 +129,10 @@ impl Maintenances<'_> {
                     if deleted == 0 {
                         return Err(StoreError::not_found("maintenance", &id));
                     }
-                    windows::rewrite(&mut session.db, &text, &Ahead::NONE, change.at).await?;
+                    windows::rewrite(&mut session.db, &text, &UpcomingWindows::NONE, change.at)
+                        .await?;
                     unlink(&mut session.db, id).await?;
-                    covers::end(session, &text, change.at).await?;
+                    coverage::end(session, &text, change.at).await?;
                     note(&mut session.db, (workspace, id), change, "maintenance.delete").await
                 })
             })
@@ -142,8 +143,8 @@ impl Maintenances<'_> {
 async fn create(
     session: &mut Session,
     new: NewMaintenance,
-    ahead: Ahead,
-    change: Change,
+    ahead: UpcomingWindows,
+    change: AuditContext,
 ) -> Result<Created<PlannedMaintenance>, StoreError> {
     let NewMaintenance { id, workspace, settings, idempotency: call } = new;
     let db = &mut session.db;
@@ -165,11 +166,11 @@ async fn create(
 async fn finish(
     session: &mut Session,
     maintenance: &Maintenance,
-    change: Change,
+    change: AuditContext,
     action: &'static str,
 ) -> Result<PlannedMaintenance, StoreError> {
     let (workspace, id) = (maintenance.workspace, maintenance.id);
-    covers::settle(session, &id.to_string(), change.at).await?;
+    coverage::settle(session, &id.to_string(), change.at).await?;
     note(&mut session.db, (workspace, id), change, action).await?;
     let planned = one(&mut session.db, workspace, &id.to_string(), change.at).await?;
     announce(session, &planned, change.at).await?;
@@ -184,7 +185,12 @@ async fn announce(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let Some(window) = planned.next.filter(|_| planned.current.is_none()) else { return Ok(()) };
-    outbox::note_maintenance(session, &maintained(planned, window, Stage::Announced), now).await
+    outbox::note_maintenance(
+        session,
+        &maintained(planned, window, MaintenancePhase::Scheduled),
+        now,
+    )
+    .await
 }
 
 /// Announces the end of the current window, before its monitors and components are unlinked.
@@ -195,10 +201,15 @@ async fn tell_over(
 ) -> Result<(), StoreError> {
     let Some(window) = planned.current else { return Ok(()) };
     let window = Span { to: now, ..window };
-    outbox::note_maintenance(session, &maintained(planned, window, Stage::Over), now).await
+    outbox::note_maintenance(
+        session,
+        &maintained(planned, window, MaintenancePhase::Completed),
+        now,
+    )
+    .await
 }
 
-fn maintained(planned: &PlannedMaintenance, window: Span, stage: Stage) -> Maintained {
+fn maintained(planned: &PlannedMaintenance, window: Span, stage: MaintenancePhase) -> Maintained {
     let Maintenance { id, settings, .. } = &planned.maintenance;
     let (title, description) = (settings.title.clone(), settings.description.clone());
     Maintained { maintenance: *id, title, description, window, stage }
@@ -208,7 +219,7 @@ fn maintained(planned: &PlannedMaintenance, window: Span, stage: Stage) -> Maint
 async fn write(
     db: &mut Connection,
     maintenance: &Maintenance,
-    ahead: &Ahead,
+    ahead: &UpcomingWindows,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     if ahead.windows.is_empty() {
@@ -286,7 +297,7 @@ async fn replace(
 async fn note(
     db: &mut Connection,
     (workspace, id): (WorkspaceId, MaintenanceId),
-    change: Change,
+    change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let resource_id = id.to_string();

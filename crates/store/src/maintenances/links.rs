@@ -23,19 +23,19 @@ pub(super) async fn link(db: &mut Connection, maintenance: &Maintenance) -> Resu
 
 /// Kind of link: its field, and the statements that link and find the objects. Both statements end
 /// with a list of identifiers.
-struct Links {
+struct LinkKind {
     field: (&'static str, &'static str),
     link: &'static str,
     find: &'static str,
 }
 
-const MONITOR_LINKS: Links = Links {
+const MONITOR_LINKS: LinkKind = LinkKind {
     field: (MONITORS, MONITORS_ALLOWED),
     link: "INSERT INTO maintenance_monitors (maintenance, monitor) SELECT $1, number \
            FROM monitors WHERE workspace_id = $2 AND deleted_at IS NULL AND id IN ",
     find: "SELECT id FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL AND id IN ",
 };
-const COMPONENT_LINKS: Links = Links {
+const COMPONENT_LINKS: LinkKind = LinkKind {
     field: (COMPONENTS, COMPONENTS_ALLOWED),
     link: "INSERT INTO maintenance_components (maintenance, component) SELECT $1, id \
            FROM components WHERE workspace_id = $2 AND id IN ",
@@ -45,7 +45,7 @@ const COMPONENT_LINKS: Links = Links {
 async fn link_each(
     db: &mut Connection,
     maintenance: &Maintenance,
-    links: &Links,
+    links: &LinkKind,
     ids: &[String],
 ) -> Result<(), StoreError> {
     let workspace = maintenance.workspace.to_string();

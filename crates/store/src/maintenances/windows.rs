@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use domain::history::Span;
-use domain::maintenance::{Ahead, WINDOWS_MAX, ahead, changed, extended, written};
+use domain::maintenance::{
+    UpcomingWindows, WINDOWS_MAX, ahead, changed, extended, planning_horizon,
+};
 use rules::maintenance::{Recurrence, Schedule};
 use rules::{Interval, TimeZone, Timestamp, limits};
 use sqlx::AssertSqlSafe;
@@ -44,7 +46,7 @@ impl Maintenances<'_> {
         let mut are_changed = false;
         for row in &rows {
             let due = Due::read(row)?;
-            let range = Span { from: due.until.max(now), ..written(now) };
+            let range = Span { from: due.until.max(now), ..planning_horizon(now) };
             let more = ahead(&due.schedule, range);
             are_changed |= more.until != Some(due.until);
             self.store
@@ -91,7 +93,7 @@ impl Due {
 
     /// Extends the windows, unless the maintenance was changed since it was read, because such a
     /// change writes them itself.
-    async fn extend(&self, db: &mut Connection, more: &Ahead) -> Result<(), StoreError> {
+    async fn extend(&self, db: &mut Connection, more: &UpcomingWindows) -> Result<(), StoreError> {
         let still = query(
             "UPDATE maintenances SET windows_until = $1 \
              WHERE id = $2 AND windows_until = $3 AND deleted_at IS NULL",
@@ -120,7 +122,7 @@ impl Due {
 pub(super) async fn rewrite(
     db: &mut Connection,
     maintenance: &str,
-    ahead: &Ahead,
+    ahead: &UpcomingWindows,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let current = current(db, maintenance, now).await?;

@@ -1,7 +1,7 @@
 //! Changes monitors. Repeated creates have no effect, and an edit must be based on the latest
 //! version. A deleted monitor and its secrets disappear at once, while its history stays.
 
-use domain::judge::ClosedAs;
+use domain::judge::CloseReason;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, WorkspaceId};
 
@@ -11,10 +11,11 @@ use crate::audit::{self, Note};
 use crate::channels::{self, Leaving};
 use crate::db::{Connection, query};
 use crate::outbox::Ending;
-use crate::plans::{self, Counted};
+use crate::plans::{self, LimitedKind};
 use crate::writer::Session;
 use crate::{
-    Change, Created, Idempotency, StoreError, components, idempotency, judge_states, maintenances,
+    AuditContext, Created, Idempotency, StoreError, components, idempotency, judge_states,
+    maintenances,
 };
 
 /// Monitor to create.
@@ -33,7 +34,7 @@ impl Monitors<'_> {
     pub async fn create(
         &self,
         new: NewMonitor,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Created<Monitor>, StoreError> {
         let plans = self.store.plans();
         self.store
@@ -43,7 +44,7 @@ impl Monitors<'_> {
                         return Ok(Created::Before(monitor));
                     }
                     let (db, period) = (&mut session.db, new.settings.periodicity);
-                    plans::admit(db, &plans, new.workspace, Counted::Monitors).await?;
+                    plans::admit(db, &plans, new.workspace, LimitedKind::Monitors).await?;
                     plans::admit_period(db, &plans, new.workspace, period).await?;
                     let monitor = Monitor {
                         id: new.id,
@@ -72,7 +73,7 @@ impl Monitors<'_> {
         &self,
         seen: Monitor,
         settings: MonitorSettings,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Monitor, StoreError> {
         let plans = self.store.plans();
         self.store
@@ -109,7 +110,7 @@ impl Monitors<'_> {
         &self,
         workspace: WorkspaceId,
         id: MonitorId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -125,7 +126,7 @@ impl Monitors<'_> {
                     .ok_or_else(|| StoreError::not_found("monitor", &id))?;
                     // Channels that were alerted about the monitor are notified before it is
                     // removed from them.
-                    let (at, how) = (change.at, ClosedAs::Deleted);
+                    let (at, how) = (change.at, CloseReason::Deleted);
                     judge_states::end(session, Ending { monitor: number, at, how }).await?;
                     let leaving = Leaving { workspace, monitor: id, number };
                     maintenances::leave_monitor(&mut session.db, &leaving, change).await?;
@@ -256,11 +257,11 @@ async fn pause(session: &mut Session, monitor: &Monitor) -> Result<(), StoreErro
     let Some(number) = session.numbers.monitor(&mut session.db, monitor.id).await? else {
         return Ok(());
     };
-    let (at, how) = (monitor.updated_at, ClosedAs::Paused);
+    let (at, how) = (monitor.updated_at, CloseReason::Paused);
     judge_states::end(session, Ending { monitor: number, at, how }).await
 }
 
-async fn wipe(db: &mut Connection, number: i64, change: Change) -> Result<(), StoreError> {
+async fn wipe(db: &mut Connection, number: i64, change: AuditContext) -> Result<(), StoreError> {
     query(
         "UPDATE monitors SET deleted_at = $1, active = $2, description = NULL, regions = '', \
          check_sealed = NULL WHERE number = $3",
@@ -276,7 +277,7 @@ async fn wipe(db: &mut Connection, number: i64, change: Change) -> Result<(), St
 async fn note(
     session: &mut Session,
     monitor: &Monitor,
-    change: Change,
+    change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let note = Note {

@@ -6,7 +6,7 @@ use rules::{MonitorId, Periodicity, Region, WorkspaceId};
 use crate::StoreError;
 use crate::db::Row;
 use crate::row::{id, instant, narrow};
-use crate::vault::{Place, Vault};
+use crate::vault::{EncryptionContext, Vault};
 
 /// Index of the first column that [`select`] adds to the monitor's own: status, since, row ID,
 /// judge's state.
@@ -18,7 +18,7 @@ macro_rules! select {
         concat!(
             "SELECT m.id, m.workspace_id, m.revision, m.name, m.periodicity, m.timeout_ms, ",
             "m.degraded_at_ms, m.retry, m.active, m.public, m.description, m.regions, ",
-            "m.check_sealed, m.created_at, m.updated_at, j.status, j.since, m.number, j.history ",
+            "m.check_sealed, m.created_at, m.updated_at, j.status, j.since, m.number, j.state ",
             "FROM monitors m LEFT JOIN judge_states j ON j.monitor = m.number ",
             $which
         )
@@ -53,8 +53,8 @@ pub(super) fn read(vault: &Vault, row: &Row) -> Result<Monitor, StoreError> {
 }
 
 /// Returns the location for which the check of a monitor is sealed.
-pub(crate) const fn check_of(id: &str) -> Place<'_> {
-    Place { column: "monitors.check_sealed", row: id }
+pub(crate) const fn check_of(id: &str) -> EncryptionContext<'_> {
+    EncryptionContext { column: "monitors.check_sealed", row: id }
 }
 
 /// Joins regions with spaces.

@@ -1,12 +1,12 @@
 //! Records attempts and their consequences. If a channel accepted the opening of an incident and
 //! wants reminders, the next reminder is enqueued.
 
-use domain::notify::{Event, EventKind, Placed, Written, remind};
+use domain::notify::{DueTime, Event, EventKind, NewDelivery, next_reminder};
 use rules::{ChannelId, Timestamp, WorkspaceId};
 
+use super::enqueue::hearer;
 use super::rows::{self, Address, Events};
-use super::telling::hearer;
-use super::{Addressee, DeliveryState, Outbox, TestNote, Then, Tried};
+use super::{AttemptResult, DeliveryState, NextStep, Outbox, Recipient, TestDelivery};
 use crate::StoreError;
 use crate::db::{Connection, query};
 use crate::quarantine::is_unreadable;
@@ -25,7 +25,7 @@ pub(super) struct Attempt<'t> {
 
 impl Outbox<'_> {
     /// Records attempts and applies their consequences. Recording an attempt again has no effect.
-    pub async fn attempted(&self, tried: Vec<Tried>) -> Result<(), StoreError> {
+    pub async fn attempted(&self, tried: Vec<AttemptResult>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
                 session.touches_nothing();
@@ -40,7 +40,7 @@ impl Outbox<'_> {
     }
 
     /// Records a test of a saved channel in the delivery log.
-    pub async fn note_test(&self, test: TestNote) -> Result<(), StoreError> {
+    pub async fn note_test(&self, test: TestDelivery) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
                 session.touches_nothing();
@@ -50,13 +50,13 @@ impl Outbox<'_> {
     }
 }
 
-impl Tried {
+impl AttemptResult {
     fn done_at(&self) -> Timestamp {
         self.at + self.took
     }
 }
 
-async fn note(session: &mut Session, tried: &Tried) -> Result<(), StoreError> {
+async fn note(session: &mut Session, tried: &AttemptResult) -> Result<(), StoreError> {
     let number = rows::number(tried.id);
     let attempt = Attempt {
         delivery: number,
@@ -70,12 +70,12 @@ async fn note(session: &mut Session, tried: &Tried) -> Result<(), StoreError> {
         return Ok(());
     }
     match tried.then {
-        Then::Accepted => {
+        NextStep::Accepted => {
             finish(&mut session.db, number, tried, DeliveryState::Accepted).await?;
             write_reminder(session, number, tried.done_at()).await
         }
-        Then::Dead => finish(&mut session.db, number, tried, DeliveryState::Dead).await,
-        Then::Again(at) => again(session, number, tried, at).await,
+        NextStep::Dead => finish(&mut session.db, number, tried, DeliveryState::Dead).await,
+        NextStep::Again(at) => again(session, number, tried, at).await,
     }
 }
 
@@ -83,7 +83,7 @@ async fn note(session: &mut Session, tried: &Tried) -> Result<(), StoreError> {
 pub(crate) async fn forget_attempts(db: &mut Connection, number: i64) -> Result<(), StoreError> {
     query(
         "DELETE FROM delivery_attempts WHERE delivery IN \
-         (SELECT number FROM deliveries WHERE number = $1 AND done_at IS NOT NULL)",
+         (SELECT number FROM deliveries WHERE number = $1 AND completed_at IS NOT NULL)",
     )
     .bind(number)
     .execute(db)
@@ -95,7 +95,7 @@ pub(crate) async fn forget_attempts(db: &mut Connection, number: i64) -> Result<
 /// may start at the same time. An attempt of an expired delivery is ignored.
 pub(super) async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<bool, StoreError> {
     let inserted = query(
-        "INSERT INTO delivery_attempts (delivery, number, at, took_ms, status, answer) \
+        "INSERT INTO delivery_attempts (delivery, number, at, duration_ms, status, response) \
          SELECT d.number, $1, $2, $3, $4, $5 FROM deliveries d WHERE d.number = $6 \
          ON CONFLICT (delivery, number) DO NOTHING",
     )
@@ -115,13 +115,13 @@ pub(super) async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<
 async fn finish(
     db: &mut Connection,
     number: i64,
-    tried: &Tried,
+    tried: &AttemptResult,
     state: DeliveryState,
 ) -> Result<(), StoreError> {
     query(
-        "UPDATE deliveries SET state = $1, done_at = $2, holds = NULL, \
-         first_try_at = COALESCE(first_try_at, $3), tries = tries + 1, \
-         open = (open AND NOT EXISTS (SELECT 1 FROM events e \
+        "UPDATE deliveries SET state = $1, completed_at = $2, hold_reason = NULL, \
+         first_attempt_at = COALESCE(first_attempt_at, $3), attempts = attempts + 1, \
+         is_open = (is_open AND NOT EXISTS (SELECT 1 FROM events e \
          WHERE e.number = deliveries.event AND e.reminder > 0)) \
          WHERE number = $4 AND (state = 'waiting' OR (state = 'cancelled' AND $1 = 'accepted'))",
     )
@@ -137,14 +137,14 @@ async fn finish(
 async fn again(
     session: &mut Session,
     number: i64,
-    tried: &Tried,
+    tried: &AttemptResult,
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let waiting = query(
-        "UPDATE deliveries SET due_at = $1, holds = NULL, \
-         storm = CASE WHEN storm = '' THEN NULL ELSE storm END, \
-         first_try_at = COALESCE(first_try_at, $2), tries = tries + 1 \
-         WHERE number = $3 AND state = 'waiting' RETURNING channel",
+        "UPDATE deliveries SET due_at = $1, hold_reason = NULL, \
+         digest_key = CASE WHEN digest_key = '' THEN NULL ELSE digest_key END, \
+         first_attempt_at = COALESCE(first_attempt_at, $2), attempts = attempts + 1 \
+         WHERE number = $3 AND state = 'waiting' RETURNING recipient",
     )
     .bind(at.as_millis())
     .bind(tried.at.as_millis())
@@ -152,7 +152,7 @@ async fn again(
     .fetch_optional(&mut session.db)
     .await?;
     if let Some(row) = waiting {
-        session.outbox.wake(id(&row, 0, Addressee::parse)?, at);
+        session.outbox.wake(id(&row, 0, Recipient::parse)?, at);
     }
     Ok(())
 }
@@ -164,10 +164,10 @@ async fn write_reminder(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let found = query(
-        "SELECT d.channel, c.kind, c.wishes, d.workspace_id, d.monitor, e.key, e.sealed \
+        "SELECT d.recipient, c.kind, c.preferences, d.workspace_id, d.monitor, e.key, e.sealed \
          FROM deliveries d JOIN events e ON e.number = d.event \
-         JOIN incidents i ON i.id = e.incident JOIN channels c ON c.id = d.channel \
-         WHERE d.number = $1 AND e.kind = 'error' AND c.wishes IS NOT NULL \
+         JOIN incidents i ON i.id = e.incident JOIN channels c ON c.id = d.recipient \
+         WHERE d.number = $1 AND e.kind = 'error' AND c.preferences IS NOT NULL \
          AND i.closed_at IS NULL AND i.acknowledged_at IS NULL",
     )
     .bind(number)
@@ -183,7 +183,7 @@ async fn write_reminder(
         Err(why) if is_unreadable(&why) => return Ok(()),
         Err(error) => return Err(error),
     };
-    let Some(reminder) = remind(&event, every, now) else { return Ok(()) };
+    let Some(reminder) = next_reminder(&event, every, now) else { return Ok(()) };
     let address = Address {
         workspace: id(&row, 3, WorkspaceId::parse)?,
         channel,
@@ -193,7 +193,7 @@ async fn write_reminder(
     rows::write(session, &mut Events::default(), address, &reminder, now).await
 }
 
-async fn note_test(session: &mut Session, test: &TestNote) -> Result<(), StoreError> {
+async fn note_test(session: &mut Session, test: &TestDelivery) -> Result<(), StoreError> {
     let address = Address {
         workspace: test.workspace,
         channel: test.channel,
@@ -202,12 +202,12 @@ async fn note_test(session: &mut Session, test: &TestNote) -> Result<(), StoreEr
     };
     let event = Event { kind: EventKind::Test, ..test.event.clone() };
     let key = domain::notify::event_key(test.channel, &event);
-    let place = Placed { due_at: test.at, holds: None };
-    let written = Written { event, place, opens: false };
+    let place = DueTime { due_at: test.at, holds: None };
+    let written = NewDelivery { event, place, opens: false };
     rows::write(session, &mut Events::default(), address, &written, test.at).await?;
     let state = if test.arrived { DeliveryState::Accepted } else { DeliveryState::Dead };
     let row = query(
-        "UPDATE deliveries SET state = $1, first_try_at = $2, tries = 1, done_at = $3 \
+        "UPDATE deliveries SET state = $1, first_attempt_at = $2, attempts = 1, completed_at = $3 \
          WHERE key = $4 RETURNING number",
     )
     .bind(state.as_str())

@@ -2,13 +2,13 @@
 //! monitor, unless that is held, and all deliveries of a digest. Held deliveries are rescheduled
 //! before they are handed out, because the situation may have changed.
 
-use domain::notify::{Event, Hearer, Holds, Placed, STORM_EVENTS_MAX, ripen};
+use domain::notify::{ChannelState, DueTime, Event, HoldReason, STORM_EVENTS_MAX, reschedule_held};
 use rules::{ChannelId, DeliveryId, Timestamp};
 
+use super::corrupt::{Unreadable, mark_dead};
+use super::enqueue::{cancel, hearer};
 use super::rows::{self, loose, select_due};
-use super::telling::{cancel, hearer};
-use super::unreadable::{Unreadable, bury};
-use super::{Addressee, Due, Outbox, Queue, Woken};
+use super::{DueDeliveries, DueDelivery, Outbox, Recipient, Wakeup};
 use crate::db::{Connection, query};
 use crate::quarantine::is_unreadable;
 use crate::row::{id, instant, maybe_instant, optional};
@@ -21,48 +21,48 @@ const RIPE_MAX: i64 = 1_000;
 
 /// Single deliveries that are due, and wait for no other of their monitor.
 const HEADS: &str = select_due!(
-    "WHERE d.channel = $1 AND d.state = 'waiting' AND d.due_at <= $2 AND d.storm IS NULL \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
+    "WHERE d.recipient = $1 AND d.state = 'waiting' AND d.due_at <= $2 AND d.digest_key IS NULL \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.monitor = d.monitor \
      AND w.state = 'waiting' AND w.number < d.number \
-     AND (w.holds IS NULL OR w.holds NOT IN ('lasting', 'maintenance'))) \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.thread = d.thread \
+     AND (w.hold_reason IS NULL OR w.hold_reason NOT IN ('min_duration', 'maintenance'))) \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.thread = d.thread \
      AND w.state = 'waiting' AND w.number < d.number) \
      ORDER BY d.due_at, d.number LIMIT $3"
 );
 /// Deliveries of a digest that is not fixed yet, except those that must wait for another delivery
 /// of their monitor. The query uses the digest column, because the due time is less selective.
 const LOOSE_STORM: &str = select_due!(
-    "WHERE d.channel = $1 AND d.state = 'waiting' AND d.storm = '' AND d.due_at + 0 <= $2 \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.monitor = d.monitor \
-     AND w.state = 'waiting' AND w.number < d.number AND (w.storm IS NULL OR w.storm <> '') \
-     AND (w.holds IS NULL OR w.holds NOT IN ('lasting', 'maintenance'))) \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.channel = $1 AND w.thread = d.thread \
-     AND w.state = 'waiting' AND w.number < d.number AND (w.storm IS NULL OR w.storm <> '')) \
+    "WHERE d.recipient = $1 AND d.state = 'waiting' AND d.digest_key = '' AND d.due_at + 0 <= $2 \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.monitor = d.monitor \
+     AND w.state = 'waiting' AND w.number < d.number AND (w.digest_key IS NULL OR w.digest_key <> '') \
+     AND (w.hold_reason IS NULL OR w.hold_reason NOT IN ('min_duration', 'maintenance'))) \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.thread = d.thread \
+     AND w.state = 'waiting' AND w.number < d.number AND (w.digest_key IS NULL OR w.digest_key <> '')) \
      ORDER BY d.number LIMIT $3"
 );
 /// All deliveries of one fixed digest.
 const FIXED_STORM: &str = select_due!(
-    "WHERE d.channel = $1 AND d.state = 'waiting' AND d.storm = \
-     (SELECT MIN(s.storm) FROM deliveries s WHERE s.channel = $1 AND s.state = 'waiting' \
-     AND s.storm > '' AND s.due_at <= $2) ORDER BY d.number LIMIT $3"
+    "WHERE d.recipient = $1 AND d.state = 'waiting' AND d.digest_key = \
+     (SELECT MIN(s.digest_key) FROM deliveries s WHERE s.recipient = $1 AND s.state = 'waiting' \
+     AND s.digest_key > '' AND s.due_at <= $2) ORDER BY d.number LIMIT $3"
 );
 
 /// Next later due time, and whether a delivery waits for a digest.
 const REST: &str = "SELECT (SELECT MIN(due_at) FROM deliveries \
-    WHERE channel = $1 AND state = 'waiting' AND due_at > $2), \
-    (SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE channel = $1 AND state = 'waiting' \
-    AND storm IS NOT NULL LIMIT 1) AS s)";
+    WHERE recipient = $1 AND state = 'waiting' AND due_at > $2), \
+    (SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE recipient = $1 AND state = 'waiting' \
+    AND digest_key IS NOT NULL LIMIT 1) AS s)";
 
 impl Outbox<'_> {
     /// Returns all recipients with waiting deliveries, and the earliest due time of each.
-    pub async fn waiting(&self) -> Result<Vec<Woken>, StoreError> {
+    pub async fn waiting(&self) -> Result<Vec<Wakeup>, StoreError> {
         let rows = query(
-            "SELECT channel, MIN(due_at) FROM deliveries WHERE state = 'waiting' GROUP BY channel",
+            "SELECT recipient, MIN(due_at) FROM deliveries WHERE state = 'waiting' GROUP BY recipient",
         )
         .fetch_all(&mut self.store.read().await?)
         .await?;
         let woken = rows.iter().map(|row| {
-            Ok(Woken { addressee: id(row, 0, Addressee::parse)?, due_at: instant(row, 1)? })
+            Ok(Wakeup { addressee: id(row, 0, Recipient::parse)?, due_at: instant(row, 1)? })
         });
         woken.collect()
     }
@@ -72,18 +72,19 @@ impl Outbox<'_> {
     /// those.
     pub async fn due(
         &self,
-        addressee: impl Into<Addressee>,
+        addressee: impl Into<Recipient>,
         now: Timestamp,
         limit: u32,
-    ) -> Result<Queue, StoreError> {
+    ) -> Result<DueDeliveries, StoreError> {
         let addressee = addressee.into();
         loop {
             let (queue, unreadable) = self.look(addressee, now, limit).await?;
             if !unreadable.is_empty() {
-                self.bury(unreadable, now).await?;
+                self.mark_dead(unreadable, now).await?;
                 continue;
             }
-            let is_ripe = |due: &Due| due.holds.is_some_and(|holds| holds != Holds::Storm);
+            let is_ripe =
+                |due: &DueDelivery| due.holds.is_some_and(|holds| holds != HoldReason::Digest);
             if !queue.due.iter().any(is_ripe) {
                 return Ok(queue);
             }
@@ -96,7 +97,7 @@ impl Outbox<'_> {
                 .await?;
             if placed == 0 {
                 let due = queue.due.into_iter().filter(|due| !is_ripe(due)).collect();
-                return Ok(Queue { due, ..queue });
+                return Ok(DueDeliveries { due, ..queue });
             }
         }
     }
@@ -116,8 +117,8 @@ impl Outbox<'_> {
                     let mut fixed = Vec::with_capacity(deliveries.len());
                     for delivery in deliveries {
                         let is_fixed = query(
-                            "UPDATE deliveries SET storm = $1, holds = NULL \
-                             WHERE number = $2 AND state = 'waiting' AND storm IN ('', $1)",
+                            "UPDATE deliveries SET digest_key = $1, hold_reason = NULL \
+                             WHERE number = $2 AND state = 'waiting' AND digest_key IN ('', $1)",
                         )
                         .bind(&storm_key)
                         .bind(rows::number(delivery))
@@ -140,8 +141,8 @@ impl Outbox<'_> {
                 session.touches_nothing();
                 Box::pin(async move {
                     let is_fixed = query(
-                        "UPDATE deliveries SET storm = NULL, holds = NULL \
-                         WHERE number = $1 AND state = 'waiting' AND storm IS NOT NULL",
+                        "UPDATE deliveries SET digest_key = NULL, hold_reason = NULL \
+                         WHERE number = $1 AND state = 'waiting' AND digest_key IS NOT NULL",
                     )
                     .bind(rows::number(delivery))
                     .execute(&mut session.db)
@@ -152,21 +153,25 @@ impl Outbox<'_> {
             .await
     }
 
-    async fn bury(&self, unreadable: Vec<Unreadable>, now: Timestamp) -> Result<(), StoreError> {
+    async fn mark_dead(
+        &self,
+        unreadable: Vec<Unreadable>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
                 session.touches_nothing();
-                Box::pin(async move { bury(&mut session.db, &unreadable, now).await })
+                Box::pin(async move { mark_dead(&mut session.db, &unreadable, now).await })
             })
             .await
     }
 
     async fn look(
         &self,
-        addressee: Addressee,
+        addressee: Recipient,
         now: Timestamp,
         limit: u32,
-    ) -> Result<(Queue, Vec<Unreadable>), StoreError> {
+    ) -> Result<(DueDeliveries, Vec<Unreadable>), StoreError> {
         let mut db = self.store.read().await?;
         let vault = self.store.vault();
         let rest = query(REST)
@@ -196,7 +201,7 @@ impl Outbox<'_> {
                 }
             }
         }
-        Ok((Queue { due, next_at }, unreadable))
+        Ok((DueDeliveries { due, next_at }, unreadable))
     }
 }
 
@@ -204,31 +209,31 @@ impl Outbox<'_> {
 struct Ripe {
     number: i64,
     monitor: Option<i64>,
-    held: Holds,
+    held: HoldReason,
     event: Event,
     /// Whether it reminds of an acknowledged incident.
     is_taken_up: bool,
-    hearer: Hearer,
+    hearer: ChannelState,
 }
 
 /// Reschedules held deliveries and returns their number. Only channels have held deliveries.
 async fn place_anew(
     session: &mut Session,
-    addressee: Addressee,
+    addressee: Recipient,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
-    let Addressee::Channel(channel) = addressee else { return Ok(0) };
+    let Recipient::Channel(channel) = addressee else { return Ok(0) };
     let vault = std::sync::Arc::clone(&session.vault);
     let (ripe, unreadable) = ripe(&mut session.db, &vault, channel, now).await?;
-    bury(&mut session.db, &unreadable, now).await?;
+    mark_dead(&mut session.db, &unreadable, now).await?;
     let count = ripe.len() + unreadable.len();
     for ripe in ripe {
         let muted_until = match ripe.monitor {
             Some(monitor) => maintenances::muted_until(&mut session.db, monitor, now).await?,
             None => None,
         };
-        let hearer = Hearer { window: session.outbox.window(channel), ..ripe.hearer };
-        let (placed, window) = ripen(&ripe.event, ripe.held, now, muted_until, &hearer);
+        let hearer = ChannelState { window: session.outbox.window(channel), ..ripe.hearer };
+        let (placed, window) = reschedule_held(&ripe.event, ripe.held, now, muted_until, &hearer);
         match placed.filter(|_| !ripe.is_taken_up) {
             None => cancel(&mut session.db, &[ripe.number], now).await?,
             Some(placed) => {
@@ -247,12 +252,12 @@ async fn ripe(
     now: Timestamp,
 ) -> Result<(Vec<Ripe>, Vec<Unreadable>), StoreError> {
     let rows = query(
-        "SELECT d.number, d.monitor, d.holds, e.key, e.sealed, i.acknowledged_at, c.kind, c.wishes, \
+        "SELECT d.number, d.monitor, d.hold_reason, e.key, e.sealed, i.acknowledged_at, c.kind, c.preferences, \
          l.channel FROM deliveries d JOIN events e ON e.number = d.event \
-         JOIN channels c ON c.id = d.channel LEFT JOIN incidents i ON i.id = e.incident \
-         LEFT JOIN channel_monitors l ON l.channel = d.channel AND l.monitor = d.monitor \
-         WHERE d.channel = $1 AND d.state = 'waiting' AND d.due_at <= $2 \
-         AND d.holds IN ('lasting', 'maintenance', 'quiet') ORDER BY d.number LIMIT $3",
+         JOIN channels c ON c.id = d.recipient LEFT JOIN incidents i ON i.id = e.incident \
+         LEFT JOIN channel_monitors l ON l.channel = d.recipient AND l.monitor = d.monitor \
+         WHERE d.recipient = $1 AND d.state = 'waiting' AND d.due_at <= $2 \
+         AND d.hold_reason IN ('min_duration', 'maintenance', 'quiet_hours') ORDER BY d.number LIMIT $3",
     )
     .bind(channel.to_string())
     .bind(now.as_millis())
@@ -271,11 +276,11 @@ async fn ripe(
         };
         let is_taken_up = event.reminder > 0 && maybe_instant(row, 5)?.is_some();
         let is_linked = row.try_get::<Option<&str>>(8)?.is_some();
-        let hearer = Hearer { is_linked, ..hearer(row, channel, 6)? };
+        let hearer = ChannelState { is_linked, ..hearer(row, channel, 6)? };
         ripe.push(Ripe {
             number: row.try_get(0)?,
             monitor: row.try_get(1)?,
-            held: optional(row, 2, Holds::parse)?.unwrap_or(Holds::Lasting),
+            held: optional(row, 2, HoldReason::parse)?.unwrap_or(HoldReason::MinDuration),
             event,
             is_taken_up,
             hearer,
@@ -284,9 +289,9 @@ async fn ripe(
     Ok((ripe, unreadable))
 }
 
-async fn put(db: &mut Connection, number: i64, placed: Placed) -> Result<(), StoreError> {
-    query("UPDATE deliveries SET holds = $1, storm = $2, due_at = $3 WHERE number = $4")
-        .bind(placed.holds.map(Holds::as_str))
+async fn put(db: &mut Connection, number: i64, placed: DueTime) -> Result<(), StoreError> {
+    query("UPDATE deliveries SET hold_reason = $1, digest_key = $2, due_at = $3 WHERE number = $4")
+        .bind(placed.holds.map(HoldReason::as_str))
         .bind(loose(placed.holds))
         .bind(placed.due_at.as_millis())
         .bind(number)

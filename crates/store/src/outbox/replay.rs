@@ -5,20 +5,20 @@
 use std::sync::Arc;
 
 use domain::notify::{
-    Ended, Event, EventKind, Hearer, Hears, Opening, Placed, Written, end_of, event_key, hears,
-    keeps_alerts,
+    ChannelState, DueTime, Event, EventKind, FilterDecision, NewDelivery, PriorDelivery,
+    StoredCloseReason, end_of, event_key, filter, is_stateful,
 };
 use rules::{DeliveryId, MonitorStatus, Timestamp, Violation, WorkspaceId};
 
+use super::enqueue::hearer;
 use super::rows::{self, Address, Events};
-use super::telling::hearer;
-use super::{Delivery, DeliveryState, Outbox, log};
+use super::{Delivery, DeliveryState, Outbox, deliveries};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::incidents::closed_as;
 use crate::row::{id, instant, maybe_instant, optional};
 use crate::writer::Session;
-use crate::{Change, StoreError};
+use crate::{AuditContext, StoreError};
 
 /// Field that names a delivery.
 pub(super) const FIELD: &str = "id";
@@ -29,16 +29,16 @@ impl Outbox<'_> {
         &self,
         workspace: WorkspaceId,
         id: DeliveryId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Delivery, StoreError> {
         self.store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let vault = Arc::clone(&session.vault);
-                    let delivery = log::one(&mut session.db, &vault, workspace, id).await?;
+                    let delivery = deliveries::one(&mut session.db, &vault, workspace, id).await?;
                     replay(session, &delivery, change.at).await?;
                     note(session, (workspace, id), change).await?;
-                    log::one(&mut session.db, &vault, workspace, id).await
+                    deliveries::one(&mut session.db, &vault, workspace, id).await
                 })
             })
             .await
@@ -49,7 +49,7 @@ impl Outbox<'_> {
 pub(super) async fn note(
     session: &mut Session,
     (workspace, id): (WorkspaceId, DeliveryId),
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let (action, resource_id) = ("delivery.replay", id.to_string());
     let note = Note { workspace, change, action, resource_id, detail: "" };
@@ -67,8 +67,8 @@ async fn replay(
         return Err(refused("must be a dead letter"));
     }
     let row = query(
-        "SELECT d.monitor, d.open, c.kind, c.wishes FROM deliveries d \
-         JOIN channels c ON c.id = d.channel WHERE d.number = $1",
+        "SELECT d.monitor, d.is_open, c.kind, c.preferences FROM deliveries d \
+         JOIN channels c ON c.id = d.recipient WHERE d.number = $1",
     )
     .bind(rows::number(delivery.id))
     .fetch_optional(&mut session.db)
@@ -77,7 +77,7 @@ async fn replay(
     let (monitor, is_open): (Option<i64>, bool) = (row.try_get(0)?, row.try_get(1)?);
     let hearer = hearer(&row, delivery.channel, 2)?;
     let key = event_key(delivery.channel, &delivery.event);
-    wait_anew(session, &key, now).await?;
+    requeue(session, &key, now).await?;
     session.outbox.wake(delivery.channel, now);
     let opens = match delivery.event.kind {
         EventKind::Error | EventKind::Degraded | EventKind::StillDegraded => true,
@@ -94,14 +94,14 @@ async fn replay(
 
 /// Makes a completed delivery wait like a new one. It leaves its digest, because a receiver would
 /// take two deliveries under the digest's key for one.
-pub(super) async fn wait_anew(
+pub(super) async fn requeue(
     session: &mut Session,
     key: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     query(
-        "UPDATE deliveries SET state = 'waiting', holds = NULL, storm = NULL, due_at = $1, \
-         first_try_at = NULL, tries = 0, done_at = NULL WHERE key = $2 AND state <> 'waiting'",
+        "UPDATE deliveries SET state = 'waiting', hold_reason = NULL, digest_key = NULL, due_at = $1, \
+         first_attempt_at = NULL, attempts = 0, completed_at = NULL WHERE key = $2 AND state <> 'waiting'",
     )
     .bind(now.as_millis())
     .bind(key)
@@ -120,12 +120,12 @@ async fn ended(
     db: &mut Connection,
     monitor: Option<i64>,
     opening: &Event,
-    hearer: &Hearer,
+    hearer: &ChannelState,
     now: Timestamp,
 ) -> Result<Option<Event>, StoreError> {
     let is_tail = opening.kind == EventKind::StillDegraded;
     if let Some(incident) = opening.incident.filter(|_| !is_tail) {
-        let row = query("SELECT closed_at, closed_how FROM incidents WHERE id = $1")
+        let row = query("SELECT closed_at, close_reason FROM incidents WHERE id = $1")
             .bind(incident.to_string())
             .fetch_optional(db)
             .await?;
@@ -133,7 +133,7 @@ async fn ended(
             Some(row) => (maybe_instant(row, 0)?, optional(row, 1, closed_as)?),
             None => (None, None),
         };
-        let how = how.map_or(Ended::Recovered, Ended::from);
+        let how = how.map_or(StoredCloseReason::Recovered, StoredCloseReason::from);
         return Ok(Some(end_of(opening, at.unwrap_or(now), how)));
     }
     let change = query(
@@ -146,11 +146,13 @@ async fn ended(
     .bind(if is_tail { opening.at } else { opening.began_at }.as_millis())
     .fetch_optional(db)
     .await?;
-    let Some(change) = change else { return Ok(Some(end_of(opening, now, Ended::Recovered))) };
+    let Some(change) = change else {
+        return Ok(Some(end_of(opening, now, StoredCloseReason::Recovered)));
+    };
     let to = id(&change, 1, MonitorStatus::parse)?;
     // A receiver that tracks alert states treats the following error as a separate alert
-    let goes_on = to == MonitorStatus::Error && !keeps_alerts(hearer.kind);
-    let end = end_of(opening, instant(&change, 0)?, Ended::Recovered);
+    let goes_on = to == MonitorStatus::Error && !is_stateful(hearer.kind);
+    let end = end_of(opening, instant(&change, 0)?, StoredCloseReason::Recovered);
     Ok(Some(end).filter(|_| !goes_on))
 }
 
@@ -160,19 +162,19 @@ async fn follow(
     session: &mut Session,
     (opening, monitor): (&Delivery, Option<i64>),
     end: Event,
-    hearer: &Hearer,
+    hearer: &ChannelState,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let key = event_key(opening.channel, &end);
     if is_written(&mut session.db, &key).await? {
-        return wait_anew(session, &key, now).await;
+        return requeue(session, &key, now).await;
     }
-    if hears(&hearer.wishes, &end, Opening::Heard) != Hears::Yes {
+    if filter(&hearer.wishes, &end, PriorDelivery::Heard) != FilterDecision::Yes {
         return Ok(());
     }
     let Delivery { workspace, channel, kind, .. } = *opening;
     let address = Address { workspace, channel, kind, monitor };
-    let place = Placed { due_at: now, holds: None };
-    let written = Written { event: end, place, opens: false };
+    let place = DueTime { due_at: now, holds: None };
+    let written = NewDelivery { event: end, place, opens: false };
     rows::write(session, &mut Events::default(), address, &written, now).await
 }

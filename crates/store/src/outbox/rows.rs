@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use domain::notify::{
-    Content, Event, Holds, News, Placed, Written, event_key, event_name, news_key,
+    DueTime, Event, HoldReason, NewDelivery, PageEvent, Payload, event_key, event_name,
+    page_event_key,
 };
 use rules::{ChannelId, DeliveryId, ProviderType, Timestamp, WorkspaceId};
 use serde::de::DeserializeOwned;
 
-use super::{Addressee, Due, Follows};
+use super::{DueDelivery, OrderingKey, Recipient};
 use crate::StoreError;
 use crate::db::{Row, query};
 use crate::row::{id, instant, maybe_instant, narrow, optional};
-use crate::vault::{Place, Vault};
+use crate::vault::{EncryptionContext, Vault};
 use crate::writer::Session;
 
 /// Digest key of deliveries whose digest is not fixed yet.
@@ -36,9 +37,9 @@ pub(super) struct Address {
 
 /// Target of a page event.
 #[derive(Clone, Copy)]
-pub(crate) struct Posted {
+pub(crate) struct DeliveryTarget {
     pub(crate) workspace: WorkspaceId,
-    pub(crate) addressee: Addressee,
+    pub(crate) addressee: Recipient,
     /// Kind of the subscriber, or `page`.
     pub(crate) kind: &'static str,
 }
@@ -52,8 +53,8 @@ pub(crate) struct Events(HashMap<String, i64>);
 macro_rules! select_due {
     ($which:literal) => {
         concat!(
-            "SELECT d.number, d.workspace_id, d.channel, m.id, d.key, e.key, e.sealed, d.holds, ",
-            "d.storm, d.due_at, d.first_try_at, d.tries, (SELECT COALESCE(MAX(a.number), 0) ",
+            "SELECT d.number, d.workspace_id, d.recipient, m.id, d.key, e.key, e.sealed, d.hold_reason, ",
+            "d.storm, d.due_at, d.first_attempt_at, d.attempts, (SELECT COALESCE(MAX(a.number), 0) ",
             "FROM delivery_attempts a WHERE a.delivery = d.number), d.thread FROM deliveries d ",
             "JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor ",
             $which
@@ -97,7 +98,7 @@ impl Events {
         &mut self,
         session: &mut Session,
         workspace: WorkspaceId,
-        news: &News,
+        news: &PageEvent,
     ) -> Result<i64, StoreError> {
         let name = news.name();
         if let Some(number) = self.0.get(&name) {
@@ -125,19 +126,19 @@ impl Events {
 pub(crate) async fn write_news(
     session: &mut Session,
     events: &mut Events,
-    posted: Posted,
-    news: &News,
-    place: Placed,
+    posted: DeliveryTarget,
+    news: &PageEvent,
+    place: DueTime,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let event = events.news_number(session, posted.workspace, news).await?;
     let key = match posted.addressee {
-        Addressee::Subscriber(subscriber) => news_key(subscriber, news),
-        Addressee::Page(_) | Addressee::Channel(_) => news.name(),
+        Recipient::Subscriber(subscriber) => page_event_key(subscriber, news),
+        Recipient::Page(_) | Recipient::Channel(_) => news.name(),
     };
     let is_new = query(
-        "INSERT INTO deliveries (key, workspace_id, channel, kind, event, thread, state, holds, \
-         storm, open, created_at, due_at, tries) \
+        "INSERT INTO deliveries (key, workspace_id, recipient, kind, event, thread, state, hold_reason, \
+         digest_key, is_open, created_at, due_at, attempts) \
          VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $10, $11, 0) \
          ON CONFLICT (key) DO NOTHING",
     )
@@ -147,7 +148,7 @@ pub(crate) async fn write_news(
     .bind(posted.kind)
     .bind(event)
     .bind(news.thread())
-    .bind(place.holds.map(Holds::as_str))
+    .bind(place.holds.map(HoldReason::as_str))
     .bind(loose(place.holds))
     .bind(false)
     .bind(now.as_millis())
@@ -165,13 +166,13 @@ pub(super) async fn write(
     session: &mut Session,
     events: &mut Events,
     address: Address,
-    written: &Written,
+    written: &NewDelivery,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let event = events.number(session, address, &written.event).await?;
     let is_new = query(
-        "INSERT INTO deliveries (key, workspace_id, channel, kind, monitor, event, state, holds, \
-         storm, open, created_at, due_at, tries) \
+        "INSERT INTO deliveries (key, workspace_id, recipient, kind, monitor, event, state, hold_reason, \
+         digest_key, is_open, created_at, due_at, attempts) \
          VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $10, $11, 0) \
          ON CONFLICT (key) DO NOTHING",
     )
@@ -181,7 +182,7 @@ pub(super) async fn write(
     .bind(address.kind.as_str())
     .bind(address.monitor)
     .bind(event)
-    .bind(written.place.holds.map(Holds::as_str))
+    .bind(written.place.holds.map(HoldReason::as_str))
     .bind(loose(written.place.holds))
     .bind(written.opens)
     .bind(now.as_millis())
@@ -195,23 +196,23 @@ pub(super) async fn write(
 }
 
 /// Reads a row of [`select_due`].
-pub(super) fn due(vault: &Vault, row: &Row) -> Result<Due, StoreError> {
+pub(super) fn due(vault: &Vault, row: &Row) -> Result<DueDelivery, StoreError> {
     let (key, envelope): (&str, &[u8]) = (row.try_get(5)?, row.try_get(6)?);
     let (follows, content) = if let Some(thread) = row.try_get::<Option<String>>(13)? {
-        (Follows::Thread(thread), Content::News(Box::new(open(vault, key, envelope)?)))
+        (OrderingKey::Thread(thread), Payload::News(Box::new(open(vault, key, envelope)?)))
     } else {
         let monitor = optional(row, 3, rules::MonitorId::parse)?;
-        let follows = monitor.map_or(Follows::Nothing, Follows::Monitor);
-        (follows, Content::Alert(Box::new(open(vault, key, envelope)?)))
+        let follows = monitor.map_or(OrderingKey::Nothing, OrderingKey::Monitor);
+        (follows, Payload::Alert(Box::new(open(vault, key, envelope)?)))
     };
-    Ok(Due {
+    Ok(DueDelivery {
         id: delivery_id(row, 0)?,
         workspace: id(row, 1, WorkspaceId::parse)?,
-        addressee: id(row, 2, Addressee::parse)?,
+        addressee: id(row, 2, Recipient::parse)?,
         follows,
         key: row.try_get(4)?,
         content,
-        holds: optional(row, 7, Holds::parse)?,
+        holds: optional(row, 7, HoldReason::parse)?,
         storm: row.try_get::<Option<String>>(8)?.filter(|key| !key.is_empty()),
         due_at: instant(row, 9)?,
         first_try_at: maybe_instant(row, 10)?,
@@ -247,11 +248,11 @@ pub(super) fn number(delivery: DeliveryId) -> i64 {
 }
 
 /// Returns the location for which an event is sealed.
-pub(super) const fn sealed(key: &str) -> Place<'_> {
-    Place { column: "events.sealed", row: key }
+pub(super) const fn sealed(key: &str) -> EncryptionContext<'_> {
+    EncryptionContext { column: "events.sealed", row: key }
 }
 
 /// Returns the digest key of a delivery that is held for this reason.
-pub(super) fn loose(holds: Option<Holds>) -> Option<&'static str> {
-    (holds == Some(Holds::Storm)).then_some(LOOSE)
+pub(super) fn loose(holds: Option<HoldReason>) -> Option<&'static str> {
+    (holds == Some(HoldReason::Digest)).then_some(LOOSE)
 }

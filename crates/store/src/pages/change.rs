@@ -8,13 +8,13 @@ use rules::{DomainName, PageId, Theme, Timestamp, Violation, WorkspaceId};
 
 use super::columns::{self, domains_text, sealed_password};
 use super::{Pages, is_there};
-use crate::accesses;
+use crate::access_versions;
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
-use crate::plans::{self, Counted};
+use crate::plans::{self, LimitedKind};
 use crate::writer::Session;
 use crate::{
-    Change, Created, Idempotency, StoreError, components, groups, idempotency, maintenances,
+    AuditContext, Created, Idempotency, StoreError, components, groups, idempotency, maintenances,
     outbox, reports, subscribers,
 };
 
@@ -42,7 +42,7 @@ impl Pages<'_> {
     pub async fn create(
         &self,
         new: NewPage,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Created<StatusPage>, StoreError> {
         let (store, plans) = (self.store.clone(), self.store.plans());
         self.through(None, async move {
@@ -62,9 +62,9 @@ impl Pages<'_> {
         &self,
         seen: StatusPage,
         settings: PageSettings,
-        change: Change,
+        change: AuditContext,
     ) -> Result<StatusPage, StoreError> {
-        let (id, is_other) = (seen.id, accesses::is_other(&seen.settings, &settings));
+        let (id, is_other) = (seen.id, access_versions::is_other(&seen.settings, &settings));
         let store = self.store.clone();
         self.through(is_other.then_some(id), async move {
             let updated = store
@@ -83,7 +83,7 @@ impl Pages<'_> {
         workspace: WorkspaceId,
         id: PageId,
         published: bool,
-        change: Change,
+        change: AuditContext,
     ) -> Result<StatusPage, StoreError> {
         let action = if published { "page.publish" } else { "page.unpublish" };
         let store = self.store.clone();
@@ -100,7 +100,7 @@ impl Pages<'_> {
         workspace: WorkspaceId,
         id: PageId,
         theme: Theme,
-        change: Change,
+        change: AuditContext,
     ) -> Result<StatusPage, StoreError> {
         let set = self.set(workspace, id, ("page.theme", change), move |page| page.theme = theme);
         Ok(set.await?.into_inner())
@@ -112,7 +112,7 @@ impl Pages<'_> {
         workspace: WorkspaceId,
         id: PageId,
         allow: bool,
-        change: Change,
+        change: AuditContext,
     ) -> Result<StatusPage, StoreError> {
         let edit = move |page: &mut StatusPage| page.allow_indexing = allow;
         let set = self.set(workspace, id, ("page.indexing", change), edit);
@@ -125,7 +125,7 @@ impl Pages<'_> {
         &self,
         workspace: WorkspaceId,
         id: PageId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         let store = self.store.clone();
         self.through(Some(id), async move {
@@ -171,7 +171,7 @@ impl Pages<'_> {
         &self,
         workspace: WorkspaceId,
         id: PageId,
-        (action, change): (&'static str, Change),
+        (action, change): (&'static str, AuditContext),
         edit: impl FnOnce(&mut StatusPage) + Send + 'static,
     ) -> Result<Changed<StatusPage>, StoreError> {
         self.store
@@ -211,7 +211,7 @@ async fn update(
     session: &mut Session,
     seen: StatusPage,
     settings: PageSettings,
-    change: Change,
+    change: AuditContext,
 ) -> Result<StatusPage, StoreError> {
     let seen_at = seen.updated_at;
     let page = StatusPage { settings, updated_at: change.after(seen_at), ..seen };
@@ -225,7 +225,7 @@ async fn update(
 async fn delete(
     session: &mut Session,
     (workspace, id): (WorkspaceId, PageId),
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     if !is_there(&mut session.db, workspace, id).await? {
         return Err(StoreError::not_found("status page", &id));
@@ -250,7 +250,7 @@ async fn create(
     session: &mut Session,
     plans: &Plans,
     new: NewPage,
-    change: Change,
+    change: AuditContext,
 ) -> Result<Created<StatusPage>, StoreError> {
     let NewPage { id, workspace, settings, idempotency: call } = new;
     let before = idempotency::created_before(&mut session.db, workspace, call.as_ref()).await?;
@@ -258,7 +258,7 @@ async fn create(
         let page = columns::find(&mut session.db, &session.vault, workspace, &id).await;
         return page.map(Created::Before).map_err(idempotency::gone);
     }
-    plans::admit(&mut session.db, plans, workspace, Counted::Pages).await?;
+    plans::admit(&mut session.db, plans, workspace, LimitedKind::Pages).await?;
     let page = StatusPage {
         id,
         workspace,
@@ -388,7 +388,7 @@ async fn replace(
 async fn note(
     session: &mut Session,
     page: &StatusPage,
-    change: Change,
+    change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let (workspace, resource_id) = (page.workspace, page.id.to_string());

@@ -6,7 +6,7 @@ use rules::{AccessType, PageId, Secret, Theme, WorkspaceId};
 use crate::StoreError;
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, optional};
-use crate::vault::{Place, Vault};
+use crate::vault::{EncryptionContext, Vault};
 
 /// Selects pages for [`read`]. The argument is the `WHERE` clause.
 macro_rules! select {
@@ -87,6 +87,6 @@ fn domains(text: &str) -> Result<Vec<String>, StoreError> {
         .map_err(|why| StoreError::corrupt("pages.auth_email_domains", why.to_string()))
 }
 
-const fn password_of(id: &str) -> Place<'_> {
-    Place { column: "pages.password_sealed", row: id }
+const fn password_of(id: &str) -> EncryptionContext<'_> {
+    EncryptionContext { column: "pages.password_sealed", row: id }
 }

@@ -6,13 +6,13 @@ use rules::{ComponentId, PageId, WorkspaceId};
 use super::change::remove;
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
-use crate::{Change, StoreError};
+use crate::{AuditContext, StoreError};
 
 /// Deletes the reports of a page that is being deleted, and removes its components from templates.
 pub(crate) async fn delete_with_page(
     db: &mut Connection,
     (workspace, page): (WorkspaceId, PageId),
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let page = page.to_string();
     let gone = ids(db, "SELECT id FROM reports WHERE page_id = $1 ORDER BY id", &page).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn delete_with_page(
 pub(crate) async fn leave_component(
     db: &mut Connection,
     (workspace, component): (WorkspaceId, ComponentId),
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let component = component.to_string();
     let reports = ids(
@@ -83,7 +83,7 @@ pub(crate) async fn leave_component(
 async fn leave_templates(
     db: &mut Connection,
     templates: Vec<String>,
-    (workspace, change): (WorkspaceId, Change),
+    (workspace, change): (WorkspaceId, AuditContext),
     detail: &str,
 ) -> Result<(), StoreError> {
     for id in templates {
@@ -112,7 +112,7 @@ async fn ids(
 
 async fn note(
     db: &mut Connection,
-    (workspace, change): (WorkspaceId, Change),
+    (workspace, change): (WorkspaceId, AuditContext),
     action: &'static str,
     (resource_id, detail): (String, &str),
 ) -> Result<(), StoreError> {

@@ -6,11 +6,11 @@ use rules::report::{Report, ReportSettings, UpdateSettings};
 use rules::status_page::A_PAGE;
 use rules::{ReportId, Timestamp, UpdateId, Violation, WorkspaceId};
 
-use super::{Reports, impacts, one, tell, updates};
+use super::{Reports, announce, impacts, one, updates};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency, pages};
+use crate::{AuditContext, Created, Idempotency, StoreError, idempotency, pages};
 
 /// Report to create.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Reports<'_> {
     pub async fn create(
         &self,
         new: NewReport,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Created<Report>, StoreError> {
         self.store
             .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
@@ -45,7 +45,7 @@ impl Reports<'_> {
         &self,
         seen: Report,
         settings: ReportSettings,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Report, StoreError> {
         self.store
             .write_in(seen.workspace, move |session| {
@@ -73,7 +73,7 @@ impl Reports<'_> {
         &self,
         workspace: WorkspaceId,
         id: ReportId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -91,7 +91,7 @@ impl Reports<'_> {
 async fn create(
     session: &mut Session,
     new: NewReport,
-    change: Change,
+    change: AuditContext,
 ) -> Result<Created<Report>, StoreError> {
     let NewReport { id, workspace, settings, update, first, notify, idempotency: call } = new;
     let db = &mut session.db;
@@ -121,7 +121,7 @@ async fn create(
     idempotency::remember(db, workspace, call.as_ref(), created).await?;
     let report = one(db, workspace, &id.to_string()).await?;
     note(db, &report, change, ("report.create", "")).await?;
-    tell::tell(session, &report, update, change).await?;
+    announce::announce(session, &report, update, change).await?;
     Ok(Created::Now(report))
 }
 
@@ -138,7 +138,7 @@ pub(super) async fn refuse_changed(db: &mut Connection, seen: &Report) -> Result
 pub(super) async fn finish(
     db: &mut Connection,
     seen: &Report,
-    change: Change,
+    change: AuditContext,
     (action, detail): (&'static str, &str),
 ) -> Result<Report, StoreError> {
     settle(db, seen.id, change.after(seen.updated_at)).await?;
@@ -177,7 +177,7 @@ pub(super) async fn remove(db: &mut Connection, id: &str) -> Result<(), StoreErr
 async fn note(
     db: &mut Connection,
     report: &Report,
-    change: Change,
+    change: AuditContext,
     (action, detail): (&'static str, &str),
 ) -> Result<(), StoreError> {
     let (workspace, resource_id) = (report.workspace, report.id.to_string());

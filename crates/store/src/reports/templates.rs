@@ -11,7 +11,7 @@ use crate::audit::{self, Note};
 use crate::db::{Connection, Query, Row, query};
 use crate::row::{Listed, counted, id, instant, optional};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, Page, Store, StoreError, idempotency};
+use crate::{AuditContext, Created, Idempotency, Page, Store, StoreError, idempotency};
 
 /// Selects templates for [`all`]: a row for each template, and one for each of its components. The
 /// argument is a subquery of identifiers.
@@ -83,7 +83,7 @@ impl ReportTemplates<'_> {
     pub async fn create(
         &self,
         new: NewTemplate,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Created<ReportTemplate>, StoreError> {
         self.store
             .write_in(new.workspace, move |session| Box::pin(create(session, new, change)))
@@ -96,7 +96,7 @@ impl ReportTemplates<'_> {
         &self,
         seen: ReportTemplate,
         settings: TemplateSettings,
-        change: Change,
+        change: AuditContext,
     ) -> Result<ReportTemplate, StoreError> {
         self.store
             .write_in(seen.workspace, move |session| {
@@ -124,7 +124,7 @@ impl ReportTemplates<'_> {
         &self,
         workspace: WorkspaceId,
         id: TemplateId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -147,7 +147,7 @@ impl ReportTemplates<'_> {
 async fn create(
     session: &mut Session,
     new: NewTemplate,
-    change: Change,
+    change: AuditContext,
 ) -> Result<Created<ReportTemplate>, StoreError> {
     let NewTemplate { id, workspace, settings, idempotency: call } = new;
     let db = &mut session.db;
@@ -269,7 +269,7 @@ async fn replace(db: &mut Connection, template: &ReportTemplate) -> Result<(), S
 async fn note(
     db: &mut Connection,
     template: &ReportTemplate,
-    change: Change,
+    change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let (workspace, resource_id) = (template.workspace, template.id.to_string());

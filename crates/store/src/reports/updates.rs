@@ -5,10 +5,10 @@ use rules::report::{Report, ReportUpdate, UpdateSettings};
 use rules::{ReportId, Timestamp, UpdateId, Violation, WorkspaceId, limits};
 
 use super::change::{finish, refuse_changed};
-use super::{Reports, having, impacts, one, tell};
+use super::{Reports, announce, having, impacts, one};
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency};
+use crate::{AuditContext, Created, Idempotency, StoreError, idempotency};
 
 /// Update to add.
 #[derive(Clone, Debug)]
@@ -29,7 +29,11 @@ pub struct NewUpdate {
 
 impl Reports<'_> {
     /// Adds an update. A report has a limited number of updates.
-    pub async fn add(&self, new: NewUpdate, change: Change) -> Result<Created<Report>, StoreError> {
+    pub async fn add(
+        &self,
+        new: NewUpdate,
+        change: AuditContext,
+    ) -> Result<Created<Report>, StoreError> {
         self.store.write_in(new.workspace, move |session| Box::pin(add(session, new, change))).await
     }
 
@@ -40,7 +44,7 @@ impl Reports<'_> {
         seen: Report,
         id: UpdateId,
         settings: UpdateSettings,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Report, StoreError> {
         self.store
             .write_in(seen.workspace, move |session| {
@@ -74,7 +78,7 @@ impl Reports<'_> {
         &self,
         workspace: WorkspaceId,
         id: UpdateId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Report, StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -102,7 +106,7 @@ impl Reports<'_> {
 async fn add(
     session: &mut Session,
     new: NewUpdate,
-    change: Change,
+    change: AuditContext,
 ) -> Result<Created<Report>, StoreError> {
     let NewUpdate { id, workspace, report, mut settings, notify, idempotency: call } = new;
     let db = &mut session.db;
@@ -126,7 +130,7 @@ async fn add(
     impacts::say(db, (workspace, seen.page), id, &settings.components).await?;
     idempotency::remember(db, workspace, call.as_ref(), (&id.to_string(), change.at)).await?;
     let report = finish(db, &seen, change, ("report.add_update", &id.to_string())).await?;
-    tell::tell(session, &report, id, change).await?;
+    announce::announce(session, &report, id, change).await?;
     Ok(Created::Now(report))
 }
 

@@ -12,7 +12,7 @@
 use domain::history::{Unreadable, varint};
 
 use super::ResultRow;
-use crate::history::{Kept, each_phase, pull_phases};
+use crate::history::{StoredResult, each_phase, pull_phases};
 use crate::{StoreError, codes};
 
 /// Bytes of a result before its phases.
@@ -32,7 +32,7 @@ pub(super) fn of(rows: &[ResultRow<'_>]) -> Vec<u8> {
 /// Returns the results of a body with the row IDs of their monitors, in stored order.
 pub(crate) fn results(
     mut body: &[u8],
-) -> impl Iterator<Item = Result<(i64, Kept), StoreError>> + '_ {
+) -> impl Iterator<Item = Result<(i64, StoredResult), StoreError>> + '_ {
     std::iter::from_fn(move || {
         if body.is_empty() {
             return None;
@@ -72,7 +72,7 @@ fn push(body: &mut Vec<u8>, row: &ResultRow<'_>) {
     }
 }
 
-fn pull(body: &mut &[u8]) -> Result<(i64, Kept), Unreadable> {
+fn pull(body: &mut &[u8]) -> Result<(i64, StoredResult), Unreadable> {
     let (head, phases) =
         body.split_first_chunk::<HEAD>().ok_or(Unreadable("a result ends too early"))?;
     let mut head = head.as_slice();
@@ -89,7 +89,7 @@ fn pull(body: &mut &[u8]) -> Result<(i64, Kept), Unreadable> {
         return Err(Unreadable("a result has an unknown region, trigger or outcome"));
     }
     let present = varint::byte(body)?;
-    let kept = Kept {
+    let kept = StoredResult {
         slot,
         finished_after,
         revision,
@@ -114,7 +114,7 @@ fn next<const N: usize>(head: &mut &[u8]) -> [u8; N] {
 
 #[cfg(test)]
 mod tests {
-    use domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
+    use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
     use proptest::prelude::*;
     use rules::{MonitorId, Region, Timestamp};
 
@@ -135,7 +135,7 @@ mod tests {
     fn a_result() -> impl Strategy<Value = CheckResult> {
         let words = (
             prop::sample::select(Region::ALL),
-            prop::sample::select(&[Trigger::Scheduled, Trigger::Opinion, Trigger::Manual][..]),
+            prop::sample::select(&[Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual][..]),
             prop::sample::select(&[Outcome::Success, Outcome::Failure, Outcome::Skipped][..]),
         );
         let times = (0..1_i64 << 42, -1_000..1_000_000_i64);
@@ -143,7 +143,7 @@ mod tests {
         (words, times, numbers, any::<u8>(), phases()).prop_map(
             |(words, (slot, after), (revision, latency_us, status), attempts, phases)| {
                 CheckResult {
-                    identity: Identity {
+                    identity: ResultKey {
                         monitor: MonitorId::from_bits(1),
                         revision,
                         region: words.0,
@@ -175,7 +175,7 @@ mod tests {
                 })
                 .collect();
             let body = of(&rows);
-            let read: Vec<(i64, Kept)> = results(&body).map(Result::unwrap).collect();
+            let read: Vec<(i64, StoredResult)> = results(&body).map(Result::unwrap).collect();
             prop_assert_eq!(read.len(), rows.len());
             let probes = given
                 .iter()

@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use domain::check::Identity;
+use domain::check::ResultKey;
 use rules::MonitorId;
 
 use super::{ResultRow, TABLE, body};
 use crate::db::{Connection, query};
-use crate::history::{Grain, Key, grain_key, insert_bodies};
+use crate::history::{BucketSize, Key, grain_key, insert_bodies};
 use crate::{StoreError, codes};
 
 /// Maximum number of results per body. With typical phases, it fits a page of SQLite.
@@ -19,18 +19,18 @@ const TOGETHER: usize = 64;
 const STRETCHES: usize = 4;
 
 /// Results that become one row.
-pub(crate) struct Body<'r> {
+pub(crate) struct ResultBlock<'r> {
     /// Number of the ten-minute bucket.
     stretch: i64,
     results: &'r [ResultRow<'r>],
 }
 
 /// Monitor of a result and the key of its row.
-pub(crate) type Placed = (MonitorId, i64);
+pub(crate) type RowKey = (MonitorId, i64);
 
 /// Next row keys of the last buckets.
 #[derive(Default)]
-pub(crate) struct Ends(BTreeMap<i64, i64>);
+pub(crate) struct NextRowKeys(BTreeMap<i64, i64>);
 
 /// Sorts results into the order of rows, and drops the second result of a key.
 pub(crate) fn arrange(rows: &mut Vec<ResultRow<'_>>) {
@@ -41,22 +41,22 @@ pub(crate) fn arrange(rows: &mut Vec<ResultRow<'_>>) {
 }
 
 /// Splits sorted results into bodies of rows.
-pub(crate) fn bodies<'r>(rows: &'r [ResultRow<'r>]) -> Vec<Body<'r>> {
+pub(crate) fn bodies<'r>(rows: &'r [ResultRow<'r>]) -> Vec<ResultBlock<'r>> {
     rows.chunk_by(|a, b| stretch(a) == stretch(b))
         .flat_map(|results| results.chunks(TOGETHER))
-        .map(|results| Body { stretch: stretch(&results[0]), results })
+        .map(|results| ResultBlock { stretch: stretch(&results[0]), results })
         .collect()
 }
 
 /// Stores rows. Returns the row key of each result.
 pub(crate) async fn insert(
     db: &mut Connection,
-    ends: &mut Ends,
-    bodies: &[Body<'_>],
-) -> Result<Vec<Placed>, StoreError> {
+    ends: &mut NextRowKeys,
+    bodies: &[ResultBlock<'_>],
+) -> Result<Vec<RowKey>, StoreError> {
     let mut entries = Vec::with_capacity(bodies.len());
     let mut placed = Vec::new();
-    for Body { stretch, results } in bodies {
+    for ResultBlock { stretch, results } in bodies {
         let key = ends.next(db, *stretch).await?;
         entries.push((key, body::of(results)));
         placed.extend(results.iter().map(|row| (row.result.identity.monitor, key)));
@@ -65,7 +65,7 @@ pub(crate) async fn insert(
     Ok(placed)
 }
 
-impl Ends {
+impl NextRowKeys {
     /// Returns the key of a bucket's next row. It is not reused even after a rollback.
     async fn next(&mut self, db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
         if let Some(next) = self.0.get_mut(&stretch) {
@@ -93,12 +93,12 @@ impl Ends {
 }
 
 fn stretch(row: &ResultRow<'_>) -> i64 {
-    Grain::TenMinutes.number(row.result.identity.slot.as_millis())
+    BucketSize::TenMinutes.number(row.result.identity.slot.as_millis())
 }
 
 /// Returns the key of a result within its monitor, in the order of logs.
 fn key(row: &ResultRow<'_>) -> Key {
-    let Identity { slot, region, trigger, revision, .. } = row.result.identity;
+    let ResultKey { slot, region, trigger, revision, .. } = row.result.identity;
     let (region, trigger) = (codes::of_region(region), codes::of_trigger(trigger));
     (slot.as_millis(), region as u8, trigger as u8, revision)
 }

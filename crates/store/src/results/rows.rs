@@ -4,7 +4,7 @@
 use super::{TABLE, body};
 use crate::StoreError;
 use crate::db::{Connection, query};
-use crate::history::{Kept, entry, read_bodies};
+use crate::history::{StoredResult, entry, read_bodies};
 use crate::quarantine::Damaged;
 
 /// Number of rows per query: at most some hundred KiB.
@@ -17,7 +17,7 @@ pub(crate) struct RowsBetween {
 }
 
 /// Key and body of a row.
-pub(crate) type Entry = (i64, Vec<u8>);
+pub(crate) type KeyedRow = (i64, Vec<u8>);
 
 impl RowsBetween {
     /// Reads from one key to another, inclusive.
@@ -26,7 +26,7 @@ impl RowsBetween {
     }
 
     /// Returns the next rows, or an empty list at the end.
-    pub(crate) async fn next(&mut self, db: &mut Connection) -> Result<Vec<Entry>, StoreError> {
+    pub(crate) async fn next(&mut self, db: &mut Connection) -> Result<Vec<KeyedRow>, StoreError> {
         let rows = query(
             "SELECT key, body FROM recent_results WHERE key >= $1 AND key <= $2 \
              ORDER BY key LIMIT $3",
@@ -48,7 +48,7 @@ impl RowsBetween {
     pub(crate) async fn each(
         mut self,
         db: &mut Connection,
-        mut take: impl FnMut(i64, Kept),
+        mut take: impl FnMut(i64, StoredResult),
     ) -> Result<Vec<Damaged>, StoreError> {
         let mut damaged = Vec::new();
         loop {
@@ -64,7 +64,11 @@ impl RowsBetween {
 }
 
 /// Calls `take` with each result of a row's body. Returns the row if it is unreadable or truncated.
-pub(crate) fn each_of(key: i64, body: &[u8], mut take: impl FnMut(i64, Kept)) -> Option<Damaged> {
+pub(crate) fn each_of(
+    key: i64,
+    body: &[u8],
+    mut take: impl FnMut(i64, StoredResult),
+) -> Option<Damaged> {
     for result in body::results(body) {
         match result {
             Ok((monitor, kept)) => take(monitor, kept),
@@ -75,7 +79,10 @@ pub(crate) fn each_of(key: i64, body: &[u8], mut take: impl FnMut(i64, Kept)) ->
 }
 
 /// Returns the existing rows with these keys, in key order.
-pub(crate) async fn with_keys(db: &mut Connection, keys: &[i64]) -> Result<Vec<Entry>, StoreError> {
+pub(crate) async fn with_keys(
+    db: &mut Connection,
+    keys: &[i64],
+) -> Result<Vec<KeyedRow>, StoreError> {
     let mut entries = read_bodies(db, TABLE, keys).await?;
     entries.sort_unstable_by_key(|(key, _)| *key);
     entries.dedup_by_key(|(key, _)| *key);

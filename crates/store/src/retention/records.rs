@@ -24,46 +24,46 @@ pub struct PrunedRecords {
 
 /// Pair of statements: `find` selects expired records, given a time and a limit; `take` deletes one
 /// of them.
-struct Kind {
+struct RecordKind {
     find: &'static str,
     take: &'static str,
 }
 
 /// The last change of a monitor gives its current status, however old it is. A deleted monitor has
 /// none.
-const STATUS_CHANGES: Kind = Kind {
+const STATUS_CHANGES: RecordKind = RecordKind {
     find: "SELECT c.number FROM status_changes c WHERE c.at < $1 AND (EXISTS \
            (SELECT 1 FROM status_changes n WHERE n.monitor = c.monitor AND n.number > c.number \
            AND n.at < $1) OR EXISTS (SELECT 1 FROM monitors m WHERE m.number = c.monitor \
            AND m.deleted_at IS NOT NULL)) ORDER BY c.number LIMIT $2",
     take: "DELETE FROM status_changes WHERE number = $1",
 };
-const AUDIT: Kind = Kind {
+const AUDIT: RecordKind = RecordKind {
     find: "SELECT number FROM audit WHERE at < $1 ORDER BY number LIMIT $2",
     take: "DELETE FROM audit WHERE number = $1",
 };
 /// Incidents are deleted with their timelines and evidence.
-const INCIDENTS: Kind = Kind {
+const INCIDENTS: RecordKind = RecordKind {
     find: "SELECT id FROM incidents WHERE closed_at < $1 ORDER BY id LIMIT $2",
     take: "DELETE FROM incidents WHERE id = $1",
 };
-const KEYS: Kind = Kind {
+const KEYS: RecordKind = RecordKind {
     find: "SELECT id FROM keys WHERE revoked_at < $1 OR expires_at < $1 ORDER BY id LIMIT $2",
     take: "DELETE FROM keys WHERE id = $1",
 };
 /// A replaced secret does not sign after its expiry.
-const SIGNING_SECRETS: Kind = Kind {
+const SIGNING_SECRETS: RecordKind = RecordKind {
     find: "SELECT id FROM signing_secrets WHERE expires_at <= $1 ORDER BY id LIMIT $2",
     take: "DELETE FROM signing_secrets WHERE id = $1",
 };
 
 /// A delivery stays while its alert is open.
-const DELIVERIES: Kind = Kind {
-    find: "SELECT number FROM deliveries WHERE done_at < $1 AND NOT open ORDER BY done_at LIMIT $2",
-    take: "DELETE FROM deliveries WHERE number = $1 AND done_at IS NOT NULL",
+const DELIVERIES: RecordKind = RecordKind {
+    find: "SELECT number FROM deliveries WHERE completed_at < $1 AND NOT is_open ORDER BY completed_at LIMIT $2",
+    take: "DELETE FROM deliveries WHERE number = $1 AND completed_at IS NOT NULL",
 };
 /// Events without deliveries.
-const EVENTS: Kind = Kind {
+const EVENTS: RecordKind = RecordKind {
     find: "SELECT e.number FROM events e WHERE e.at < $1 AND NOT EXISTS \
            (SELECT 1 FROM deliveries d WHERE d.event = e.number) ORDER BY e.at LIMIT $2",
     take: "DELETE FROM events WHERE number = $1 AND NOT EXISTS \
@@ -72,7 +72,7 @@ const EVENTS: Kind = Kind {
 
 /// Expired records.
 #[derive(Default)]
-struct Found {
+struct ExpiredRecords {
     status_changes: Vec<i64>,
     audit: Vec<i64>,
     incidents: Vec<String>,
@@ -100,7 +100,7 @@ impl Retention<'_> {
     /// Deletes expired records of one step.
     pub async fn records(&self, now: Timestamp) -> Result<PrunedRecords, StoreError> {
         let mut db = self.store.read().await?;
-        let found = Found {
+        let found = ExpiredRecords {
             status_changes: numbers(&mut db, &STATUS_CHANGES, now - limits::STATUS_CHANGES_KEPT)
                 .await?,
             audit: numbers(&mut db, &AUDIT, now - limits::AUDIT_KEPT).await?,
@@ -123,7 +123,7 @@ impl Retention<'_> {
     }
 }
 
-impl Found {
+impl ExpiredRecords {
     fn is_empty(&self) -> bool {
         self.status_changes.is_empty()
             && self.audit.is_empty()
@@ -135,7 +135,7 @@ impl Found {
     }
 }
 
-async fn take(db: &mut Connection, found: Found) -> Result<PrunedRecords, StoreError> {
+async fn take(db: &mut Connection, found: ExpiredRecords) -> Result<PrunedRecords, StoreError> {
     let mut taken = PrunedRecords::default();
     for number in found.status_changes {
         taken.status_changes += query(STATUS_CHANGES.take).bind(number).execute(db).await?;
@@ -163,12 +163,20 @@ async fn take(db: &mut Connection, found: Found) -> Result<PrunedRecords, StoreE
     Ok(taken)
 }
 
-async fn numbers(db: &mut Connection, kind: &Kind, end: Timestamp) -> Result<Vec<i64>, StoreError> {
+async fn numbers(
+    db: &mut Connection,
+    kind: &RecordKind,
+    end: Timestamp,
+) -> Result<Vec<i64>, StoreError> {
     let found = query(kind.find).bind(end.as_millis()).bind(STEP_ROWS).fetch_all(db).await?;
     found.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-async fn ids(db: &mut Connection, kind: &Kind, end: Timestamp) -> Result<Vec<String>, StoreError> {
+async fn ids(
+    db: &mut Connection,
+    kind: &RecordKind,
+    end: Timestamp,
+) -> Result<Vec<String>, StoreError> {
     let found = query(kind.find).bind(end.as_millis()).bind(STEP_ROWS).fetch_all(db).await?;
     found.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }

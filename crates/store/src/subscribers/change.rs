@@ -1,20 +1,20 @@
 //! Changes that page owners make: adding and removing subscribers. Repeated adds have no effect.
 //! Removing a subscriber deletes all of its data.
 
-use domain::notify::{About, News, PageNamed, Placed};
+use domain::notify::{DueTime, PageEvent, PageEventKind, PageNamed};
 use domain::page::may_subscribe;
 use rules::status_page::{
-    A_COMPONENT, A_PAGE, Admission, Components, Destination, StatusPage, Subscriber,
+    A_COMPONENT, A_PAGE, AccessProof, ComponentScope, Destination, StatusPage, Subscriber,
     SubscriberSettings, Topic,
 };
 use rules::{PageId, SubscriberId, Violation, WorkspaceId, limits};
 
-use super::{Subscribers, digests, one, sealed_in};
+use super::{Subscribers, address_hash, one, sealed_in};
 use crate::audit::{self, Note};
 use crate::db::{Connection, query};
-use crate::outbox::{self, Events, Posted};
+use crate::outbox::{self, DeliveryTarget, Events};
 use crate::writer::Session;
-use crate::{Change, Created, Idempotency, StoreError, idempotency, pages};
+use crate::{AuditContext, Created, Idempotency, StoreError, idempotency, pages};
 
 /// Subscriber to add.
 #[derive(Clone, Debug)]
@@ -24,18 +24,18 @@ pub struct NewSubscriber {
     /// Requested settings.
     pub settings: SubscriberSettings,
     /// Whether the subscriber must confirm first.
-    pub begins: Begins,
+    pub begins: InitialState,
     /// Key that identifies retries of the request.
     pub idempotency: Option<Idempotency>,
 }
 
 /// Initial state of a subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begins {
+pub enum InitialState {
     /// Confirmed: the caller vouches for it.
     Confirmed,
     /// Unconfirmed: an email asks the owner of the address.
-    Asked,
+    Unconfirmed,
 }
 
 impl Subscribers<'_> {
@@ -44,7 +44,7 @@ impl Subscribers<'_> {
     pub async fn add(
         &self,
         new: NewSubscriber,
-        change: Change,
+        change: AuditContext,
     ) -> Result<Created<Subscriber>, StoreError> {
         self.store.write_in(new.workspace, move |session| Box::pin(add(session, new, change))).await
     }
@@ -54,7 +54,7 @@ impl Subscribers<'_> {
         &self,
         workspace: WorkspaceId,
         id: SubscriberId,
-        change: Change,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write_in(workspace, move |session| {
@@ -72,7 +72,7 @@ impl Subscribers<'_> {
 async fn add(
     session: &mut Session,
     new: NewSubscriber,
-    change: Change,
+    change: AuditContext,
 ) -> Result<Created<Subscriber>, StoreError> {
     let (workspace, call) = (new.workspace, new.idempotency.as_ref());
     let before = idempotency::created_before(&mut session.db, workspace, call).await?;
@@ -86,8 +86,8 @@ async fn add(
     refuse_outside(&page, &new.settings.destination)?;
     refuse_taken(session, &new.settings).await?;
     let confirmed_at = match new.begins {
-        Begins::Confirmed => Some(change.at),
-        Begins::Asked => None,
+        InitialState::Confirmed => Some(change.at),
+        InitialState::Unconfirmed => None,
     };
     let subscriber = Subscriber {
         id: new.id,
@@ -95,15 +95,22 @@ async fn add(
         settings: new.settings,
         created_at: change.at,
         confirmed_at,
-        admission: Admission::Owner,
+        admission: AccessProof::Owner,
     };
     insert(session, &subscriber, None).await?;
     let id = subscriber.id.to_string();
     idempotency::remember(&mut session.db, workspace, call, (&id, change.at)).await?;
     note(&mut session.db, (workspace, subscriber.id), change, "subscriber.add").await?;
-    if new.begins == Begins::Asked {
+    if new.begins == InitialState::Unconfirmed {
         let title = page.settings.title;
-        write_to(session, &subscriber, title, About::Asked(subscriber.id), change).await?;
+        write_to(
+            session,
+            &subscriber,
+            title,
+            PageEventKind::ConfirmationRequested(subscriber.id),
+            change,
+        )
+        .await?;
     }
     Ok(Created::Now(subscriber))
 }
@@ -155,9 +162,9 @@ pub(super) async fn find(
     page: PageId,
     destination: &Destination,
 ) -> Result<Option<SubscriberId>, StoreError> {
-    let row = query("SELECT id FROM subscribers WHERE page_id = $1 AND digest = $2")
+    let row = query("SELECT id FROM subscribers WHERE page_id = $1 AND address_hash = $2")
         .bind(page.to_string())
-        .bind(digests::of_destination(&session.vault, destination))
+        .bind(address_hash::of_destination(&session.vault, destination))
         .fetch_optional(&mut session.db)
         .await?;
     row.map(|row| crate::row::id(&row, 0, SubscriberId::parse)).transpose()
@@ -184,29 +191,29 @@ pub(super) async fn insert(
 ) -> Result<(), StoreError> {
     let settings = &subscriber.settings;
     let (by_owner, let_in) = match &subscriber.admission {
-        Admission::Owner => (true, None),
-        Admission::Visitor => (false, None),
-        Admission::Password(mark) => (false, Some(mark.as_slice())),
+        AccessProof::Owner => (true, None),
+        AccessProof::Visitor => (false, None),
+        AccessProof::Password(mark) => (false, Some(mark.as_slice())),
     };
     let id = subscriber.id.to_string();
     let hears = |topic| settings.topics.contains(&topic);
     query(
-        "INSERT INTO subscribers (id, workspace_id, page_id, kind, digest, sealed, language, \
-         hears_reports, hears_maintenance, hears_incidents, all_components, created_at, asked_at, \
-         confirmed_at, by_owner, let_in, asked_from) \
+        "INSERT INTO subscribers (id, workspace_id, page_id, kind, address_hash, sealed, language, \
+         topic_reports, topic_maintenance, topic_incidents, all_components, created_at, requested_at, \
+         confirmed_at, by_owner, password_hash, requester_hash) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14, $15, $16)",
     )
     .bind(&id)
     .bind(subscriber.workspace.to_string())
     .bind(settings.page_id.to_string())
     .bind(settings.destination.kind().as_str())
-    .bind(digests::of_destination(&session.vault, &settings.destination))
+    .bind(address_hash::of_destination(&session.vault, &settings.destination))
     .bind(session.vault.seal(sealed_in(&id), &settings.destination.expose())?)
     .bind(settings.language.as_str())
     .bind(hears(Topic::Reports))
     .bind(hears(Topic::Maintenance))
     .bind(hears(Topic::Incidents))
-    .bind(settings.scope == Components::All)
+    .bind(settings.scope == ComponentScope::All)
     .bind(subscriber.created_at.as_millis())
     .bind(subscriber.confirmed_at.map(rules::Timestamp::as_millis))
     .bind(by_owner)
@@ -226,7 +233,7 @@ pub(super) async fn link(
     db: &mut Connection,
     subscriber: SubscriberId,
     page: PageId,
-    scope: &Components,
+    scope: &ComponentScope,
 ) -> Result<(), StoreError> {
     for component in scope.ids() {
         let linked = query(
@@ -251,7 +258,7 @@ pub(super) async fn remove(
     session: &mut Session,
     workspace: WorkspaceId,
     id: SubscriberId,
-    change: Change,
+    change: AuditContext,
 ) -> Result<bool, StoreError> {
     let removed = query("DELETE FROM subscribers WHERE workspace_id = $1 AND id = $2")
         .bind(workspace.to_string())
@@ -269,7 +276,7 @@ pub(super) async fn remove(
 pub(crate) async fn delete_with_page(
     db: &mut Connection,
     page: PageId,
-    change: Change,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     outbox::leave_page(db, page, change.at).await?;
     query("DELETE FROM subscribers WHERE page_id = $1").bind(page.to_string()).execute(db).await?;
@@ -281,24 +288,24 @@ pub(super) async fn write_to(
     session: &mut Session,
     subscriber: &Subscriber,
     title: String,
-    about: About,
-    change: Change,
+    about: PageEventKind,
+    change: AuditContext,
 ) -> Result<(), StoreError> {
     let page = PageNamed { id: subscriber.settings.page_id, title };
-    let news = News { page, at: change.at, about, components: Vec::new() };
-    let posted = Posted {
+    let news = PageEvent { page, at: change.at, about, components: Vec::new() };
+    let posted = DeliveryTarget {
         workspace: subscriber.workspace,
         addressee: subscriber.id.into(),
         kind: subscriber.settings.destination.kind().as_str(),
     };
-    let place = Placed { due_at: change.at, holds: None };
+    let place = DueTime { due_at: change.at, holds: None };
     outbox::write_news(session, &mut Events::default(), posted, &news, place, change.at).await
 }
 
 pub(super) async fn note(
     db: &mut Connection,
     (workspace, id): (WorkspaceId, SubscriberId),
-    change: Change,
+    change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let note = Note { workspace, change, action, resource_id: id.to_string(), detail: "" };

@@ -16,7 +16,7 @@ pub(super) async fn is_full_of(
     network: &[u8],
 ) -> Result<bool, StoreError> {
     let count: Option<i64> = query(
-        "SELECT COUNT(*) FROM subscribers WHERE page_id = $1 AND asked_from = $2 \
+        "SELECT COUNT(*) FROM subscribers WHERE page_id = $1 AND requester_hash = $2 \
          AND confirmed_at IS NULL",
     )
     .bind(page.to_string())
@@ -45,9 +45,9 @@ pub(super) async fn make_room(
     }
     // Addresses of unknown networks are older than that column, and count as one network.
     let oldest = query(
-        "SELECT id FROM (SELECT id, asked_at, COUNT(*) OVER (PARTITION BY asked_from) AS addresses \
+        "SELECT id FROM (SELECT id, requested_at, COUNT(*) OVER (PARTITION BY requester_hash) AS addresses \
          FROM subscribers WHERE page_id = $1 AND confirmed_at IS NULL AND NOT by_owner) AS pending \
-         ORDER BY addresses DESC, asked_at, id LIMIT 1",
+         ORDER BY addresses DESC, requested_at, id LIMIT 1",
     )
     .bind(page.to_string())
     .fetch_optional(db)

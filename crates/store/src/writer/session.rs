@@ -8,43 +8,43 @@ use std::sync::Arc;
 use rules::WorkspaceId;
 use tokio::time::Instant;
 
-use super::disk::{Disk, Due, Durable};
-use super::task::{Begin, Kept, Task, Undone};
+use super::durability::{Disk, Durability, WalTask};
+use super::task::{Begin, RolledBack, Task, TxOutcome};
 use crate::StoreError;
+use crate::connection::{self, WriterConnection};
+use crate::data_dir::FolderLock;
 use crate::db::{self, Connection};
 use crate::engine::{self, Owner};
-use crate::folder::FolderLock;
-use crate::generations::{Generations, Touched};
-use crate::line::{self, Line};
-use crate::numbers::Numbers;
+use crate::generations::{ChangedWorkspaces, Generations};
 use crate::outbox;
-use crate::results::Ends;
+use crate::results::NextRowKeys;
+use crate::row_ids::RowIds;
 use crate::vault::Vault;
 
 /// Context of a piece of work.
 pub(crate) struct Session {
     pub(crate) db: Connection,
     pub(crate) vault: Arc<Vault>,
-    pub(crate) numbers: Numbers,
-    pub(crate) ends: Ends,
-    pub(crate) outbox: outbox::Memory,
+    pub(crate) numbers: RowIds,
+    pub(crate) ends: NextRowKeys,
+    pub(crate) outbox: outbox::OutboxCache,
     /// Workspaces whose data the current work changes.
-    touched: Touched,
+    touched: ChangedWorkspaces,
     generations: Arc<Generations>,
     /// Whether the transaction of the current work has begun.
     is_begun: bool,
     disk: Disk,
-    line: Line,
+    line: WriterConnection,
     /// The last field, because the lock is released after the connection closes.
     _lock: FolderLock,
 }
 
 /// Work between two groups.
-pub(super) enum Chore {
+pub(super) enum IdleTask {
     /// Nothing is due before this time.
     Wait(Option<Instant>),
     /// Sync or checkpoint the log. Other connections may write meanwhile.
-    Log(PathBuf, Due),
+    Log(PathBuf, WalTask),
 }
 
 impl Session {
@@ -55,25 +55,25 @@ impl Session {
         vault: Arc<Vault>,
         lock: FolderLock,
         generations: Arc<Generations>,
-        outbox: outbox::Memory,
+        outbox: outbox::OutboxCache,
     ) -> Self {
         Self {
             db,
             vault,
-            numbers: Numbers::default(),
-            ends: Ends::default(),
+            numbers: RowIds::default(),
+            ends: NextRowKeys::default(),
             outbox,
-            touched: Touched::default(),
+            touched: ChangedWorkspaces::default(),
             generations,
             is_begun: false,
             disk: Disk::default(),
-            line: Line::new(owner),
+            line: WriterConnection::new(owner),
             _lock: lock,
         }
     }
 
     /// Returns the state of the connection, for other threads.
-    pub(super) fn state(&self) -> line::State {
+    pub(super) fn state(&self) -> connection::ConnectionState {
         self.line.state()
     }
 
@@ -85,7 +85,7 @@ impl Session {
 
     /// Declares that the current work changes no cached data of any workspace.
     pub(crate) fn touches_nothing(&mut self) {
-        self.touched = Touched::NOTHING;
+        self.touched = ChangedWorkspaces::NOTHING;
     }
 
     /// Begins the transaction of the current work, unless it has begun.
@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// Returns whether a thread with other work may do such work itself.
-    pub(super) fn is_quick(&self, durable: Durable) -> bool {
+    pub(super) fn is_quick(&self, durable: Durability) -> bool {
         self.db.is_embedded() && self.disk.is_quick(durable)
     }
 
@@ -113,7 +113,7 @@ impl Session {
     pub(super) async fn group(&mut self, mut tasks: Vec<Box<dyn Task>>) {
         let committed = match self.restored().await {
             Ok(()) => self.attempt(&mut tasks).await,
-            Err(why) => Err(Undone { why, is_unsure: false }),
+            Err(why) => Err(RolledBack { why, is_unsure: false }),
         };
         for task in tasks {
             task.answer(committed.as_ref().copied());
@@ -121,15 +121,15 @@ impl Session {
     }
 
     /// Returns the work to do while the queue is empty.
-    pub(super) fn chore(&mut self) -> Chore {
+    pub(super) fn chore(&mut self) -> IdleTask {
         if !self.db.is_embedded() {
-            return Chore::Wait(self.line.quiet());
+            return IdleTask::Wait(self.line.quiet());
         }
         let now = Instant::now();
         self.disk.watch(now);
         match self.disk.look(now).zip(self.db.log()) {
-            Some((due, log)) => Chore::Log(log, due),
-            None => Chore::Wait(self.disk.looks_at()),
+            Some((due, log)) => IdleTask::Log(log, due),
+            None => IdleTask::Wait(self.disk.looks_at()),
         }
     }
 
@@ -143,13 +143,13 @@ impl Session {
     }
 
     /// Runs one transaction. Rolls back after a failure.
-    async fn attempt(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
+    async fn attempt(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), RolledBack> {
         let limit = self.line.patience();
         let (undone, is_open) = match limit.wait(self.transaction(tasks)).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(undone)) => (undone, true),
             // The state of the database is unknown, and this connection cannot reveal it.
-            Err(why) => (Undone { why, is_unsure: true }, false),
+            Err(why) => (RolledBack { why, is_unsure: true }, false),
         };
         self.forget(undone.is_unsure);
         let rolled_back = if is_open { self.control("ROLLBACK").await.is_ok() } else { false };
@@ -160,14 +160,14 @@ impl Session {
         Err(undone)
     }
 
-    async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
+    async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), RolledBack> {
         self.clear().await?;
         // A single task is rolled back with its transaction. A savepoint would be two useless
         // statements.
         let is_alone = tasks.len() == 1;
         let is_embedded = self.db.is_embedded();
         let began = Instant::now();
-        let due = Durable::of(tasks.iter().map(|task| task.begin().durable()));
+        let due = Durability::of(tasks.iter().map(|task| task.begin().durable()));
         if is_embedded && let Some(statement) = self.disk.turns(due) {
             self.control(statement).await?;
             self.disk.turned(due);
@@ -177,31 +177,31 @@ impl Session {
         if !(is_alone && is_embedded && are_by_work) {
             self.begin().await?;
         }
-        let (mut touched, mut has_changed) = (Touched::NOTHING, false);
+        let (mut touched, mut has_changed) = (ChangedWorkspaces::NOTHING, false);
         for task in tasks {
             if !is_alone {
                 self.control("SAVEPOINT task").await?;
             }
-            self.touched = Touched::default();
+            self.touched = ChangedWorkspaces::default();
             let before = self.db.rows_changed();
             let kept = task.run(self).await;
-            if kept == Kept::Yes {
+            if kept == TxOutcome::Yes {
                 touched.join(std::mem::take(&mut self.touched));
                 has_changed |= self.db.rows_changed() != before;
             } else {
                 self.numbers.forget();
             }
             match (is_alone, kept) {
-                (true, Kept::Yes) => {}
-                (true, Kept::No) => {
+                (true, TxOutcome::Yes) => {}
+                (true, TxOutcome::No) => {
                     self.outbox.forget();
                     if self.is_begun {
                         self.control("ROLLBACK").await?;
                     }
                     return Ok(());
                 }
-                (false, Kept::Yes) => self.control("RELEASE task").await?,
-                (false, Kept::No) => {
+                (false, TxOutcome::Yes) => self.control("RELEASE task").await?,
+                (false, TxOutcome::No) => {
                     self.control("ROLLBACK TO task").await?;
                     self.control("RELEASE task").await?;
                 }
@@ -209,7 +209,7 @@ impl Session {
         }
         if self.is_begun {
             self.generations.begin(touched);
-            self.control("COMMIT").await.map_err(|error| Undone {
+            self.control("COMMIT").await.map_err(|error| RolledBack {
                 // An error from the database is a refusal. Other errors may follow a successful
                 // commit.
                 is_unsure: error.as_database_error().is_none(),
@@ -227,7 +227,7 @@ impl Session {
 
     /// Rolls back the work of a thread that panicked. Its caller got no reply, and the next single
     /// statement would become part of its transaction.
-    async fn clear(&mut self) -> Result<(), Undone> {
+    async fn clear(&mut self) -> Result<(), RolledBack> {
         self.is_begun = false;
         if !self.db.is_in_transaction() {
             return Ok(());
@@ -254,7 +254,7 @@ impl Session {
     /// commit may still succeed, and others may write, until this server owns the database again.
     fn settle(&self) {
         if self.line.is_lost() {
-            self.generations.begin(Touched::Everything);
+            self.generations.begin(ChangedWorkspaces::Everything);
         } else {
             self.generations.end();
         }
@@ -264,7 +264,7 @@ impl Session {
     async fn restored(&mut self) -> Result<(), String> {
         if let Some(db) = self.line.restore().await? {
             self.db = db;
-            self.numbers = Numbers::default();
+            self.numbers = RowIds::default();
             self.generations.end();
         }
         Ok(())
@@ -296,7 +296,7 @@ impl Session {
 
     /// Records the duration of a commit that changed something.
     #[cfg(test)]
-    pub(super) fn note_commit(&mut self, durable: Durable, took: std::time::Duration) {
+    pub(super) fn note_commit(&mut self, durable: Durability, took: std::time::Duration) {
         self.disk.committed(durable, took);
     }
 

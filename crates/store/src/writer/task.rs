@@ -7,7 +7,7 @@ use std::pin::Pin;
 use tokio::sync::oneshot;
 
 use super::Session;
-use super::disk::Durable;
+use super::durability::Durability;
 use crate::StoreError;
 
 /// Future of a piece of work.
@@ -20,14 +20,14 @@ pub(crate) enum Begin {
     First,
     /// The work begins it with [`Session::begin`]. A single statement is a transaction by itself
     /// and saves two statements. In a group or on another machine, the writer begins it.
-    ByWork(Durable),
+    ByWork(Durability),
 }
 
 impl Begin {
     /// Returns the time at which the changes must be on disk.
-    pub(super) fn durable(self) -> Durable {
+    pub(super) fn durable(self) -> Durability {
         match self {
-            Self::First => Durable::AtOnce,
+            Self::First => Durability::AtOnce,
             Self::ByWork(durable) => durable,
         }
     }
@@ -42,21 +42,21 @@ pub(super) trait Task: Send {
     fn run<'s>(
         &'s mut self,
         session: &'s mut Session,
-    ) -> Pin<Box<dyn Future<Output = Kept> + Send + 's>>;
+    ) -> Pin<Box<dyn Future<Output = TxOutcome> + Send + 's>>;
 
     /// Sends the reply: the outcome of the work, or the reason why it was not committed.
-    fn answer(self: Box<Self>, committed: Result<(), &Undone>);
+    fn answer(self: Box<Self>, committed: Result<(), &RolledBack>);
 }
 
 /// Reason why a group was not committed.
-pub(super) struct Undone {
+pub(super) struct RolledBack {
     pub(super) why: String,
     /// Whether the changes may be stored nevertheless.
     pub(super) is_unsure: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum TxOutcome {
     Yes,
     No,
 }
@@ -69,11 +69,11 @@ pub(super) struct Pending<T, F> {
 }
 
 /// Receiver of the reply.
-pub(super) type Answer<T> = oneshot::Receiver<Result<T, StoreError>>;
+pub(super) type ReplyReceiver<T> = oneshot::Receiver<Result<T, StoreError>>;
 
 impl<T, F> Pending<T, F> {
     /// Creates a piece of work and the receiver of its reply.
-    pub(super) fn new(begin: Begin, work: F) -> (Self, Answer<T>) {
+    pub(super) fn new(begin: Begin, work: F) -> (Self, ReplyReceiver<T>) {
         let (reply, answer) = oneshot::channel();
         (Self { begin, work: Some(work), outcome: None, reply }, answer)
     }
@@ -91,17 +91,17 @@ where
     fn run<'s>(
         &'s mut self,
         session: &'s mut Session,
-    ) -> Pin<Box<dyn Future<Output = Kept> + Send + 's>> {
+    ) -> Pin<Box<dyn Future<Output = TxOutcome> + Send + 's>> {
         Box::pin(async move {
-            let Some(work) = self.work.take() else { return Kept::No };
+            let Some(work) = self.work.take() else { return TxOutcome::No };
             let outcome = work(session).await;
-            let kept = if outcome.is_ok() { Kept::Yes } else { Kept::No };
+            let kept = if outcome.is_ok() { TxOutcome::Yes } else { TxOutcome::No };
             self.outcome = Some(outcome);
             kept
         })
     }
 
-    fn answer(self: Box<Self>, committed: Result<(), &Undone>) {
+    fn answer(self: Box<Self>, committed: Result<(), &RolledBack>) {
         let answer = match (self.outcome, committed) {
             // The work's own failure is more specific than the group's.
             (Some(Err(failure)), _) => Err(failure),
@@ -114,7 +114,7 @@ where
     }
 }
 
-impl Undone {
+impl RolledBack {
     fn to_error(&self) -> StoreError {
         let why = self.why.clone();
         if self.is_unsure {
@@ -125,7 +125,7 @@ impl Undone {
     }
 }
 
-impl From<sqlx::Error> for Undone {
+impl From<sqlx::Error> for RolledBack {
     fn from(error: sqlx::Error) -> Self {
         Self { why: error.to_string(), is_unsure: false }
     }

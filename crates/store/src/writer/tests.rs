@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const FULL: i64 = 2;
 const NORMAL: i64 = 1;
 
-const SOON: Begin = Begin::ByWork(Durable::Soon);
-const AT_ONCE: Begin = Begin::ByWork(Durable::AtOnce);
+const SOON: Begin = Begin::ByWork(Durability::Soon);
+const AT_ONCE: Begin = Begin::ByWork(Durability::AtOnce);
 
 const CREATE: &str = "CREATE TABLE words (word TEXT)";
 const ADD: &str = "INSERT INTO words VALUES ('one')";
@@ -53,7 +53,7 @@ fn how_it_commits(session: &mut Session) -> Work<'_, Option<i64>> {
 fn task<T: Send + 'static>(
     begin: Begin,
     work: impl for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
-) -> (Box<dyn Task>, Answer<T>) {
+) -> (Box<dyn Task>, ReplyReceiver<T>) {
     let (task, answer) = Pending::new(begin, work);
     (Box::new(task), answer)
 }
@@ -97,7 +97,7 @@ async fn caller_writes_unless_writer_is_busy_or_slow() {
     assert_ne!(there, here, "another thread held the session");
 
     // Pretends that commits take an hour. Reads do not change that.
-    for (durable, begin) in [(Durable::AtOnce, AT_ONCE), (Durable::Soon, SOON)] {
+    for (durable, begin) in [(Durability::AtOnce, AT_ONCE), (Durability::Soon, SOON)] {
         writer.session.lock().await.as_mut().unwrap().note_commit(durable, Duration::from_hours(1));
         assert_ne!(thread_of(writer, begin).await, here, "{durable:?}");
     }
@@ -217,7 +217,7 @@ async fn checkpointed_log_is_reused() {
     let store = a_store(folder.path()).await;
     let log = folder.path().join("data/aloft.db-wal");
     let length = || std::fs::metadata(&log).unwrap().len();
-    let mut folding = Folding::default();
+    let mut folding = Checkpointer::default();
     let mut lengths = Vec::new();
     for _ in 0..3 {
         for _ in 0..20 {

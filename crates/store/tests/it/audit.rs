@@ -1,6 +1,6 @@
 //! Every change of a resource writes an audit entry, and a failed change writes none.
 
-use store::{Actor, ApiKey, Change, KeyHash};
+use store::{Actor, ApiKey, AuditContext, KeyHash};
 
 use crate::harness::{a_workspace, at, for_each_engine, instant, key_id};
 
@@ -19,7 +19,7 @@ async fn every_change_is_audited_with_its_actor() {
             revoked_at: None,
         };
         home.store.keys().create(key, KeyHash::of("a"), at(1)).await.unwrap();
-        let by_key = |millis| Change { actor: Actor::Key(key_id(1)), at: instant(millis) };
+        let by_key = |millis| AuditContext { actor: Actor::Key(key_id(1)), at: instant(millis) };
         let monitor = home.monitor(2).await;
         let mut settings = monitor.settings.clone();
         settings.retry = 0;

@@ -3,7 +3,7 @@
 use rules::{DomainName, Secret};
 use store::IssuedCertificate;
 
-use crate::folder::is_written;
+use crate::data_dir::is_written;
 use crate::harness::{Engine, Home, for_each_engine, instant};
 
 const DIRECTORY: &str = "https://acme.example/directory";

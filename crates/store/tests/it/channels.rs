@@ -2,8 +2,8 @@
 //! monitors must exist.
 
 use rules::notification::{
-    Channel, ChannelSettings, Hook, Ntfy, Opsgenie, Provider, QuietHoursDraft, Webhook,
-    WebhookHeader, Wishes, WishesDraft,
+    Channel, ChannelSettings, IncomingWebhook, NotificationPreferences, Ntfy, Opsgenie, Provider,
+    QuietHoursDraft, Webhook, WebhookHeader, WishesDraft,
 };
 use rules::{ChannelId, MonitorId, OpsgenieRegion, Secret, WorkspaceId};
 use store::{Created, Idempotency, NewChannel, Page, StoreError};
@@ -23,8 +23,8 @@ pub(crate) fn settings(monitors: &[MonitorId]) -> ChannelSettings {
     ChannelSettings {
         name: Some("On call".to_owned()),
         monitor_ids: monitors.to_vec(),
-        provider: Provider::Slack(Hook { webhook_url }),
-        wishes: Wishes::default(),
+        provider: Provider::Slack(IncomingWebhook { webhook_url }),
+        wishes: NotificationPreferences::default(),
     }
 }
 
@@ -50,13 +50,13 @@ async fn read(home: &Home, number: u64) -> Result<Channel, StoreError> {
     home.store.channels().get(home.workspace, channel_id(number)).await
 }
 
-fn wishes() -> Wishes {
+fn wishes() -> NotificationPreferences {
     let text = |text: &str| Some(text.to_owned());
     let quiet_hours = QuietHoursDraft {
         from: text("22:00"),
         until: text("07:00"),
         time_zone: text("Europe/Berlin"),
-        held: text("all_but_errors"),
+        applies_to: text("all_but_errors"),
     };
     let draft = WishesDraft {
         events: vec!["recovered".to_owned(), "error".to_owned()],
@@ -73,10 +73,10 @@ async fn preferences_read_back_equal_and_can_be_removed() {
         let channel = made(home, a_channel(1, wished.clone())).await;
         assert_eq!(read(home, 1).await.unwrap(), channel);
         assert_eq!(channel.settings, wished);
-        let without = ChannelSettings { wishes: Wishes::default(), ..wished };
+        let without = ChannelSettings { wishes: NotificationPreferences::default(), ..wished };
         let channel = home.store.channels().update(channel, without.clone(), at(5)).await.unwrap();
         assert_eq!(channel.settings, without);
-        assert_eq!(home.count("channels WHERE wishes IS NULL").await, 1);
+        assert_eq!(home.count("channels WHERE preferences IS NULL").await, 1);
         let wished = ChannelSettings { wishes: wishes(), ..without };
         home.store.channels().update(channel, wished.clone(), at(6)).await.unwrap();
         assert_eq!(read(home, 1).await.unwrap().settings, wished);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::cadence::{Missed, MissedReason};
-use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
+use domain::judge::{CloseReason, IncidentChange, StatusReason, Transition};
 use rules::{IncidentId, MonitorStatus, Region};
 use store::{Batch, MissedFilter, MissedPage, StatusChange, StoreError};
 
@@ -15,7 +15,7 @@ pub(crate) fn opened(incident: u64, at: i64) -> Transition {
         to: MonitorStatus::Error,
         at: instant(at),
         incident: IncidentChange::Opened(IncidentId::from_bits(incident)),
-        why: Why::NoVotes,
+        why: StatusReason::NoVotes,
     }
 }
 
@@ -25,8 +25,8 @@ pub(crate) fn closed(incident: u64, at: i64) -> Transition {
         from: MonitorStatus::Error,
         to: MonitorStatus::Active,
         at: instant(at),
-        incident: IncidentChange::Closed { id, how: ClosedAs::Recovered },
-        why: Why::NoVotes,
+        incident: IncidentChange::Closed { id, how: CloseReason::Recovered },
+        why: StatusReason::NoVotes,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use domain::check::{Outcome, Trigger};
 use rules::{MonitorId, Region, Timestamp};
-use store::{Batch, KeepFor, LogFilter, LogPlace, Store};
+use store::{Batch, LogCursor, LogFilter, RetentionPolicy, Store};
 
 use crate::harness::{Home, a_result, for_each_engine, instant, with_evidence, workspace_id};
 
@@ -122,7 +122,7 @@ async fn success_in_slot_of_failure_keeps_its_evidence() {
 /// The body that is kept of the scheduled check of a slot.
 async fn body(store: &Store, home: &Home, monitor: MonitorId, slot: i64) -> Option<String> {
     let (region, trigger) = (Region::FlyAms, Trigger::Scheduled);
-    let place = LogPlace { slot: instant(slot), region, trigger, revision: 1 };
+    let place = LogCursor { slot: instant(slot), region, trigger, revision: 1 };
     let log = store.logs().get(home.workspace, monitor, place).await.unwrap();
     log.evidence.and_then(|evidence| evidence.attempts[0].body.clone())
 }
@@ -210,7 +210,7 @@ async fn retention_erases_old_successes_and_deleted_monitors() {
             .delete(home.workspace, gone, crate::harness::at(40_000))
             .await
             .unwrap();
-        let keep = KeepFor::default();
+        let keep = RetentionPolicy::default();
         home.store.retention().step(keep, instant(60_000)).await.unwrap();
         let file = home.folder.path().join("aloft.successes");
         let sealed = |file: &std::path::Path| {

@@ -118,7 +118,7 @@ async fn background_work_keeps_generations() {
             outbox::deliver(home, outbox::channel_id(1), 20).await;
             store.maintenances().extend(later).await.unwrap();
             store.maintenances().prune(later).await.unwrap();
-            store.retention().step(store::KeepFor::default(), later).await.unwrap();
+            store.retention().step(store::RetentionPolicy::default(), later).await.unwrap();
             store.retention().records(later).await.unwrap();
             store.history().prune(Duration::from_hours(24), later).await.unwrap();
             store.audit().note_probes(Vec::new()).await.unwrap();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::check::{
-    AttemptEvidence, CheckResult, Evidence, Identity, Outcome, Phases, ProbeId, Trigger,
+    AttemptEvidence, CheckResult, Evidence, Outcome, Phases, ProbeId, ResultKey, Trigger,
 };
-use domain::judge::{History, RegionState};
+use domain::judge::{JudgeState, RegionState};
 use rules::monitor::{Check, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck};
 use rules::{
     KeyId, Method, MonitorId, MonitorStatus, Periodicity, Region, Secret, Timestamp, WorkspaceId,
@@ -16,8 +16,8 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
 use store::{
-    Actor, Batch, Change, Committed, Created, Database, FREE_PLAN, MasterKeySource, NewMonitor,
-    Settings, Store, StoreError, Workspace,
+    Actor, AuditContext, Batch, Committed, Created, Database, FREE_PLAN, MasterKeySource,
+    NewMonitor, Settings, Store, StoreError, Workspace,
 };
 use tempfile::TempDir;
 
@@ -179,8 +179,8 @@ pub(crate) const fn instant(millis: i64) -> Timestamp {
 }
 
 /// Returns a change at this time, made at the command line.
-pub(crate) const fn at(millis: i64) -> Change {
-    Change { actor: Actor::CommandLine, at: instant(millis) }
+pub(crate) const fn at(millis: i64) -> AuditContext {
+    AuditContext { actor: Actor::CommandLine, at: instant(millis) }
 }
 
 pub(crate) const fn workspace_id(number: u64) -> WorkspaceId {
@@ -237,7 +237,7 @@ pub(crate) fn check_with_secret(secret: &str) -> Check {
 /// Returns a successful result that ended half a second after its slot.
 pub(crate) fn a_result(monitor: MonitorId, region: Region, slot: i64) -> CheckResult {
     CheckResult {
-        identity: Identity {
+        identity: ResultKey {
             monitor,
             revision: 1,
             region,
@@ -279,8 +279,8 @@ pub(crate) fn with_evidence(result: CheckResult, outcome: Outcome, body: &str) -
     CheckResult { outcome, evidence: Some(Arc::new(evidence)), ..result }
 }
 
-pub(crate) fn a_history(status: MonitorStatus, since: i64) -> History {
-    History {
+pub(crate) fn a_history(status: MonitorStatus, since: i64) -> JudgeState {
+    JudgeState {
         status,
         since: instant(since),
         revision: 1,

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use domain::check::{CheckResult, Outcome, Phases, Trigger};
-use domain::judge::{IncidentChange, Share, Transition, Why};
+use domain::judge::{IncidentChange, Share, StatusReason, Transition};
 use futures_util::future::join_all;
 use rules::MonitorStatus::{Active, Degraded, Unknown};
 use rules::plan::Plans;
 use rules::{MonitorId, Region};
-use store::{Batch, Gathered, LogFilter, WorkspaceEdit};
+use store::{Batch, CompactionStats, LogFilter, WorkspaceEdit};
 
 use crate::harness::{Engine, Home, a_result, at, for_each_engine, instant, open};
 
@@ -35,10 +35,10 @@ fn an_hour(monitor: MonitorId, from: i64, minutes: i64) -> Vec<CheckResult> {
     results
 }
 
-async fn gather_all(home: &Home) -> Gathered {
-    let mut all = Gathered::default();
+async fn gather_all(home: &Home) -> CompactionStats {
+    let mut all = CompactionStats::default();
     loop {
-        let round = home.store.history().gather().await.unwrap();
+        let round = home.store.history().compact().await.unwrap();
         if round.results == 0 {
             return all;
         }
@@ -75,7 +75,7 @@ async fn compaction_does_not_change_reads() {
         assert_eq!(home.store.results().count().await.unwrap(), 360 - gathered.results);
         assert_eq!(all_logs(home, monitor).await, logs);
         assert_eq!(counts(home, monitor).await, expected);
-        assert_eq!(gather_all(home).await, Gathered::default());
+        assert_eq!(gather_all(home).await, CompactionStats::default());
     })
     .await;
 }
@@ -101,7 +101,7 @@ async fn results_of_any_shape_survive_compaction() {
         odd.push(a_result(monitor, Region::FlyAms, 20 * MINUTE));
         home.commit(of(odd)).await.unwrap();
         let logs = all_logs(home, monitor).await;
-        assert_eq!(gather_all(home).await, Gathered { results: 4, added: 4 });
+        assert_eq!(gather_all(home).await, CompactionStats { results: 4, added: 4 });
         assert_eq!(all_logs(home, monitor).await, logs);
     })
     .await;
@@ -118,7 +118,7 @@ async fn summary_during_compaction_counts_results_once() {
         while moved == 0 || reads < 50 {
             let reading = async { (0..10).map(|_| counts(home, monitor)).collect::<Vec<_>>() };
             let (gathered, counts) =
-                tokio::join!(history.gather(), async { join_all(reading.await).await });
+                tokio::join!(history.compact(), async { join_all(reading.await).await });
             moved += gathered.unwrap().results;
             reads += counts.len();
             assert!(counts.iter().all(|counts| *counts == expected), "{counts:?}");
@@ -150,7 +150,7 @@ async fn repeated_or_late_result_is_counted_once() {
             assert_eq!(counts(home, monitor).await, expected, "{again}");
             assert_eq!(all_logs(home, monitor).await.len(), logs.len() + 1);
             if !again {
-                assert_eq!(gather_all(home).await, Gathered { results: 11, added: 1 });
+                assert_eq!(gather_all(home).await, CompactionStats { results: 11, added: 1 });
             }
         }
     })
@@ -171,7 +171,7 @@ async fn first_of_duplicate_results_is_compacted() {
         let expected = BTreeMap::from([("fly-ams", (1, 0)), ("koyeb-sin", (1, 0))]);
         assert_eq!(counts(home, monitor).await, expected);
         let logs = all_logs(home, monitor).await;
-        assert_eq!(gather_all(home).await, Gathered { results: 3, added: 1 });
+        assert_eq!(gather_all(home).await, CompactionStats { results: 3, added: 1 });
         assert_eq!(counts(home, monitor).await, expected);
         assert_eq!(all_logs(home, monitor).await, logs);
     })
@@ -190,7 +190,7 @@ async fn result_arriving_during_compaction_is_kept() {
             slots.map(|slot| home.commit(of(vec![a_result(monitor, Region::FlyArn, slot)])))
         };
         for late in (0..50).step_by(5) {
-            let (gathered, _) = tokio::join!(history.gather(), join_all(late_ones(late)));
+            let (gathered, _) = tokio::join!(history.compact(), join_all(late_ones(late)));
             gathered.unwrap();
             assert_eq!(all_logs(home, monitor).await.len() as i64, 125 + late);
         }
@@ -252,7 +252,7 @@ async fn only_scheduled_checks_are_rolled_up() {
         let mut manual = a_result(monitor, Region::FlyAms, 1);
         manual.identity.trigger = Trigger::Manual;
         let mut opinion = a_result(monitor, Region::FlyAms, 2);
-        opinion.identity.trigger = Trigger::Opinion;
+        opinion.identity.trigger = Trigger::Confirmation;
         home.commit(of(vec![manual, opinion, a_result(monitor, Region::FlyAms, 3)])).await.unwrap();
         assert_eq!(counts(home, monitor).await, BTreeMap::from([("fly-ams", (1, 0))]));
         assert_eq!(all_logs(home, monitor).await.len(), 3);
@@ -331,7 +331,8 @@ async fn status_history_begins_with_the_earlier_status() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let change = |millis, from, to| {
-            let why = Why::Fine(Share { votes: 0, of_votes: 1, regions: 0, of_regions: 1 });
+            let why =
+                StatusReason::Fine(Share { votes: 0, of_votes: 1, regions: 0, of_regions: 1 });
             let incident = IncidentChange::None;
             (monitor, Transition { from, to, at: instant(millis), incident, why })
         };

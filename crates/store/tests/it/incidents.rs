@@ -1,10 +1,10 @@
 //! Incidents: at most one is open, each closes with a reason, and they outlive their monitor.
 
+mod actions;
 mod evidence;
 mod list;
-mod people;
 
-use domain::judge::{ClosedAs, IncidentChange, Transition};
+use domain::judge::{CloseReason, IncidentChange, Transition};
 use rules::monitor::MonitorSettings;
 use rules::{IncidentId, MonitorStatus};
 use store::{Batch, Closed, Incident};
@@ -32,7 +32,7 @@ async fn incident_opens_and_closes_with_its_transitions() {
 
         home.commit(of(closed(1, 20))).await.unwrap();
         home.commit(of(opened(2, 30))).await.unwrap();
-        let recovered = Some(Closed { at: instant(20), how: ClosedAs::Recovered });
+        let recovered = Some(Closed { at: instant(20), how: CloseReason::Recovered });
         let all = home.store.incidents().of_monitor(home.workspace, monitor, 10).await.unwrap();
         assert_eq!(all, [incident(2, 30, None), incident(1, 10, recovered)]);
         let foreign = home.store.incidents().of_monitor(workspace_id(2), monitor, 10).await;
@@ -67,7 +67,7 @@ async fn pausing_a_monitor_closes_its_incident() {
         let paused = MonitorSettings { active: false, ..monitor.settings.clone() };
         home.store.monitors().update(monitor.clone(), paused, at(40)).await.unwrap();
         let all = home.store.incidents().of_monitor(home.workspace, monitor.id, 10).await.unwrap();
-        assert_eq!(all[0].closed, Some(Closed { at: instant(40), how: ClosedAs::Paused }));
+        assert_eq!(all[0].closed, Some(Closed { at: instant(40), how: CloseReason::Paused }));
         assert_eq!(home.store.judge_states().history(monitor.id).await.unwrap(), None);
     })
     .await;
@@ -119,7 +119,7 @@ async fn deleting_a_monitor_closes_and_keeps_its_incident() {
         assert_eq!(home.store.incidents().open(home.workspace).await.unwrap(), []);
         let kept = home.store.incidents().of_monitor(home.workspace, monitor, 10).await.unwrap();
         assert_eq!(kept.len(), 1);
-        assert_eq!(kept[0].closed, Some(Closed { at: instant(40), how: ClosedAs::Deleted }));
+        assert_eq!(kept[0].closed, Some(Closed { at: instant(40), how: CloseReason::Deleted }));
     })
     .await;
 }

@@ -2,7 +2,7 @@
 
 use domain::check::{CheckResult, Outcome, Trigger};
 use rules::{MonitorId, Region};
-use store::{Batch, LogFilter, LogPlace, StoreError};
+use store::{Batch, LogCursor, LogFilter, StoreError};
 
 use crate::harness::{Home, a_result, for_each_engine, instant, with_evidence, workspace_id};
 
@@ -57,7 +57,7 @@ async fn log_pages_cover_all_results_newest_first() {
         }
         for gathered in [0, 1, 9] {
             for _ in 0..gathered {
-                home.store.history().gather().await.unwrap();
+                home.store.history().compact().await.unwrap();
             }
             for limit in [1, 7, 25, 100, 1_000] {
                 let listed = pages(home, monitor, &LogFilter::default(), limit).await;
@@ -72,7 +72,7 @@ async fn log_pages_cover_all_results_newest_first() {
 async fn each_filter_selects_matching_logs() {
     for_each_engine(async |home| {
         let monitor = filled(home, 40).await;
-        home.store.history().gather().await.unwrap();
+        home.store.history().compact().await.unwrap();
         let mut manual = a_result(monitor, Region::FlyArn, 40 * MINUTE);
         manual.identity.trigger = Trigger::Manual;
         home.commit(Batch { results: vec![manual], ..Batch::default() }).await.unwrap();
@@ -101,7 +101,7 @@ async fn log_is_read_with_its_evidence() {
             Outcome::Failure,
             "the body of a failure",
         );
-        let place = LogPlace {
+        let place = LogCursor {
             slot: failed.identity.slot,
             region: Region::FlyAms,
             trigger: Trigger::Scheduled,
@@ -111,13 +111,13 @@ async fn log_is_read_with_its_evidence() {
         home.commit(Batch { results: vec![failed, late], ..Batch::default() }).await.unwrap();
         for gathered in [false, true] {
             if gathered {
-                assert_eq!(home.store.history().gather().await.unwrap().added, 1);
+                assert_eq!(home.store.history().compact().await.unwrap().added, 1);
             }
             let log = home.store.logs().get(home.workspace, monitor, place).await.unwrap();
             let body = log.evidence.unwrap().attempts[0].body.clone();
             assert_eq!(body.as_deref(), Some("the body of a failure"));
         }
-        let other = LogPlace { revision: 2, ..place };
+        let other = LogCursor { revision: 2, ..place };
         let missing = home.store.logs().get(home.workspace, monitor, other).await;
         assert!(matches!(missing, Err(StoreError::NotFound { .. })));
         let foreign = home.store.logs().get(workspace_id(2), monitor, place).await;
@@ -134,7 +134,7 @@ async fn long_gap_ends_a_page_early() {
         let results =
             [0, 40 * day, 41 * day].map(|slot| a_result(monitor, Region::FlyAms, slot)).to_vec();
         home.commit(Batch { results, ..Batch::default() }).await.unwrap();
-        while home.store.history().gather().await.unwrap().results > 0 {}
+        while home.store.history().compact().await.unwrap().results > 0 {}
         let all = LogFilter::default();
         let first = home.store.logs().list(home.workspace, monitor, &all, None, 10).await.unwrap();
         assert_eq!(first.logs.len(), 2);

@@ -4,10 +4,10 @@
 
 extern crate aloft_store as store;
 
-mod harness;
 #[expect(unreachable_pub, reason = "shared with the testkit, which cannot be a dependency here")]
-#[path = "../../../testkit/src/line.rs"]
-mod line;
+#[path = "../../../testkit/src/flaky_proxy.rs"]
+mod flaky_proxy;
+mod harness;
 #[expect(unreachable_pub, reason = "shared with the testkit, which cannot be a dependency here")]
 #[path = "../../../testkit/src/postgres.rs"]
 mod server;
@@ -18,9 +18,9 @@ mod certificates;
 mod channels;
 mod commit;
 mod components;
+mod data_dir;
 mod durability;
 mod evidence;
-mod folder;
 mod generations;
 mod history;
 mod incidents;
@@ -32,11 +32,11 @@ mod monitors;
 mod outbox;
 mod pages;
 mod postgres;
+mod public_pages;
 mod quarantine;
 mod reports;
 mod results;
 mod retention;
-mod shown;
 mod signing_secrets;
 mod subscribers;
 mod transfer;

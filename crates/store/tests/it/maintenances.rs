@@ -6,7 +6,7 @@ mod alerts;
 mod windows;
 
 use domain::history::Span;
-use domain::maintenance::Course;
+use domain::maintenance::MaintenanceStatus;
 use rules::maintenance::{MaintenanceDraft, MaintenanceSettings};
 use rules::{ComponentId, MaintenanceId, MonitorId};
 use store::{
@@ -99,11 +99,11 @@ async fn maintenance_reads_back_equal_with_its_status() {
         assert_eq!(written.maintenance.settings, full);
         let (first, second) = (span(HOUR, 3 * HOUR), span(25 * HOUR, 27 * HOUR));
         for (now, current, next, course) in [
-            (0, None, Some(first), Course::Scheduled),
-            (HOUR, Some(first), Some(second), Course::Active),
-            (3 * HOUR, None, Some(second), Course::Scheduled),
-            (25 * HOUR, Some(second), None, Course::Active),
-            (27 * HOUR, None, None, Course::Over),
+            (0, None, Some(first), MaintenanceStatus::Scheduled),
+            (HOUR, Some(first), Some(second), MaintenanceStatus::Active),
+            (3 * HOUR, None, Some(second), MaintenanceStatus::Scheduled),
+            (25 * HOUR, Some(second), None, MaintenanceStatus::Active),
+            (27 * HOUR, None, None, MaintenanceStatus::Completed),
         ] {
             let seen = read(home, 1, now).await.unwrap();
             assert_eq!((seen.current, seen.next, seen.course()), (current, next, course), "{now}");
@@ -229,10 +229,16 @@ async fn lists_filter_by_status_and_monitor() {
         };
         let ours = home.workspace;
         assert_eq!(list(ours, None, None, ALL).await, (vec![4, 3, 2, 1], 4));
-        assert_eq!(list(ours, Some(Course::Over), None, ALL).await, (vec![1], 1));
-        assert_eq!(list(ours, Some(Course::Active), None, ALL).await, (vec![3], 1));
-        assert_eq!(list(ours, Some(Course::Scheduled), None, ALL).await, (vec![4, 2], 2));
-        assert_eq!(list(ours, Some(Course::Scheduled), Some(other), ALL).await, (vec![4], 1));
+        assert_eq!(list(ours, Some(MaintenanceStatus::Completed), None, ALL).await, (vec![1], 1));
+        assert_eq!(list(ours, Some(MaintenanceStatus::Active), None, ALL).await, (vec![3], 1));
+        assert_eq!(
+            list(ours, Some(MaintenanceStatus::Scheduled), None, ALL).await,
+            (vec![4, 2], 2)
+        );
+        assert_eq!(
+            list(ours, Some(MaintenanceStatus::Scheduled), Some(other), ALL).await,
+            (vec![4], 1)
+        );
         let second = Page { limit: 2, offset: 1, after: Some(maintenance_id(4)) };
         assert_eq!(list(ours, None, None, second).await, (vec![2, 1], 4));
         assert_eq!(list(workspace_id(2), None, None, ALL).await, (vec![], 0));
@@ -317,7 +323,11 @@ async fn ending_a_window_keeps_the_next_one() {
         assert_eq!(end(2 * HOUR).await.unwrap(), ended, "ending it again changes nothing");
         assert_eq!(left_out(home, monitor).await, [(1, 2), (25, 27)]);
         let at_once = end(25 * HOUR).await.unwrap();
-        assert_eq!(at_once.course(), Course::Over, "a window ended at its start is removed");
+        assert_eq!(
+            at_once.course(),
+            MaintenanceStatus::Completed,
+            "a window ended at its start is removed"
+        );
         assert_eq!(left_out(home, monitor).await, [(1, 2)]);
     })
     .await;

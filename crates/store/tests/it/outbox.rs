@@ -1,24 +1,27 @@
 //! Outbox: events are delivered to the right recipients, once and in order, even if the process
 //! stops in between.
 
+mod corrupt;
+mod deliveries;
+mod digests;
 mod held;
 mod life;
-mod log;
 mod order;
 mod replay;
-mod storms;
-mod unreadable;
 
 use std::time::Duration;
 
-use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
-use domain::notify::{Event, EventKind, Grounds, RegionSeen, storm_key};
-use rules::notification::{ChannelSettings, Hook, Opsgenie, Provider, Wishes};
+use domain::judge::{CloseReason, IncidentChange, StatusReason, Transition};
+use domain::notify::{Cause, Event, EventKind, RegionOutcome, digest_key};
+use rules::notification::{
+    ChannelSettings, IncomingWebhook, NotificationPreferences, Opsgenie, Provider,
+};
 use rules::{
     ChannelId, DeliveryId, IncidentId, MonitorId, MonitorStatus, OpsgenieRegion, Region, Secret,
 };
 use store::{
-    Batch, Created, DeliveryFilter, DeliveryState, Due, NewChannel, Page, Queue, Then, Tried,
+    AttemptResult, Batch, Created, DeliveryFilter, DeliveryState, DueDeliveries, DueDelivery,
+    NewChannel, NextStep, Page,
 };
 
 use crate::harness::{Home, at, instant};
@@ -33,26 +36,32 @@ pub(crate) fn channel_id(number: u64) -> ChannelId {
 
 /// Creates a channel for these monitors with default preferences.
 async fn slack(home: &Home, number: u64, monitors: &[MonitorId]) -> ChannelId {
-    wishing(home, number, monitors, Wishes::default()).await
+    wishing(home, number, monitors, NotificationPreferences::default()).await
 }
 
-async fn wishing(home: &Home, number: u64, monitors: &[MonitorId], wishes: Wishes) -> ChannelId {
+async fn wishing(
+    home: &Home,
+    number: u64,
+    monitors: &[MonitorId],
+    wishes: NotificationPreferences,
+) -> ChannelId {
     let webhook_url = Secret::new("https://hooks.example/secret".to_owned());
-    channel(home, number, monitors, (Provider::Slack(Hook { webhook_url }), wishes)).await
+    channel(home, number, monitors, (Provider::Slack(IncomingWebhook { webhook_url }), wishes))
+        .await
 }
 
 /// Creates a channel of a kind that tracks alert states.
 async fn opsgenie(home: &Home, number: u64, monitors: &[MonitorId]) -> ChannelId {
     let api_key = Secret::new("key".to_owned());
     let provider = Provider::Opsgenie(Opsgenie { api_key, region: OpsgenieRegion::Us });
-    channel(home, number, monitors, (provider, Wishes::default())).await
+    channel(home, number, monitors, (provider, NotificationPreferences::default())).await
 }
 
 async fn channel(
     home: &Home,
     number: u64,
     monitors: &[MonitorId],
-    (provider, wishes): (Provider, Wishes),
+    (provider, wishes): (Provider, NotificationPreferences),
 ) -> ChannelId {
     let settings = ChannelSettings { name: None, monitor_ids: monitors.to_vec(), provider, wishes };
     let (id, workspace) = (channel_id(number), home.workspace);
@@ -64,7 +73,7 @@ async fn channel(
 
 fn transition(from: MonitorStatus, to: MonitorStatus, at: i64) -> Transition {
     let (incident, at) = (IncidentChange::None, instant(at));
-    Transition { from, to, at, incident, why: Why::NoVotes }
+    Transition { from, to, at, incident, why: StatusReason::NoVotes }
 }
 
 fn down(incident: u64, at: i64) -> Transition {
@@ -73,7 +82,7 @@ fn down(incident: u64, at: i64) -> Transition {
 }
 
 fn up(incident: u64, at: i64) -> Transition {
-    let (id, how) = (IncidentId::from_bits(incident), ClosedAs::Recovered);
+    let (id, how) = (IncidentId::from_bits(incident), CloseReason::Recovered);
     let incident = IncidentChange::Closed { id, how };
     Transition { incident, ..transition(MonitorStatus::Error, MonitorStatus::Active, at) }
 }
@@ -86,12 +95,12 @@ fn fine(at: i64) -> Transition {
     transition(MonitorStatus::Degraded, MonitorStatus::Active, at)
 }
 
-fn because(why: &str) -> Grounds {
+fn because(why: &str) -> Cause {
     let region = Region::FlyAms;
     let (reason, status) = (Some(why.to_owned()), Some(503));
     let seen =
-        RegionSeen { region, place: None, failing: true, reason, status, latency_ms: Some(9) };
-    Grounds { why: why.to_owned(), regions: vec![seen] }
+        RegionOutcome { region, place: None, failing: true, reason, status, latency_ms: Some(9) };
+    Cause { why: why.to_owned(), regions: vec![seen] }
 }
 
 /// Commits a transition of a monitor.
@@ -101,7 +110,7 @@ async fn turn(home: &Home, monitor: MonitorId, transition: Transition) {
     home.commit(Batch { transitions, grounds, ..Batch::default() }).await.unwrap();
 }
 
-async fn due(home: &Home, channel: ChannelId, at: i64) -> Queue {
+async fn due(home: &Home, channel: ChannelId, at: i64) -> DueDeliveries {
     home.store.outbox().due(channel, instant(at), 100).await.unwrap()
 }
 
@@ -111,35 +120,35 @@ async fn shown(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
 }
 
 /// Returns the alert of a delivery.
-fn alert(due: &Due) -> &Event {
+fn alert(due: &DueDelivery) -> &Event {
     due.content.alert().unwrap()
 }
 
-fn show(due: &Due) -> String {
+fn show(due: &DueDelivery) -> String {
     format!("{} {}", alert(due).kind.as_str(), alert(due).monitor.id.bits())
 }
 
 /// Returns the result of the attempt with this number.
-fn tried((id, number): (DeliveryId, u32), at: i64, then: Then) -> Tried {
+fn tried((id, number): (DeliveryId, u32), at: i64, then: NextStep) -> AttemptResult {
     let (status, answer) = match then {
-        Then::Accepted => (Some(200), "ok"),
-        Then::Again(_) => (Some(503), "come back later"),
-        Then::Dead => (Some(404), "no such hook"),
+        NextStep::Accepted => (Some(200), "ok"),
+        NextStep::Again(_) => (Some(503), "come back later"),
+        NextStep::Dead => (Some(404), "no such hook"),
     };
     let took = Duration::from_millis(20);
-    Tried { id, number, at: instant(at), took, status, answer: answer.to_owned(), then }
+    AttemptResult { id, number, at: instant(at), took, status, answer: answer.to_owned(), then }
 }
 
 /// Records the result of the next attempt.
-async fn answer(home: &Home, id: DeliveryId, at: i64, then: Then) {
+async fn answer(home: &Home, id: DeliveryId, at: i64, then: NextStep) {
     let delivery = home.store.outbox().get(home.workspace, id).await.unwrap();
     let number = delivery.attempts.last().map_or(1, |attempt| attempt.number + 1);
     home.store.outbox().attempted(vec![tried((id, number), at, then)]).await.unwrap();
 }
 
 /// Records that a delivery was accepted.
-pub(crate) async fn accept(home: &Home, due: &Due, at: i64) {
-    let arrived = tried((due.id, due.attempts + 1), at, Then::Accepted);
+pub(crate) async fn accept(home: &Home, due: &DueDelivery, at: i64) {
+    let arrived = tried((due.id, due.attempts + 1), at, NextStep::Accepted);
     home.store.outbox().attempted(vec![arrived]).await.unwrap();
 }
 
@@ -157,11 +166,13 @@ pub(crate) async fn deliver(home: &Home, channel: ChannelId, at: i64) -> Vec<Str
         } else if first.storm.is_none() {
             let events: Vec<_> = queue.iter().map(|due| alert(due).clone()).collect();
             let ids: Vec<_> = queue.iter().map(|due| due.id).collect();
-            let key = storm_key(channel, &events);
+            let key = digest_key(channel, &events);
             assert_eq!(home.store.outbox().begin_storm(&ids, key).await.unwrap(), ids);
         }
-        let each =
-            queue.iter().map(|due| tried((due.id, due.attempts + 1), at, Then::Accepted)).collect();
+        let each = queue
+            .iter()
+            .map(|due| tried((due.id, due.attempts + 1), at, NextStep::Accepted))
+            .collect();
         home.store.outbox().attempted(each).await.unwrap();
         arrived.push(queue.iter().map(show).collect::<Vec<_>>().join(" + "));
     }

@@ -5,7 +5,7 @@ use rules::status_page::{PageDraft, PageSettings, StatusPage};
 use rules::{PageId, Secret, Theme, WorkspaceId};
 use store::{Created, Idempotency, NewPage, Page, StoreError};
 
-use crate::folder::is_written;
+use crate::data_dir::is_written;
 use crate::harness::{Engine, Home, a_workspace, at, for_each_engine, instant, workspace_id};
 
 const FIRST_PART: Page<PageId> = Page { limit: 50, offset: 0, after: None };

@@ -4,8 +4,8 @@ use rules::Secret;
 use sqlx::Connection;
 use store::{Database, Store, StoreError};
 
+use crate::flaky_proxy::FlakyProxy;
 use crate::harness::{Engine, Home, a_workspace, at, settings_of, until};
-use crate::line::Line;
 use crate::server;
 
 /// Ends every session of the store, like a restart of the database.
@@ -115,7 +115,7 @@ async fn address_error_omits_the_password() {
 #[tokio::test]
 async fn silent_database_fails_within_the_time_limit() {
     let (folder, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let line = Line::to(&server::database()).await;
+    let line = FlakyProxy::to(&server::database()).await;
     let database = Database::Postgres(Secret::new(line.address()));
     let store = Store::open(settings_of(&folder, &database)).await.unwrap();
     store.workspaces().create(a_workspace(1), at(1)).await.unwrap();

@@ -2,7 +2,7 @@
 //! lists, copies, repairs and removes them.
 
 use domain::check::CheckResult;
-use domain::history::Sum;
+use domain::history::Rollup;
 use rules::Region;
 use store::{Batch, MaintenanceFilter, Page, ReportFilter, StoreError, SubscriberFilter};
 
@@ -77,7 +77,7 @@ async fn damaged_results_are_kept_and_restored() {
         let newest = store.results().newest(home.workspace, monitor, instant(0), 100).await.unwrap();
         assert_eq!(newest.len(), 39);
         assert!(store.results().latest_slot().await.unwrap().is_some());
-        while store.history().gather().await.unwrap().results > 0 {}
+        while store.history().compact().await.unwrap().results > 0 {}
         assert_eq!(home.count("unreadable_rows").await, 1);
         let found = store.doctor().examine().await.unwrap();
         assert_eq!((found.len(), found[0].table.as_str()), (1, "recent_results"));
@@ -90,9 +90,9 @@ async fn damaged_results_are_kept_and_restored() {
         .await;
         assert_eq!(store.doctor().repair().await.unwrap(), 1);
         assert_eq!(store.doctor().examine().await.unwrap(), []);
-        while store.history().gather().await.unwrap().results > 0 {}
+        while store.history().compact().await.unwrap().results > 0 {}
         let sums = store.history().sums(home.workspace, monitor, instant(0)).await.unwrap();
-        assert_eq!(sums.values().map(Sum::checks).sum::<u32>(), 40);
+        assert_eq!(sums.values().map(Rollup::checks).sum::<u32>(), 40);
     })
     .await;
 }
@@ -103,14 +103,14 @@ async fn new_results_replace_a_damaged_block() {
         let monitor = home.monitor(1).await.id;
         let at = |minute: i64| a_result(monitor, Region::FlyAms, minute * MINUTE);
         home.commit(of(vec![at(0), at(20)])).await.unwrap();
-        while home.store.history().gather().await.unwrap().results > 0 {}
+        while home.store.history().compact().await.unwrap().results > 0 {}
         let damaged = bytes(home, "ffffff");
         home.execute_owned(format!(
-            "UPDATE result_blocks SET body = {damaged}; UPDATE hour_sums SET body = {damaged}"
+            "UPDATE result_blocks SET body = {damaged}; UPDATE hour_rollups SET body = {damaged}"
         ))
         .await;
         home.commit(of(vec![at(1), at(40)])).await.unwrap();
-        while home.store.history().gather().await.unwrap().results > 0 {}
+        while home.store.history().compact().await.unwrap().results > 0 {}
         assert_eq!(home.count("unreadable_rows").await, 2);
         let logs = home.store.results().newest(home.workspace, monitor, instant(0), 10).await;
         assert!(logs.is_ok(), "{logs:?}");

@@ -90,7 +90,7 @@ async fn second_result_of_a_key_is_dropped() {
         others[0].identity.revision = 2;
         others[1].identity.region = Region::FlyArn;
         others[2].identity.slot = instant(2);
-        others[3].identity.trigger = Trigger::Opinion;
+        others[3].identity.trigger = Trigger::Confirmation;
         let committed = home.commit(of(others)).await.unwrap();
         assert_eq!(committed, Committed { stored: 4, duplicates: 0, ownerless: 0 });
         assert_eq!(results.count().await.unwrap(), 5);

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use domain::check::Outcome;
-use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
+use domain::judge::{CloseReason, IncidentChange, StatusReason, Transition};
 use rules::MonitorStatus::{Active, Error};
 use rules::plan::Plans;
 use rules::{IncidentId, MonitorId, Region, Scope, limits};
-use store::{ApiKey, Batch, KeepFor, KeyHash, PrunedRecords, WorkspaceEdit};
+use store::{ApiKey, Batch, KeyHash, PrunedRecords, RetentionPolicy, WorkspaceEdit};
 
 use crate::harness::{Home, a_result, at, for_each_engine, instant, key_id, with_evidence};
 
-const KEEP: KeepFor = KeepFor {
+const KEEP: RetentionPolicy = RetentionPolicy {
     results: Duration::from_secs(10),
     evidence: Duration::from_secs(5),
     idempotency_keys: Duration::from_secs(1),
@@ -76,7 +76,7 @@ async fn evidence_expires_with_shorter_workspace_retention() {
             .map(|result| with_evidence(result, Outcome::Failure, "broken"));
         home.commit(Batch { results: results.into(), ..Batch::default() }).await.unwrap();
         let long = Duration::from_hours(24 * 1_000);
-        let keep = KeepFor { results: long, evidence: long, idempotency_keys: long };
+        let keep = RetentionPolicy { results: long, evidence: long, idempotency_keys: long };
         let now = instant(61 * DAY);
         let pruned = async || home.store.retention().step(keep, now).await.unwrap().evidence;
         assert_eq!(pruned().await, 0);
@@ -118,7 +118,10 @@ async fn plan_caps_retention_while_it_lasts() {
             store.history().keep_results(home.workspace, kept, at(1)).await.unwrap();
             let edit = WorkspaceEdit::Plan(plan.to_owned());
             store.workspaces().edit(home.workspace, edit, at(1)).await.unwrap();
-            let keep = KeepFor { evidence: Duration::from_hours(24 * 120), ..KeepFor::default() };
+            let keep = RetentionPolicy {
+                evidence: Duration::from_hours(24 * 120),
+                ..RetentionPolicy::default()
+            };
             store.retention().step(keep, instant(now * DAY)).await.unwrap();
             assert_eq!(home.count("evidence").await, 1, "{kept:?} on {plan}");
         }
@@ -134,14 +137,14 @@ async fn an_outage(home: &Home, monitor: MonitorId, number: u64, millis: i64) {
         to: Error,
         at: instant(millis),
         incident: IncidentChange::Opened(id),
-        why: Why::NoVotes,
+        why: StatusReason::NoVotes,
     };
     let up = Transition {
         from: Error,
         to: Active,
         at: instant(millis + 60_000),
-        incident: IncidentChange::Closed { id, how: ClosedAs::Recovered },
-        why: Why::NoVotes,
+        incident: IncidentChange::Closed { id, how: CloseReason::Recovered },
+        why: StatusReason::NoVotes,
     };
     let transitions = vec![(monitor, down), (monitor, up)];
     home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();

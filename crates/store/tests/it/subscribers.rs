@@ -3,22 +3,22 @@
 //! limits of unconfirmed addresses, and `letters` the delivery log.
 
 mod access;
+mod deliveries;
 mod hearing;
-mod letters;
 mod pending;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use domain::notify::About;
+use domain::notify::PageEventKind;
 use rules::status_page::{
-    Components, Destination, Language, StatusPage, Subscriber, SubscriberDraft, SubscriberKind,
+    ComponentScope, Destination, Language, StatusPage, Subscriber, SubscriberDraft, SubscriberKind,
     SubscriberSettings, SubscriberState, Topic,
 };
 use rules::{ComponentId, PageId, Secret, SubscriberId, limits};
 use store::{
-    Asked, Begins, Created, Due, Idempotency, NewSubscriber, Page, StoreError, SubscriberFilter,
-    Visit, Wanted,
+    Created, DueDelivery, Idempotency, InitialState, NewSubscriber, Page, SignupOutcome,
+    SignupSource, StoreError, SubscriberFilter, SubscriptionChoice,
 };
 
 use crate::components;
@@ -48,7 +48,7 @@ fn wants(
 
 fn new(number: u64, settings: SubscriberSettings) -> NewSubscriber {
     let (id, workspace) = (subscriber_id(number), workspace_id(1));
-    NewSubscriber { id, workspace, settings, begins: Begins::Confirmed, idempotency: None }
+    NewSubscriber { id, workspace, settings, begins: InitialState::Confirmed, idempotency: None }
 }
 
 async fn add(
@@ -67,7 +67,7 @@ async fn asks(
     number: u64,
     settings: SubscriberSettings,
     now: i64,
-) -> Asked {
+) -> SignupOutcome {
     let network = IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(number).unwrap()));
     asks_from(home, page, (number, network), settings, now).await
 }
@@ -78,8 +78,8 @@ async fn asks_from(
     (number, network): (u64, IpAddr),
     settings: SubscriberSettings,
     now: i64,
-) -> Asked {
-    let visit = Visit { page: page.clone(), network };
+) -> SignupOutcome {
+    let visit = SignupSource { page: page.clone(), network };
     let store = home.store.subscribers();
     store.ask(subscriber_id(number), settings, visit, instant(now)).await.unwrap()
 }
@@ -92,7 +92,7 @@ pub(crate) async fn a_full_one(home: &Home, page: PageId, component: ComponentId
     home.store.subscribers().herald(instant(0)).await.unwrap();
 }
 
-async fn due(home: &Home, subscriber: u64, now: i64) -> Vec<Due> {
+async fn due(home: &Home, subscriber: u64, now: i64) -> Vec<DueDelivery> {
     let queue = home.store.outbox().due(subscriber_id(subscriber), instant(now), 100).await;
     queue.unwrap().due
 }
@@ -126,7 +126,7 @@ async fn subscribers_read_back_equal_and_lists_filter() {
         });
         add(home, 2, webhook).await.unwrap();
         let asked = NewSubscriber {
-            begins: Begins::Asked,
+            begins: InitialState::Unconfirmed,
             ..new(3, wants(second, "b@example.com", |_| {}))
         };
         home.store.subscribers().add(asked, at(0)).await.unwrap();
@@ -212,10 +212,13 @@ async fn unconfirmed_address_gets_only_confirmation_requests() {
             asks(home, &page, number, settings, now).await
         };
         let store = home.store.subscribers();
-        assert_eq!(ask(1, 10).await, Asked::New);
+        assert_eq!(ask(1, 10).await, SignupOutcome::New);
         let [first] = &due(home, 1, 10).await[..] else { panic!("one delivery is due") };
-        assert!(matches!(first.content.news().unwrap().about, About::Asked(_)));
-        assert_eq!(ask(2, 20).await, Asked::Again);
+        assert!(matches!(
+            first.content.news().unwrap().about,
+            PageEventKind::ConfirmationRequested(_)
+        ));
+        assert_eq!(ask(2, 20).await, SignupOutcome::Again);
         let [again] = &due(home, 1, 20).await[..] else {
             panic!("the first delivery is cancelled")
         };
@@ -226,9 +229,9 @@ async fn unconfirmed_address_gets_only_confirmation_requests() {
         assert_eq!(due(home, 1, 30).await, [], "the confirmation request is cancelled");
         let twice = store.confirm(subscriber_id(1), None, instant(40)).await.unwrap().unwrap();
         assert_eq!(twice.subscriber.confirmed_at, Some(instant(30)));
-        assert_eq!(ask(3, 50).await, Asked::Known);
+        assert_eq!(ask(3, 50).await, SignupOutcome::Known);
         let [known] = &due(home, 1, 50).await[..] else { panic!("one delivery is due") };
-        assert!(matches!(known.content.news().unwrap().about, About::Known(_)));
+        assert!(matches!(known.content.news().unwrap().about, PageEventKind::AlreadySubscribed(_)));
         assert_eq!(ids(home, SubscriberFilter::default()).await, [1]);
 
         store.end(subscriber_id(1), instant(60)).await.unwrap();
@@ -276,7 +279,7 @@ async fn expiry_spares_addresses_that_were_requested_again() {
         for number in 1..=251 {
             asks(home, &page, number, settings(number), number as i64).await;
         }
-        assert_eq!(asks(home, &page, 251, settings(251), day).await, Asked::Again);
+        assert_eq!(asks(home, &page, 251, settings(251), day).await, SignupOutcome::Again);
         let store = home.store.subscribers();
         assert_eq!(store.expire(instant(251 + day)).await.unwrap(), 250);
         assert_eq!(ids(home, SubscriberFilter::default()).await, [251]);
@@ -304,18 +307,21 @@ async fn subscriber_choice_follows_deleted_components() {
         add(home, 1, wants(page, "a@example.com", |_| {})).await.unwrap();
         let store = home.store.subscribers();
         let choose = async |scope, topics| {
-            let (wanted, inside) = (Wanted { scope, topics }, inside.clone());
+            let (wanted, inside) = (SubscriptionChoice { scope, topics }, inside.clone());
             let chosen = store.choose(subscriber_id(1), wanted, inside, instant(5)).await;
             chosen.unwrap().unwrap().subscriber.settings
         };
         let one: Vec<ComponentId> = vec![shown[1]];
-        let chosen = choose(Components::Some(one.clone()), vec![Topic::Incidents]).await;
-        assert_eq!((chosen.scope, chosen.topics), (Components::Some(one), vec![Topic::Incidents]));
+        let chosen = choose(ComponentScope::Some(one.clone()), vec![Topic::Incidents]).await;
+        assert_eq!(
+            (chosen.scope, chosen.topics),
+            (ComponentScope::Some(one), vec![Topic::Incidents])
+        );
         home.store.components().delete(home.workspace, shown[1], at(6)).await.unwrap();
         let read = store.get(home.workspace, subscriber_id(1)).await.unwrap();
-        assert_eq!(read.settings.scope, Components::Some(Vec::new()));
-        let chosen = choose(Components::All, Vec::new()).await;
-        assert_eq!((chosen.scope, &chosen.topics[..]), (Components::All, Topic::BY_DEFAULT));
+        assert_eq!(read.settings.scope, ComponentScope::Some(Vec::new()));
+        let chosen = choose(ComponentScope::All, Vec::new()).await;
+        assert_eq!((chosen.scope, &chosen.topics[..]), (ComponentScope::All, Topic::BY_DEFAULT));
     })
     .await;
 }
@@ -326,7 +332,7 @@ async fn deleted_page_deletes_its_encrypted_subscribers() {
         let page = a_page(home, 1).await.id;
         let email = wants(page, "hunter2@example.com", |_| {});
         assert!(matches!(email.destination, Destination::Email(_)));
-        let asked = NewSubscriber { begins: Begins::Asked, ..new(1, email) };
+        let asked = NewSubscriber { begins: InitialState::Unconfirmed, ..new(1, email) };
         home.store.subscribers().add(asked, at(0)).await.unwrap();
         assert_eq!(due(home, 1, 0).await.len(), 1);
         assert_eq!(home.count("audit WHERE detail LIKE '%hunter2%'").await, 0);
@@ -365,14 +371,14 @@ async fn subscriber_beyond_the_limit_is_rejected() {
         let page = shown.id;
         home.execute(almost_full(home.engine)).await;
         let early = wants(page, "early@example.com", |_| {});
-        assert_eq!(asks(home, &shown, 3, early, 1).await, Asked::New);
+        assert_eq!(asks(home, &shown, 3, early, 1).await, SignupOutcome::New);
         add(home, 1, wants(page, "last@example.com", |_| {})).await.unwrap();
         let confirmed = "subscribers WHERE confirmed_at IS NOT NULL";
         assert_eq!(home.count(confirmed).await, i64::from(limits::SUBSCRIBERS_MAX));
         let refused = add(home, 2, wants(page, "late@example.com", |_| {})).await;
         assert!(matches!(refused, Err(StoreError::Refused(_))), "{refused:?}");
         let late = wants(page, "late@example.com", |_| {});
-        assert_eq!(asks(home, &shown, 2, late, 1).await, Asked::Full);
+        assert_eq!(asks(home, &shown, 2, late, 1).await, SignupOutcome::Full);
         let store = home.store.subscribers();
         let early = store.confirm(subscriber_id(3), None, instant(2)).await;
         assert!(matches!(early, Err(StoreError::Refused(_))), "{early:?}");

@@ -198,7 +198,7 @@ async fn filled_everywhere() -> Home {
     reports::a_full_one(&home, component.settings.page_id, component.id).await;
     subscribers::a_full_one(&home, component.settings.page_id, component.id).await;
     certificates::a_full_one(&home).await;
-    while home.store.history().gather().await.unwrap().results > 0 {}
+    while home.store.history().compact().await.unwrap().results > 0 {}
     home.store.clone().close().await.unwrap();
     home
 }

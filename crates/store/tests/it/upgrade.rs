@@ -162,7 +162,7 @@ async fn migration_restores_the_origin_of_subscribers() {
         assert_eq!(who("").await, 4);
         let visitor = format!("WHERE NOT by_owner AND id = '{}'", SubscriberId::from_bits(1));
         assert_eq!((who(&visitor).await, who("WHERE by_owner").await), (1, 3));
-        assert_eq!(who("WHERE let_in IS NULL AND asked_from IS NULL").await, 4);
+        assert_eq!(who("WHERE password_hash IS NULL AND requester_hash IS NULL").await, 4);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::words;
+use super::describe;
 use crate::function::{Parameter, Signature};
 use crate::resource::Identity;
 use crate::schema::{Attribute, Block, Body, Presence, Shape};
@@ -33,7 +33,7 @@ pub(super) fn identity(identity: &Identity) -> String {
         let attributes = identity.attributes.iter().filter(|(_, it)| it.required == required);
         let lines: Vec<_> = attributes
             .map(|(name, it)| {
-                item(name, &words::of_type(&it.ty), &words::one_line(&it.description))
+                item(name, &describe::of_type(&it.ty), &describe::one_line(&it.description))
             })
             .collect();
         if !lines.is_empty() {
@@ -50,7 +50,7 @@ pub(super) fn function(name: &str, signature: &Signature) -> String {
     let mut text = format!(
         "## Signature\n\n```text\n{name}({}) {}\n```",
         listed.join(", "),
-        words::of_type(&signature.returns).to_lowercase().replace('`', ""),
+        describe::of_type(&signature.returns).to_lowercase().replace('`', ""),
     );
     let rest = signature.variadic.iter().map(|it| (it, "Variadic, "));
     let all = signature.parameters.iter().map(|it| (it, "")).chain(rest);
@@ -62,14 +62,14 @@ pub(super) fn function(name: &str, signature: &Signature) -> String {
 }
 
 fn typed(parameter: &Parameter) -> String {
-    let ty = words::of_type(&parameter.ty).to_lowercase().replace('`', "");
+    let ty = describe::of_type(&parameter.ty).to_lowercase().replace('`', "");
     format!("{} {ty}", parameter.name)
 }
 
 fn numbered(at: usize, (parameter, mark): (&Parameter, &str)) -> String {
     let null = if parameter.allow_null { ", Nullable" } else { "" };
-    let ty = words::of_type(&parameter.ty);
-    let said = words::one_line(&parameter.description);
+    let ty = describe::of_type(&parameter.ty);
+    let said = describe::one_line(&parameter.description);
     format!("{}. `{}` ({mark}{ty}{null}) {said}", at + 1, parameter.name).trim_end().to_owned()
 }
 
@@ -113,16 +113,16 @@ fn of_block(block: &Block) -> Group {
 }
 
 fn attribute_line(name: &str, attribute: &Attribute, path: &str) -> String {
-    let mut said = words::said(attribute);
+    let mut said = describe::said(attribute);
     if let Shape::Nested(..) = &attribute.shape {
         said = format!("{said} {}", below("nestedatt", &joined(path, name)));
     }
-    item(name, &words::of_attribute(attribute), &said)
+    item(name, &describe::of_attribute(attribute), &said)
 }
 
 fn block_line(name: &str, block: &Block, path: &str) -> String {
     let link = below("nestedblock", &joined(path, name));
-    item(name, &words::of_block(block), &format!("{} {link}", words::said_of_block(block)))
+    item(name, &describe::of_block(block), &format!("{} {link}", describe::said_of_block(block)))
 }
 
 fn item(name: &str, ty: &str, said: &str) -> String {

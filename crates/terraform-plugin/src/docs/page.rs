@@ -1,6 +1,6 @@
 //! One page: front matter, headline and sections.
 
-use super::words;
+use super::describe;
 
 /// The top of a page, and its sections with their own headlines.
 pub(super) struct Page<'a> {
@@ -21,7 +21,7 @@ impl Page<'_> {
     /// Renders the page.
     pub(super) fn text(&self) -> String {
         let mut parts = vec![format!("# {}", self.headline)];
-        parts.extend(self.deprecated.map(|why| format!("~> {}", words::deprecated(why))));
+        parts.extend(self.deprecated.map(|why| format!("~> {}", describe::deprecated(why))));
         if !self.description.trim().is_empty() {
             parts.push(self.description.trim().to_owned());
         }
@@ -31,7 +31,7 @@ impl Page<'_> {
              page_title: \"{}\"\ndescription: |-\n  {}\n---\n\n{}\n",
             self.title,
             // Search results show Markdown as plain text.
-            words::one_line(&self.summary.replace(['`', '*'], "")),
+            describe::one_line(&self.summary.replace(['`', '*'], "")),
             parts.join("\n\n")
         )
     }

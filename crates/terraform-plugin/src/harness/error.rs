@@ -4,11 +4,11 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use super::shown::Shown;
+use super::diagnostics::RenderedDiagnostic;
 
 /// A command that could not run, or that failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum HarnessError {
     #[error(
         "`{}` not found: install Terraform 1.8 or newer (https://developer.hashicorp.com/terraform/install)",
         program.display()
@@ -55,13 +55,13 @@ pub struct Failure {
     pub command: String,
     pub code: Option<i32>,
     /// Diagnostics, if the command printed them as JSON.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<RenderedDiagnostic>,
     pub stderr: String,
 }
 
-impl Error {
+impl HarnessError {
     /// Returns the diagnostics of a failed command.
-    pub fn shown(&self) -> &[Shown] {
+    pub fn shown(&self) -> &[RenderedDiagnostic] {
         match self {
             Self::Failed(failure) => &failure.shown,
             Self::Missing { .. }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::process::Command;
 
-use super::error::{Error, Failure};
-use super::shown::Shown;
+use super::diagnostics::RenderedDiagnostic;
+use super::error::{Failure, HarnessError};
 
 /// Maximum duration of a command. A provider that hangs fails its test.
 const LIMIT: Duration = Duration::from_mins(5);
@@ -43,19 +43,19 @@ pub struct Output {
 }
 
 impl Output {
-    pub(super) fn json(&self) -> Result<Value, Error> {
+    pub(super) fn json(&self) -> Result<Value, HarnessError> {
         serde_json::from_str(&self.stdout)
-            .map_err(|why| Error::Json { command: self.command.clone(), why })
+            .map_err(|why| HarnessError::Json { command: self.command.clone(), why })
     }
 
-    pub(super) fn failed(self, shown: Vec<Shown>) -> Error {
+    pub(super) fn failed(self, shown: Vec<RenderedDiagnostic>) -> HarnessError {
         let Self { command, code, stdout: _, stderr } = self;
-        Error::Failed(Box::new(Failure { command, code, shown, stderr }))
+        HarnessError::Failed(Box::new(Failure { command, code, shown, stderr }))
     }
 }
 
 /// A command's program, folder and environment.
-pub(super) struct Run<'a> {
+pub(super) struct TerraformRun<'a> {
     /// Path of `terraform` or `tofu`.
     pub(super) program: &'a Path,
     /// Folder with the configuration of resources.
@@ -66,9 +66,9 @@ pub(super) struct Run<'a> {
     pub(super) variables: &'a BTreeMap<String, String>,
 }
 
-impl Run<'_> {
+impl TerraformRun<'_> {
     /// Runs a command and returns its output, whatever its exit code.
-    pub(super) async fn to_the_end(&self, arguments: &[&str]) -> Result<Output, Error> {
+    pub(super) async fn to_the_end(&self, arguments: &[&str]) -> Result<Output, HarnessError> {
         let mut command = Command::new(self.program);
         command.args(arguments).current_dir(self.folder).stdin(Stdio::null()).kill_on_drop(true);
         for name in OUTSIDE {
@@ -79,13 +79,13 @@ impl Run<'_> {
         let spelled = arguments.join(" ");
         let ended = tokio::time::timeout(LIMIT, command.output()).await;
         let Ok(output) = ended else {
-            return Err(Error::Late { command: spelled, seconds: LIMIT.as_secs() });
+            return Err(HarnessError::Late { command: spelled, seconds: LIMIT.as_secs() });
         };
         let output = output.map_err(|why| {
             if why.kind() == std::io::ErrorKind::NotFound {
-                return Error::Missing { program: self.program.to_owned() };
+                return HarnessError::Missing { program: self.program.to_owned() };
             }
-            Error::Start { command: spelled.clone(), why }
+            HarnessError::Start { command: spelled.clone(), why }
         })?;
         Ok(Output {
             command: spelled,

@@ -3,17 +3,17 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::shown::Shown;
+use super::diagnostics::RenderedDiagnostic;
 
 /// A plan.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct PlanOutput {
     /// One change per resource and data source, including those with no change.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ResourceChange>,
     /// Differences between the real objects and the state.
-    pub drift: Vec<Change>,
+    pub drift: Vec<ResourceChange>,
     /// Warnings.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<RenderedDiagnostic>,
     /// The plan as printed by `terraform show -json`.
     pub json: Value,
     has_changes: bool,
@@ -21,10 +21,10 @@ pub struct Plan {
 
 /// Planned change of one resource.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub struct ResourceChange {
     /// Address, such as `cloud_disk.main`.
     pub address: String,
-    pub action: Action,
+    pub action: PlannedAction,
     /// Attributes before the change. Null if the object does not exist.
     pub before: Value,
     /// Attributes after the change, without those that are unknown. Null for a deletion.
@@ -41,7 +41,7 @@ pub struct Change {
 
 /// Planned action on a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum PlannedAction {
     Nothing,
     Create,
     /// Read of a data source.
@@ -78,8 +78,8 @@ struct PlannedChange {
     importing: Option<Value>,
 }
 
-impl Plan {
-    pub(super) fn of(json: Value, has_changes: bool, shown: Vec<Shown>) -> Self {
+impl PlanOutput {
+    pub(super) fn of(json: Value, has_changes: bool, shown: Vec<RenderedDiagnostic>) -> Self {
         let changes = changes(&json["resource_changes"]);
         let drift = changes_that_change(&json["resource_drift"]);
         Self { changes, drift, shown, json, has_changes }
@@ -91,7 +91,7 @@ impl Plan {
     }
 
     /// Returns the change of a resource. Panics if the plan does not contain it.
-    pub fn change(&self, address: &str) -> &Change {
+    pub fn change(&self, address: &str) -> &ResourceChange {
         let found = self.changes.iter().find(|change| change.address == address);
         found.unwrap_or_else(|| panic!("`{address}` not found in the plan: {}", self.summary()))
     }
@@ -99,23 +99,23 @@ impl Plan {
     /// Returns a line per changed resource for test messages: its action, its address and the
     /// attributes that differ.
     pub fn summary(&self) -> String {
-        let changing = self.changes.iter().filter(|change| change.action != Action::Nothing);
-        let lines: Vec<String> = changing.map(Change::summary).collect();
+        let changing = self.changes.iter().filter(|change| change.action != PlannedAction::Nothing);
+        let lines: Vec<String> = changing.map(ResourceChange::summary).collect();
         if lines.is_empty() { "no changes".into() } else { lines.join("\n") }
     }
 }
 
-fn changes(list: &Value) -> Vec<Change> {
+fn changes(list: &Value) -> Vec<ResourceChange> {
     let all = list.as_array().into_iter().flatten();
-    all.filter_map(|one| Planned::deserialize(one).ok()).map(Change::of).collect()
+    all.filter_map(|one| Planned::deserialize(one).ok()).map(ResourceChange::of).collect()
 }
 
-fn changes_that_change(list: &Value) -> Vec<Change> {
+fn changes_that_change(list: &Value) -> Vec<ResourceChange> {
     let all = changes(list).into_iter();
-    all.filter(|change| change.action != Action::Nothing).collect()
+    all.filter(|change| change.action != PlannedAction::Nothing).collect()
 }
 
-impl Change {
+impl ResourceChange {
     /// Returns the names of the attributes that are known only after apply, sorted.
     pub fn open(&self) -> Vec<&str> {
         let all = self.after_unknown.as_object().into_iter().flatten();
@@ -130,7 +130,7 @@ impl Change {
         let importing = change.importing.as_ref().and_then(|import| import["id"].as_str());
         Self {
             address,
-            action: Action::of(&change.actions),
+            action: PlannedAction::of(&change.actions),
             importing: importing.map(str::to_owned),
             before: change.before,
             after: change.after,
@@ -154,7 +154,7 @@ impl Change {
     }
 }
 
-impl Action {
+impl PlannedAction {
     fn of(words: &[String]) -> Self {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
@@ -173,19 +173,19 @@ impl Action {
 #[derive(Debug, Clone)]
 pub struct Applied {
     /// State after the apply.
-    pub state: State,
+    pub state: StateOutput,
     /// Warnings.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<RenderedDiagnostic>,
 }
 
 /// A state.
 #[derive(Debug, Clone)]
-pub struct State {
+pub struct StateOutput {
     /// The state as printed by `terraform show -json`.
     pub json: Value,
 }
 
-impl State {
+impl StateOutput {
     pub(super) fn of(json: Value) -> Self {
         Self { json }
     }
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
 
-    fn plan() -> Plan {
+    fn plan() -> PlanOutput {
         let json = json!({ "resource_changes": [
             { "address": "a.same", "change": { "actions": ["no-op"], "before": {}, "after": {} } },
             { "address": "a.moved", "change": { "actions": ["delete", "create"],
@@ -239,14 +239,14 @@ mod tests {
                 "after_unknown": { "id": true }, "replace_paths": [["size"]] } },
             { "address": "a.known", "change": { "actions": ["no-op"], "importing": { "id": "7" } } },
         ]});
-        Plan::of(json, true, Vec::new())
+        PlanOutput::of(json, true, Vec::new())
     }
 
     #[test]
     fn plan_reports_actions_and_reasons() {
         let plan = plan();
         assert!(!plan.is_empty());
-        assert_eq!(plan.change("a.moved").action, Action::Replace);
+        assert_eq!(plan.change("a.moved").action, PlannedAction::Replace);
         assert_eq!(plan.change("a.moved").replace_paths, json!([["size"]]));
         assert_eq!(plan.change("a.known").importing.as_deref(), Some("7"));
         insta::assert_snapshot!(plan.summary(), @r#"
@@ -258,13 +258,15 @@ mod tests {
 
     #[test]
     fn state_is_read_by_address_and_attribute() {
-        let state = State::of(json!({ "values": {
+        let state = StateOutput::of(json!({ "values": {
             "outputs": { "o": { "value": 3 } },
             "root_module": { "resources": [{ "address": "a.b", "values": { "size": 1 } }] },
         }}));
         assert_eq!(state.value("a.b", "size"), 1);
         assert_eq!(state.value("a.b", "none"), &Value::Null);
         assert_eq!(state.output("o"), 3);
-        assert!(!state.is_empty() && State::of(json!({ "format_version": "1.0" })).is_empty());
+        assert!(
+            !state.is_empty() && StateOutput::of(json!({ "format_version": "1.0" })).is_empty()
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Completes a configuration with defaults, values of the state, and unknown values.
 
-use super::pair;
+use super::match_blocks;
 use crate::schema::{Attribute, Body, Nesting, Shape};
 use crate::value::{Object, Value};
 
@@ -95,12 +95,14 @@ fn complete_nested(
         (Value::Object(_), Nesting::Single) => one(config, prior.and_then(Value::as_object)),
         (Value::List(elements), _) => {
             let elements = elements.iter().enumerate();
-            Value::List(elements.map(|(index, each)| one(each, pair::at(prior, index))).collect())
+            Value::List(
+                elements.map(|(index, each)| one(each, match_blocks::at(prior, index))).collect(),
+            )
         }
         (Value::Map(elements), _) => {
             let elements = elements.iter();
-            let elements =
-                elements.map(|(key, each)| (key.clone(), one(each, pair::under(prior, key))));
+            let elements = elements
+                .map(|(key, each)| (key.clone(), one(each, match_blocks::under(prior, key))));
             Value::Map(elements.collect())
         }
         (Value::Set(elements), _) => {

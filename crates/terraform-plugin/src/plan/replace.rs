@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::pair;
+use super::match_blocks;
 use crate::Path;
 use crate::schema::{Attribute, Body, Nesting, Replace, Shape};
 use crate::value::{Object, Value};
@@ -15,27 +15,27 @@ pub(crate) fn replacements(
     plan: &Object,
 ) -> Vec<Path> {
     let mut paths = Vec::new();
-    let change = Change { config: Some(config), prior: Some(prior), plan: Some(plan) };
+    let change = ObjectChange { config: Some(config), prior: Some(prior), plan: Some(plan) };
     in_body(body, &change, &Path::root(), &mut paths);
     paths.dedup();
     paths
 }
 
 /// One object in the configuration, in the state and in the plan.
-struct Change<'a> {
+struct ObjectChange<'a> {
     config: Option<&'a Object>,
     prior: Option<&'a Object>,
     plan: Option<&'a Object>,
 }
 
-impl<'a> Change<'a> {
+impl<'a> ObjectChange<'a> {
     fn of(&self, name: &str) -> (&'a Value, &'a Value, &'a Value) {
         let value = |object: Option<&'a Object>| object.map_or(&Value::Null, |it| it.value(name));
         (value(self.config), value(self.prior), value(self.plan))
     }
 }
 
-fn in_body(body: &Body, change: &Change<'_>, path: &Path, paths: &mut Vec<Path>) {
+fn in_body(body: &Body, change: &ObjectChange<'_>, path: &Path, paths: &mut Vec<Path>) {
     for (name, attribute) in &body.attributes {
         let (config, prior, plan) = change.of(name);
         if prior == plan {
@@ -75,7 +75,7 @@ fn in_nested(
 ) {
     match nesting {
         Nesting::Single => {
-            let change = Change {
+            let change = ObjectChange {
                 config: config.as_object(),
                 prior: prior.as_object(),
                 plan: plan.as_object(),
@@ -86,8 +86,8 @@ fn in_nested(
             let count = prior.elements().len().max(plan.elements().len());
             for index in 0..count {
                 let [config, prior, plan] =
-                    [config, prior, plan].map(|value| pair::at(Some(value), index));
-                in_body(body, &Change { config, prior, plan }, &path.index(index), paths);
+                    [config, prior, plan].map(|value| match_blocks::at(Some(value), index));
+                in_body(body, &ObjectChange { config, prior, plan }, &path.index(index), paths);
             }
         }
         Nesting::Map => {
@@ -95,8 +95,8 @@ fn in_nested(
             let keys: BTreeSet<&String> = both.flat_map(BTreeMap::keys).collect();
             for key in keys {
                 let [config, prior, plan] =
-                    [config, prior, plan].map(|value| pair::under(Some(value), key));
-                in_body(body, &Change { config, prior, plan }, &path.key(key), paths);
+                    [config, prior, plan].map(|value| match_blocks::under(Some(value), key));
+                in_body(body, &ObjectChange { config, prior, plan }, &path.key(key), paths);
             }
         }
         // Elements of a set have no identity, so the set itself changes.

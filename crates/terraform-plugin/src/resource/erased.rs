@@ -8,22 +8,22 @@ use crate::schema::Schema;
 use crate::value::Object;
 use crate::{Context, Outcome};
 
-type Answer<'a, T> = BoxFuture<'a, Outcome<T>>;
+type BoxedOutcome<'a, T> = BoxFuture<'a, Outcome<T>>;
 
 /// Object-safe form of [`Resource`], with boxed futures.
 pub(crate) trait ErasedResource<C>: Send + Sync {
     fn schema(&self) -> Schema;
     fn identity(&self) -> Option<Identity>;
     fn upgrades(&self) -> Vec<Upgrade>;
-    fn validate<'a>(&'a self, ctx: &'a Context<C>, config: &'a Object) -> Answer<'a, ()>;
-    fn plan<'a>(&'a self, ctx: &'a Context<C>, plan: &'a mut Plan) -> Answer<'a, ()>;
-    fn plan_delete<'a>(&'a self, ctx: &'a Context<C>, prior: &'a State) -> Answer<'a, ()>;
-    fn create<'a>(&'a self, ctx: &'a Context<C>, create: Create) -> Answer<'a, State>;
-    fn read<'a>(&'a self, ctx: &'a Context<C>, prior: State) -> Answer<'a, Option<State>>;
-    fn update<'a>(&'a self, ctx: &'a Context<C>, update: Update) -> Answer<'a, State>;
-    fn delete<'a>(&'a self, ctx: &'a Context<C>, prior: State) -> Answer<'a, ()>;
-    fn import<'a>(&'a self, ctx: &'a Context<C>, import: Import) -> Answer<'a, State>;
-    fn take_over<'a>(&'a self, ctx: &'a Context<C>, from: Move) -> Answer<'a, Option<State>>;
+    fn validate<'a>(&'a self, ctx: &'a Context<C>, config: &'a Object) -> BoxedOutcome<'a, ()>;
+    fn plan<'a>(&'a self, ctx: &'a Context<C>, plan: &'a mut Plan) -> BoxedOutcome<'a, ()>;
+    fn plan_delete<'a>(&'a self, ctx: &'a Context<C>, prior: &'a State) -> BoxedOutcome<'a, ()>;
+    fn create<'a>(&'a self, ctx: &'a Context<C>, create: Create) -> BoxedOutcome<'a, State>;
+    fn read<'a>(&'a self, ctx: &'a Context<C>, prior: State) -> BoxedOutcome<'a, Option<State>>;
+    fn update<'a>(&'a self, ctx: &'a Context<C>, update: Update) -> BoxedOutcome<'a, State>;
+    fn delete<'a>(&'a self, ctx: &'a Context<C>, prior: State) -> BoxedOutcome<'a, ()>;
+    fn import<'a>(&'a self, ctx: &'a Context<C>, import: Import) -> BoxedOutcome<'a, State>;
+    fn take_over<'a>(&'a self, ctx: &'a Context<C>, from: Move) -> BoxedOutcome<'a, Option<State>>;
 }
 
 impl<R: Resource> ErasedResource<R::Client> for R {
@@ -39,35 +39,59 @@ impl<R: Resource> ErasedResource<R::Client> for R {
         Resource::upgrades(self)
     }
 
-    fn validate<'a>(&'a self, ctx: &'a Context<R::Client>, config: &'a Object) -> Answer<'a, ()> {
+    fn validate<'a>(
+        &'a self,
+        ctx: &'a Context<R::Client>,
+        config: &'a Object,
+    ) -> BoxedOutcome<'a, ()> {
         Resource::validate(self, ctx, config).boxed()
     }
 
-    fn plan<'a>(&'a self, ctx: &'a Context<R::Client>, plan: &'a mut Plan) -> Answer<'a, ()> {
+    fn plan<'a>(&'a self, ctx: &'a Context<R::Client>, plan: &'a mut Plan) -> BoxedOutcome<'a, ()> {
         Resource::plan(self, ctx, plan).boxed()
     }
 
-    fn plan_delete<'a>(&'a self, ctx: &'a Context<R::Client>, prior: &'a State) -> Answer<'a, ()> {
+    fn plan_delete<'a>(
+        &'a self,
+        ctx: &'a Context<R::Client>,
+        prior: &'a State,
+    ) -> BoxedOutcome<'a, ()> {
         Resource::plan_delete(self, ctx, prior).boxed()
     }
 
-    fn create<'a>(&'a self, ctx: &'a Context<R::Client>, create: Create) -> Answer<'a, State> {
+    fn create<'a>(
+        &'a self,
+        ctx: &'a Context<R::Client>,
+        create: Create,
+    ) -> BoxedOutcome<'a, State> {
         Resource::create(self, ctx, create).boxed()
     }
 
-    fn read<'a>(&'a self, ctx: &'a Context<R::Client>, prior: State) -> Answer<'a, Option<State>> {
+    fn read<'a>(
+        &'a self,
+        ctx: &'a Context<R::Client>,
+        prior: State,
+    ) -> BoxedOutcome<'a, Option<State>> {
         Resource::read(self, ctx, prior).boxed()
     }
 
-    fn update<'a>(&'a self, ctx: &'a Context<R::Client>, update: Update) -> Answer<'a, State> {
+    fn update<'a>(
+        &'a self,
+        ctx: &'a Context<R::Client>,
+        update: Update,
+    ) -> BoxedOutcome<'a, State> {
         Resource::update(self, ctx, update).boxed()
     }
 
-    fn delete<'a>(&'a self, ctx: &'a Context<R::Client>, prior: State) -> Answer<'a, ()> {
+    fn delete<'a>(&'a self, ctx: &'a Context<R::Client>, prior: State) -> BoxedOutcome<'a, ()> {
         Resource::delete(self, ctx, prior).boxed()
     }
 
-    fn import<'a>(&'a self, ctx: &'a Context<R::Client>, import: Import) -> Answer<'a, State> {
+    fn import<'a>(
+        &'a self,
+        ctx: &'a Context<R::Client>,
+        import: Import,
+    ) -> BoxedOutcome<'a, State> {
         Resource::import(self, ctx, import).boxed()
     }
 
@@ -75,7 +99,7 @@ impl<R: Resource> ErasedResource<R::Client> for R {
         &'a self,
         ctx: &'a Context<R::Client>,
         from: Move,
-    ) -> Answer<'a, Option<State>> {
+    ) -> BoxedOutcome<'a, Option<State>> {
         Resource::take_over(self, ctx, from).boxed()
     }
 }

@@ -12,7 +12,7 @@ use crate::value::{Object, Type, Value};
 /// A value that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}expected {expected}, found {found}", place(path))]
-pub(crate) struct Unfit {
+pub(crate) struct SchemaMismatch {
     pub(crate) path: Path,
     pub(crate) expected: String,
     pub(crate) found: String,
@@ -23,7 +23,7 @@ fn place(path: &Path) -> String {
 }
 
 /// Fits an object to a body.
-pub(crate) fn conform(body: &Body, object: Object) -> Result<Object, Unfit> {
+pub(crate) fn conform(body: &Body, object: Object) -> Result<Object, SchemaMismatch> {
     fit_body(body, object, &Path::root())
 }
 
@@ -43,11 +43,11 @@ pub(crate) fn salvage(body: &Body, mut object: Object) -> Object {
 }
 
 /// Fits a value to a type.
-pub(crate) fn fit_type(ty: &Type, value: Value) -> Result<Value, Unfit> {
+pub(crate) fn fit_type(ty: &Type, value: Value) -> Result<Value, SchemaMismatch> {
     fit(ty, value, &Path::root())
 }
 
-fn fit_body(body: &Body, mut object: Object, path: &Path) -> Result<Object, Unfit> {
+fn fit_body(body: &Body, mut object: Object, path: &Path) -> Result<Object, SchemaMismatch> {
     let mut fitted = Object::new();
     for (name, attribute) in &body.attributes {
         let value = object.remove(name).unwrap_or_default();
@@ -63,7 +63,11 @@ fn fit_body(body: &Body, mut object: Object, path: &Path) -> Result<Object, Unfi
     }
 }
 
-fn fit_attribute(attribute: &Attribute, value: Value, path: &Path) -> Result<Value, Unfit> {
+fn fit_attribute(
+    attribute: &Attribute,
+    value: Value,
+    path: &Path,
+) -> Result<Value, SchemaMismatch> {
     if attribute.write_only {
         return Ok(Value::Null);
     }
@@ -73,14 +77,19 @@ fn fit_attribute(attribute: &Attribute, value: Value, path: &Path) -> Result<Val
     }
 }
 
-fn fit_block(block: &Block, value: Value, path: &Path) -> Result<Value, Unfit> {
+fn fit_block(block: &Block, value: Value, path: &Path) -> Result<Value, SchemaMismatch> {
     if value.is_null() {
         return Ok(block.none());
     }
     fit_nested(block.nesting, &block.body, value, path)
 }
 
-fn fit_nested(nesting: Nesting, body: &Body, value: Value, path: &Path) -> Result<Value, Unfit> {
+fn fit_nested(
+    nesting: Nesting,
+    body: &Body,
+    value: Value,
+    path: &Path,
+) -> Result<Value, SchemaMismatch> {
     if value.is_null() || value.is_unknown() {
         return Ok(value);
     }
@@ -99,7 +108,7 @@ fn fit_nested(nesting: Nesting, body: &Body, value: Value, path: &Path) -> Resul
 }
 
 /// Fits a value to a type. `path` is its position.
-fn fit(ty: &Type, value: Value, path: &Path) -> Result<Value, Unfit> {
+fn fit(ty: &Type, value: Value, path: &Path) -> Result<Value, SchemaMismatch> {
     if value.is_null() || value.is_unknown() {
         return Ok(value);
     }
@@ -129,7 +138,7 @@ fn fit_object(
     types: &BTreeMap<String, Type>,
     mut object: Object,
     path: &Path,
-) -> Result<Value, Unfit> {
+) -> Result<Value, SchemaMismatch> {
     let mut fitted = Object::new();
     for (name, ty) in types {
         let value = object.remove(name).unwrap_or_default();
@@ -141,7 +150,7 @@ fn fit_object(
     }
 }
 
-type Fitted = Result<Value, Unfit>;
+type Fitted = Result<Value, SchemaMismatch>;
 
 fn in_list(value: Value, path: &Path, one: impl Fn(Value, &Path) -> Fitted) -> Fitted {
     let elements = sequence(value, path)?.into_iter().enumerate();
@@ -175,7 +184,7 @@ fn wrap(value: Value) -> Value {
     Value::Dynamic(type_of(&value), Box::new(value))
 }
 
-fn object(value: Value, path: &Path) -> Result<Object, Unfit> {
+fn object(value: Value, path: &Path) -> Result<Object, SchemaMismatch> {
     if let Value::Object(object) = value { Ok(object) } else { Err(unfit(path, "object", &value)) }
 }
 
@@ -183,7 +192,7 @@ fn object(value: Value, path: &Path) -> Result<Object, Unfit> {
     clippy::wildcard_enum_match_arm,
     reason = "values without elements are rejected by their kind"
 )]
-fn sequence(value: Value, path: &Path) -> Result<Vec<Value>, Unfit> {
+fn sequence(value: Value, path: &Path) -> Result<Vec<Value>, SchemaMismatch> {
     match value {
         Value::List(elements) | Value::Tuple(elements) => Ok(elements),
         Value::Set(elements) => Ok(elements.into_vec()),
@@ -191,6 +200,10 @@ fn sequence(value: Value, path: &Path) -> Result<Vec<Value>, Unfit> {
     }
 }
 
-fn unfit(path: &Path, expected: &str, found: &Value) -> Unfit {
-    Unfit { path: path.clone(), expected: expected.to_owned(), found: found.kind().to_owned() }
+fn unfit(path: &Path, expected: &str, found: &Value) -> SchemaMismatch {
+    SchemaMismatch {
+        path: path.clone(),
+        expected: expected.to_owned(),
+        found: found.kind().to_owned(),
+    }
 }

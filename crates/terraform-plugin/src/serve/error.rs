@@ -4,7 +4,7 @@ use std::io;
 
 /// A reason, for the host's log or for the person who started the provider.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
+pub(crate) enum ServeError {
     /// Without the host's certificate nobody can be authenticated, so the provider refuses to
     /// start.
     #[error("invalid certificate in `PLUGIN_CLIENT_CERT`: {0}")]

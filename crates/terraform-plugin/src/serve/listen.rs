@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::connection::{Connection, Io};
 use super::environment::Environment;
-use super::error::Error;
+use super::error::ServeError;
 use super::tls::Tls;
 
 /// Maximum number of connections waiting to be served. Hosts open one, debuggers a few.
@@ -42,25 +42,31 @@ impl Listener {
     /// Opens a Unix socket, or a port if that fails. Every user of the machine can connect to a
     /// port, so this requires client certificates.
     #[cfg(unix)]
-    pub(super) async fn open(environment: &Environment, encrypted: bool) -> Result<Self, Error> {
+    pub(super) async fn open(
+        environment: &Environment,
+        encrypted: bool,
+    ) -> Result<Self, ServeError> {
         match Self::unix(environment) {
             Ok(listener) => Ok(listener),
             Err(why) if encrypted => {
                 tracing::warn!("failed to open a unix socket, using a port instead: {why}");
                 Self::tcp(environment).await
             }
-            Err(why) => Err(Error::Listen(why)),
+            Err(why) => Err(ServeError::Listen(why)),
         }
     }
 
     /// Opens a loopback port, because hosts of this system use no Unix sockets. A port without
     /// client certificates is only allowed for debugging.
     #[cfg(not(unix))]
-    pub(super) async fn open(environment: &Environment, encrypted: bool) -> Result<Self, Error> {
+    pub(super) async fn open(
+        environment: &Environment,
+        encrypted: bool,
+    ) -> Result<Self, ServeError> {
         if encrypted || environment.debug {
             return Self::tcp(environment).await;
         }
-        Err(Error::Listen(io::Error::other("the host sent no certificate")))
+        Err(ServeError::Listen(io::Error::other("the host sent no certificate")))
     }
 
     #[cfg(unix)]
@@ -79,16 +85,16 @@ impl Listener {
         Ok(Self { socket, folder: Some(folder), network: "unix", address })
     }
 
-    async fn tcp(environment: &Environment) -> Result<Self, Error> {
+    async fn tcp(environment: &Environment) -> Result<Self, ServeError> {
         let [low, high] = ports(environment)?;
         for port in low..=high {
             if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await {
-                let address = listener.local_addr().map_err(Error::Listen)?.to_string();
+                let address = listener.local_addr().map_err(ServeError::Listen)?.to_string();
                 let socket = Socket::Tcp(listener);
                 return Ok(Self { socket, folder: None, network: "tcp", address });
             }
         }
-        Err(Error::NoPort { low, high })
+        Err(ServeError::NoPort { low, high })
     }
 
     /// Returns the connections to serve. With TLS, only those that completed the handshake.
@@ -146,13 +152,13 @@ async fn secured(raw: Box<dyn Io>, tls: Option<Tls>, ready: mpsc::Sender<io::Res
 }
 
 /// Returns the range of ports to try. By default the system chooses a free port.
-fn ports(environment: &Environment) -> Result<[u16; 2], Error> {
+fn ports(environment: &Environment) -> Result<[u16; 2], ServeError> {
     let given = environment.ports.each_ref().map(|text| text.as_deref().unwrap_or("0"));
     let read = given.map(str::parse);
     match read {
         [Ok(low), Ok(high)] if low <= high => Ok([low, high]),
         [Ok(_) | Err(_), Ok(_) | Err(_)] => {
-            Err(Error::Ports { low: given[0].to_owned(), high: given[1].to_owned() })
+            Err(ServeError::Ports { low: given[0].to_owned(), high: given[1].to_owned() })
         }
     }
 }
@@ -193,7 +199,7 @@ mod tests {
         let listener = Listener::open(&environment, true).await.unwrap();
         assert_eq!(listener.network, "tcp");
         assert!(listener.address.starts_with("127.0.0.1:"));
-        assert!(matches!(Listener::open(&environment, false).await, Err(Error::Listen(_))));
+        assert!(matches!(Listener::open(&environment, false).await, Err(ServeError::Listen(_))));
     }
 
     #[tokio::test]
@@ -202,7 +208,7 @@ mod tests {
         let port = held.local_addr().unwrap().port();
         let (low, high) = (port.to_string(), (port + 100).to_string());
         let only = with([Some(&low), Some(&low)]);
-        assert!(matches!(Listener::tcp(&only).await, Err(Error::NoPort { .. })));
+        assert!(matches!(Listener::tcp(&only).await, Err(ServeError::NoPort { .. })));
         // Other processes cannot use all of the hundred ports.
         let listener = Listener::tcp(&with([Some(&low), Some(&high)])).await.unwrap();
         let taken: std::net::SocketAddr = listener.address.parse().unwrap();
@@ -217,7 +223,7 @@ mod tests {
         assert_eq!(ports(&with([None, None])).unwrap(), [0, 0]);
         assert_eq!(ports(&with([Some("10000"), Some("25000")])).unwrap(), [10_000, 25_000]);
         for broken in [[Some("x"), Some("1")], [Some("2"), Some("1")], [Some("1"), Some("70000")]] {
-            assert!(matches!(ports(&with(broken)), Err(Error::Ports { .. })), "{broken:?}");
+            assert!(matches!(ports(&with(broken)), Err(ServeError::Ports { .. })), "{broken:?}");
         }
     }
 }

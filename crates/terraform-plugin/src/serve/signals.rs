@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::error::Error;
+use super::error::ServeError;
 
 /// Interval of checks whether the host is alive.
 #[cfg(unix)]
@@ -15,8 +15,8 @@ const LOOK: Duration = Duration::from_secs(2);
 
 /// Cancels `shutdown` if the system asks for it or the host has died. In debug mode there is no
 /// host, and Ctrl-C stops the provider.
-pub(super) fn watch(debug: bool, shutdown: &CancellationToken) -> Result<(), Error> {
-    listen(debug, shutdown).map_err(Error::Signals)?;
+pub(super) fn watch(debug: bool, shutdown: &CancellationToken) -> Result<(), ServeError> {
+    listen(debug, shutdown).map_err(ServeError::Signals)?;
     #[cfg(unix)]
     if !debug {
         // Read before the handshake, because the host may die right after it.

@@ -18,7 +18,7 @@ use rustls::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::error::Error;
+use super::error::ServeError;
 
 /// Host name that hosts expect in the certificate.
 const NAME: &str = "localhost";
@@ -34,10 +34,12 @@ pub(super) struct Tls {
 
 impl Tls {
     /// Creates the TLS setup for a host with this certificate as PEM.
-    pub(super) fn for_host(pem: &str) -> Result<Self, Error> {
-        let pinned = CertificateDer::from_pem_slice(pem.as_bytes()).map_err(Error::Certificate)?;
+    pub(super) fn for_host(pem: &str) -> Result<Self, ServeError> {
+        let pinned =
+            CertificateDer::from_pem_slice(pem.as_bytes()).map_err(ServeError::Certificate)?;
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).map_err(Error::OwnKey)?;
+        let own =
+            rcgen::generate_simple_self_signed([NAME.to_owned()]).map_err(ServeError::OwnKey)?;
         let certificate = own.cert.der().clone();
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
         let verifier = Arc::new(Pinned { certificate: pinned, provider: Arc::clone(&provider) });

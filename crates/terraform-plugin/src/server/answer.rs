@@ -13,13 +13,13 @@ use crate::proto::tfplugin6 as proto;
 use crate::{Context, Diagnostic, Outcome};
 
 /// A response that carries diagnostics.
-pub(super) trait Answer: Default {
+pub(super) trait Response: Default {
     fn diagnostics(&mut self) -> &mut Vec<proto::Diagnostic>;
 }
 
 macro_rules! answers {
     ($($method:ident),*) => {$(
-        impl Answer for proto::$method::Response {
+        impl Response for proto::$method::Response {
             fn diagnostics(&mut self) -> &mut Vec<proto::Diagnostic> {
                 &mut self.diagnostics
             }
@@ -50,7 +50,7 @@ answers!(
 );
 
 /// Runs a call and adds all diagnostics to its response.
-pub(super) async fn answer<C, R: Answer>(
+pub(super) async fn answer<C, R: Response>(
     ctx: &Context<C>,
     work: impl Future<Output = Outcome<R>>,
 ) -> R {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::Diagnostic;
 use crate::value::{Object, Value};
 
-type Run = dyn Fn(&Object) -> Vec<Diagnostic> + Send + Sync;
+type BodyRule = dyn Fn(&Object) -> Vec<Diagnostic> + Send + Sync;
 
 /// A rule across attributes. It gets the configuration of one body, and the paths of its
 /// diagnostics begin there.
 #[derive(Clone)]
-pub struct Check(Arc<Run>);
+pub struct Check(Arc<BodyRule>);
 
 impl Check {
     /// Creates a rule from a function. The function must accept unknown values.

@@ -10,12 +10,12 @@ use crate::{Diagnostic, Path};
 /// Summary of the diagnostic for a value that breaks a rule.
 const SUMMARY: &str = "Invalid value";
 
-type Run = dyn Fn(&Path, &Value, &mut Vec<Diagnostic>) + Send + Sync;
+type ValueRule = dyn Fn(&Path, &Value, &mut Vec<Diagnostic>) + Send + Sync;
 
 /// A rule for one value. It is not called for null or unknown values.
 #[derive(Clone)]
 pub struct Validator {
-    run: Arc<Run>,
+    run: Arc<ValueRule>,
     /// Sentence for the documentation.
     pub(crate) rule: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! Applies every rule of a schema to a configuration.
 
-use super::hide::hide;
+use super::redact::hide;
 use crate::schema::{Body, Nesting, Shape};
 use crate::value::{Object, Value};
 use crate::{Diagnostic, Path};

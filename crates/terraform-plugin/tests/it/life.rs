@@ -1,7 +1,7 @@
 //! Notes from creation to deletion: an applied configuration plans empty, and a change affects only
 //! what it names.
 
-use terraform_plugin::harness::{Action, Shown};
+use terraform_plugin::harness::{PlannedAction, RenderedDiagnostic};
 
 use crate::notebook::{NOTE, note, terraform, whole};
 
@@ -61,7 +61,7 @@ async fn creation_plans_defaults_and_leaves_others_unknown() {
     terraform.configure(&note("title = \"a\"\nline {\n key = \"k\"\n}")).unwrap();
     let plan = terraform.plan().await.unwrap();
     let change = plan.change(NOTE);
-    assert_eq!(change.action, Action::Create);
+    assert_eq!(change.action, PlannedAction::Create);
     assert_eq!((&change.after["columns"], &change.after["lines"]), (&80.into(), &160.into()));
     assert_eq!(change.after["line"][0]["weight"], 1);
     assert_eq!(change.after_unknown["revision"], true);
@@ -74,20 +74,20 @@ async fn each_change_updates_or_replaces_then_plans_empty() {
     terraform.configure(&note(FULL)).unwrap();
     terraform.apply().await.unwrap();
     let changes = [
-        ("pinned  = true", "", Action::Update),
-        ("columns = 40", "columns = 0", Action::Update),
-        ("ratio   = 0.1", "ratio = 123456789012345678901234567890.5", Action::Update),
-        ("[\"b\", \"a\"]", "[\"a\", \"b\"]", Action::Nothing),
-        ("tags    = [\"b\", \"a\"]", "tags = []", Action::Update),
-        ("tags    = [\"b\", \"a\"]", "", Action::Update),
-        ("{ font = \"serif\" }", "{ font = \"sans\", size = 3 }", Action::Update),
-        ("style   = { font = \"serif\" }", "", Action::Update),
-        ("\"thing\", 1", "\"thing\", 2", Action::Update),
-        ("key = \"milk\"", "key = \"tea\"", Action::Update),
-        ("key = \"x\"", "key = \"z\"", Action::Update),
-        ("cover {\n    key = \"blue\"\n  }", "", Action::Update),
-        ("shelf   = \"kitchen\"", "shelf = \"attic\"", Action::Replace),
-        ("shelf   = \"kitchen\"", "", Action::Replace),
+        ("pinned  = true", "", PlannedAction::Update),
+        ("columns = 40", "columns = 0", PlannedAction::Update),
+        ("ratio   = 0.1", "ratio = 123456789012345678901234567890.5", PlannedAction::Update),
+        ("[\"b\", \"a\"]", "[\"a\", \"b\"]", PlannedAction::Nothing),
+        ("tags    = [\"b\", \"a\"]", "tags = []", PlannedAction::Update),
+        ("tags    = [\"b\", \"a\"]", "", PlannedAction::Update),
+        ("{ font = \"serif\" }", "{ font = \"sans\", size = 3 }", PlannedAction::Update),
+        ("style   = { font = \"serif\" }", "", PlannedAction::Update),
+        ("\"thing\", 1", "\"thing\", 2", PlannedAction::Update),
+        ("key = \"milk\"", "key = \"tea\"", PlannedAction::Update),
+        ("key = \"x\"", "key = \"z\"", PlannedAction::Update),
+        ("cover {\n    key = \"blue\"\n  }", "", PlannedAction::Update),
+        ("shelf   = \"kitchen\"", "shelf = \"attic\"", PlannedAction::Replace),
+        ("shelf   = \"kitchen\"", "", PlannedAction::Replace),
     ];
     for (from, to, action) in changes {
         terraform.configure(&note(FULL)).unwrap();
@@ -116,7 +116,7 @@ async fn drift_is_found_and_fixed() {
     terraform.apply().await.unwrap();
     assert!(terraform.plan().await.unwrap().is_empty());
     std::fs::write(&file, "{}").unwrap();
-    assert_eq!(terraform.plan().await.unwrap().change(NOTE).action, Action::Create);
+    assert_eq!(terraform.plan().await.unwrap().change(NOTE).action, PlannedAction::Create);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -124,7 +124,7 @@ async fn errors_name_their_attributes() {
     let terraform = terraform();
     terraform.configure(&note("title = \"\"\ntext = \"t\"\nline {\n key = \"k\"\n}")).unwrap();
     let shown = terraform.validate().await.unwrap();
-    let shown: Vec<String> = shown.iter().map(Shown::to_string).collect();
+    let shown: Vec<String> = shown.iter().map(RenderedDiagnostic::to_string).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
     error: Invalid value
       on main.tf line 11: title = ""

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use terraform_plugin::harness::{Provider, Terraform};
+use terraform_plugin::harness::{ProviderUnderTest, Terraform};
 
 /// Address of the resource in the tests.
 pub(crate) const NOTE: &str = "notebook_note.main";
 
 /// Creates a folder with an empty notebook.
 pub(crate) fn terraform() -> Terraform {
-    let provider = Provider::new("registry.terraform.io/example/notebook", program("notebook"));
+    let provider =
+        ProviderUnderTest::new("registry.terraform.io/example/notebook", program("notebook"));
     Terraform::new(&[provider]).expect("`terraform` is on the `PATH`")
 }
 

@@ -1,7 +1,8 @@
 //! Channels that lead to the receivers, as domain values and as API requests.
 
 use rules::notification::{
-    Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook, WebhookHeader,
+    Email, IncomingWebhook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook,
+    WebhookHeader,
 };
 use rules::{OpsgenieRegion, ProviderType, Secret};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ impl Receiver {
     /// Returns a channel for this receiver. Kinds with a vendor's address use the one in the
     /// server's settings.
     pub fn provider(&self) -> Provider {
-        let hook = |path: &str| Hook { webhook_url: Secret::new(self.base() + path) };
+        let hook = |path: &str| IncomingWebhook { webhook_url: Secret::new(self.base() + path) };
         let phone = || Phone { phone_number: "+4915112345678".to_owned() };
         match self.kind {
             ProviderType::Discord => {
@@ -63,7 +64,7 @@ impl Receiver {
 
 /// Returns the channel as `CreateNotification` expects it: the kind and its settings block.
 pub fn json_of(provider: &Provider) -> Value {
-    let hook = |hook: &Hook| json!({ "webhookUrl": hook.webhook_url.expose() });
+    let hook = |hook: &IncomingWebhook| json!({ "webhookUrl": hook.webhook_url.expose() });
     let phone = |phone: &Phone| json!({ "phoneNumber": phone.phone_number });
     let (kind, name, block) = match provider {
         Provider::Discord(it) => ("discord", "discord", hook(it)),

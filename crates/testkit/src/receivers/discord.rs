@@ -5,11 +5,11 @@
 
 use serde_json::{Value, json};
 
-use super::ruling::{
+use super::validation::{
     Refusal, Ruling, is_instant, is_url, json as answer, length, list, object, parameter, path,
     refuse, text,
 };
-use crate::target::{Answer, Received};
+use crate::target::{Received, ScriptedResponse};
 
 /// Id of the only valid webhook.
 pub(super) const WEBHOOK: &str = "1100000000000000001";
@@ -54,7 +54,7 @@ pub(super) fn rule(request: &Received) -> Ruling {
     }
     Ok(match parameter(request, "wait").as_deref() {
         Some("true") => answer(200, &json!({ "id": "1200000000000000001", "type": 0 })),
-        Some(_) | None => Answer::status(204),
+        Some(_) | None => ScriptedResponse::status(204),
     })
 }
 

@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use super::ruling::{
+use super::validation::{
     Refusal, Ruling, is_url, json as answer, length, list, object, parameter, path, refuse, text,
     unknown,
 };

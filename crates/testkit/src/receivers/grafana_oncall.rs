@@ -6,7 +6,9 @@
 
 use serde_json::{Value, json};
 
-use super::ruling::{Ruling, is_url, json as answer, object, path, refuse, text, unknown, words};
+use super::validation::{
+    Ruling, is_url, json as answer, object, path, refuse, text, unknown, words,
+};
 use crate::target::Received;
 
 /// Key of the only valid integration.

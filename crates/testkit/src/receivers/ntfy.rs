@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::ruling::{Refusal, Ruling, is_url, json as answer, path, refuse, text};
+use super::validation::{Refusal, Ruling, is_url, json as answer, path, refuse, text};
 use crate::target::Received;
 
 /// Only token that may publish.

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::ruling::{
+use super::validation::{
     Refusal, Ruling, json as answer, length, list, object, parameter, path, refuse, text,
 };
 use crate::target::Received;

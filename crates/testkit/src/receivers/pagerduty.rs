@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::ruling::{
+use super::validation::{
     Refusal, Ruling, is_instant, is_url, json as answer, length, list, object, path, refuse, text,
     words,
 };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::ruling::is_instant;
+use super::validation::is_instant;
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let text = include_str!("../../../../docs/reference/webhook.schema.json");

@@ -6,7 +6,9 @@
 
 use serde_json::Value;
 
-use super::ruling::{Refusal, Ruling, is_url, length, object, path, refuse, text, unknown, words};
+use super::validation::{
+    Refusal, Ruling, is_url, length, object, path, refuse, text, unknown, words,
+};
 use crate::target::Received;
 
 /// Path of the only valid webhook.

@@ -6,7 +6,9 @@ mod markup;
 
 use serde_json::{Value, json};
 
-use super::ruling::{Refusal, Ruling, form, json as answer, length, object, path, refuse, text};
+use super::validation::{
+    Refusal, Ruling, form, json as answer, length, object, path, refuse, text,
+};
 use crate::target::Received;
 
 /// Token of the only valid bot.

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 
-use super::ruling::{Refusal, Ruling, form, json as answer, length, path, refuse};
+use super::validation::{Refusal, Ruling, form, json as answer, length, path, refuse};
 use crate::target::Received;
 
 /// Id of the only valid account.

@@ -13,9 +13,9 @@ use serde_json::json;
 use server::context::Context;
 use sha2::Sha256;
 
-use super::ruling::{Refusal, Ruling, json as answer, object, path, refuse};
 use super::schema;
-use crate::target::{Answer, Received};
+use super::validation::{Refusal, Ruling, json as answer, object, path, refuse};
+use crate::target::{Received, ScriptedResponse};
 
 /// Path of the endpoint.
 pub(super) const PATH: &str = "hook";
@@ -48,7 +48,7 @@ impl Verifier {
         };
         match schema::mismatch(&body) {
             Some(mismatch) => Err(wrong(400, &mismatch)),
-            None => Ok(Answer::status(204)),
+            None => Ok(ScriptedResponse::status(204)),
         }
     }
 

@@ -29,7 +29,7 @@ pub struct DnsTarget {
 
 /// A scripted reply. Records have the format of [`DnsTarget::record`].
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub enum DnsReply {
     /// These records with any owner: `(owner, kind, value)`.
     Records(Vec<(&'static str, RecordKind, &'static str)>),
     /// No records and this code.
@@ -62,7 +62,7 @@ pub enum Code {
 #[derive(Debug, Default)]
 struct Zone {
     records: Vec<(Name, RData)>,
-    scripted: HashMap<(Name, RecordType), Vec<Reply>>,
+    scripted: HashMap<(Name, RecordType), Vec<DnsReply>>,
     asked: Vec<(String, RecordKind)>,
 }
 
@@ -93,18 +93,18 @@ impl DnsTarget {
     }
 
     /// Sets the reply to questions for `kind` at `owner`.
-    pub fn reply(&self, owner: &str, kind: RecordKind, reply: Reply) -> &Self {
+    pub fn reply(&self, owner: &str, kind: RecordKind, reply: DnsReply) -> &Self {
         self.reply_each(owner, kind, vec![reply])
     }
 
     /// Sets a sequence of replies. The last one repeats.
-    pub fn reply_each(&self, owner: &str, kind: RecordKind, replies: Vec<Reply>) -> &Self {
+    pub fn reply_each(&self, owner: &str, kind: RecordKind, replies: Vec<DnsReply>) -> &Self {
         self.lock().scripted.insert((name(owner), record_type(kind)), replies);
         self
     }
 
     /// Sets the reply to questions for addresses at `owner`.
-    pub fn reply_addresses(&self, owner: &str, reply: &Reply) -> &Self {
+    pub fn reply_addresses(&self, owner: &str, reply: &DnsReply) -> &Self {
         self.reply(owner, RecordKind::A, reply.clone()).reply(
             owner,
             RecordKind::Aaaa,
@@ -190,19 +190,19 @@ fn packets(zone: &Mutex<Zone>, question: &Message, channel: Channel) -> Vec<Vec<
     };
     let scripted = zone.next_scripted(owner, kind);
     match scripted {
-        Some(Reply::Silence | Reply::LostOnce) => Vec::new(),
-        Some(Reply::Code(code)) => with(&|message| message.metadata.response_code = code.wire()),
-        Some(Reply::Records(records)) => with(&|message| {
+        Some(DnsReply::Silence | DnsReply::LostOnce) => Vec::new(),
+        Some(DnsReply::Code(code)) => with(&|message| message.metadata.response_code = code.wire()),
+        Some(DnsReply::Records(records)) => with(&|message| {
             for (owner, kind, value) in &records {
                 let record = Record::from_rdata(name(owner), TTL, data(*kind, value));
                 message.add_answer(record);
             }
         }),
-        Some(Reply::TooLong) if channel == Channel::Udp => {
+        Some(DnsReply::TooLong) if channel == Channel::Udp => {
             with(&|message| message.metadata.truncation = true)
         }
-        None | Some(Reply::TooLong) => vec![written(&usual)],
-        Some(Reply::ForgedFirst) => {
+        None | Some(DnsReply::TooLong) => vec![written(&usual)],
+        Some(DnsReply::ForgedFirst) => {
             let mut other_id = usual.clone();
             other_id.metadata.id ^= 1;
             other_id.answers = forged();
@@ -211,7 +211,7 @@ fn packets(zone: &Mutex<Zone>, question: &Message, channel: Channel) -> Vec<Vec<
             other_question.answers = forged();
             vec![written(&other_id), written(&other_question), written(&usual)]
         }
-        Some(Reply::Garbage) => {
+        Some(DnsReply::Garbage) => {
             vec![[&question.metadata.id.to_be_bytes()[..], &[0xff; 9]].concat()]
         }
     }
@@ -222,11 +222,11 @@ fn forged() -> Vec<Record> {
 }
 
 impl Zone {
-    fn next_scripted(&mut self, owner: Name, kind: RecordType) -> Option<Reply> {
+    fn next_scripted(&mut self, owner: Name, kind: RecordType) -> Option<DnsReply> {
         let key = (owner, kind);
         let left = self.scripted.get_mut(&key)?;
         match left.as_slice() {
-            [Reply::LostOnce] => self.scripted.remove(&key)?.pop(),
+            [DnsReply::LostOnce] => self.scripted.remove(&key)?.pop(),
             [last] => Some(last.clone()),
             _ => Some(left.remove(0)),
         }

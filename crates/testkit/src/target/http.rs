@@ -20,8 +20,8 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::answer::Step;
-use super::{Answer, Identity, Running};
+use super::response::Step;
+use super::{Identity, Running, ScriptedResponse};
 
 /// Maximum size of a request's head.
 const HEAD_BYTES: usize = 64 * 1024;
@@ -66,14 +66,14 @@ impl Received {
 
 #[derive(Debug, Default)]
 struct Stage {
-    answers: Mutex<HashMap<String, Vec<Answer>>>,
+    answers: Mutex<HashMap<String, Vec<ScriptedResponse>>>,
     /// Responder that replaces the scripted responses.
     actor: Option<Actor>,
     received: Mutex<Vec<Received>>,
 }
 
 /// A function that computes the response to each request.
-struct Actor(Box<dyn Fn(&Received) -> Answer + Send + Sync>);
+struct Actor(Box<dyn Fn(&Received) -> ScriptedResponse + Send + Sync>);
 
 impl fmt::Debug for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -93,7 +93,9 @@ impl HttpTarget {
     }
 
     /// Starts plain HTTP/1.1 on 127.0.0.1 with `answer` as the responder to all requests.
-    pub async fn start_with(answer: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Self {
+    pub async fn start_with(
+        answer: impl Fn(&Received) -> ScriptedResponse + Send + Sync + 'static,
+    ) -> Self {
         Self::serve("127.0.0.1:0", None, Some(Actor(Box::new(answer)))).await
     }
 
@@ -120,12 +122,12 @@ impl HttpTarget {
     }
 
     /// Sets the response for `path` (with its query).
-    pub fn on(&self, path: &str, answer: Answer) -> &Self {
+    pub fn on(&self, path: &str, answer: ScriptedResponse) -> &Self {
         self.on_each(path, vec![answer])
     }
 
     /// Sets a sequence of responses for `path`. The last one repeats.
-    pub fn on_each(&self, path: &str, answers: Vec<Answer>) -> &Self {
+    pub fn on_each(&self, path: &str, answers: Vec<ScriptedResponse>) -> &Self {
         lock(&self.stage.answers).insert(path.to_owned(), answers);
         self
     }
@@ -174,7 +176,7 @@ pub(super) fn acceptor(identity: Identity, protocol: Protocol) -> TlsAcceptor {
 
 impl Stage {
     /// Records a request and returns its response.
-    fn answer(&self, received: Received) -> Answer {
+    fn answer(&self, received: Received) -> ScriptedResponse {
         if let Some(Actor(answer)) = &self.actor {
             let answer = answer(&received);
             lock(&self.received).push(received);
@@ -187,8 +189,8 @@ impl Stage {
         let mut answers = lock(&self.answers);
         let answer = match answers.get_mut(path) {
             Some(left) if left.len() > 1 => left.remove(0),
-            Some(left) => left.first().cloned().unwrap_or_else(|| Answer::status(404)),
-            None => Answer::status(404).body("no scripted response"),
+            Some(left) => left.first().cloned().unwrap_or_else(|| ScriptedResponse::status(404)),
+            None => ScriptedResponse::status(404).body("no scripted response"),
         };
         lock(&self.received).push(received);
         answer

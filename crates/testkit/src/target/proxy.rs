@@ -27,12 +27,12 @@ const UNREACHABLE: &[u8] =
 pub struct HttpProxy {
     address: SocketAddr,
     scheme: &'static str,
-    state: Arc<State>,
+    state: Arc<ProxyState>,
     _task: Running,
 }
 
 #[derive(Debug)]
-struct State {
+struct ProxyState {
     target: SocketAddr,
     /// The value of `proxy-authorization` that it requires.
     authorization: Option<String>,
@@ -64,7 +64,7 @@ impl HttpProxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("it is bound");
         let scheme = if tls.is_some() { "https" } else { "http" };
-        let state = Arc::new(State { target, authorization, requests: Mutex::default() });
+        let state = Arc::new(ProxyState { target, authorization, requests: Mutex::default() });
         let shared = Arc::clone(&state);
         let task = tokio::spawn(async move {
             let mut connections = JoinSet::new();
@@ -107,7 +107,7 @@ impl HttpProxy {
     }
 }
 
-impl State {
+impl ProxyState {
     async fn pass_on(&self, mut client: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
         let (head, rest) = read_head(&mut client).await?;
         let mut lines = head.split("\r\n");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 /// A page that is healthy or broken, until this process ends.
-pub(in crate::bench) struct Page {
+pub(in crate::bench) struct FlippingPage {
     address: SocketAddr,
     broken: Arc<AtomicBool>,
     visited: Arc<Mutex<Option<Instant>>>,
@@ -24,7 +24,7 @@ pub(super) struct Receiver {
     told: mpsc::Receiver<Instant>,
 }
 
-impl Page {
+impl FlippingPage {
     pub(in crate::bench) fn start() -> Result<Self> {
         let broken = Arc::new(AtomicBool::new(false));
         let visited = Arc::new(Mutex::new(None));

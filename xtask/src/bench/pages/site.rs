@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::api::Api;
 use super::super::observe::{self, NO_LIMIT};
-use super::super::process::{Service, Target, connect};
+use super::super::process::{RunningService, Target, connect};
 use crate::shell;
 
 const PAGES: &str = "status_page.v1.StatusPageService";
@@ -19,7 +19,7 @@ const GROUPS_FROM: usize = 30;
 
 /// A service with pages, and a caller that may change them.
 pub(super) struct Site {
-    pub(super) service: Service,
+    pub(super) service: RunningService,
     pub(super) api: Api,
     key: String,
     pages: Vec<(usize, String)>,
@@ -37,7 +37,7 @@ impl Site {
     pub(super) fn open(target: &Target, counts: &[usize]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let key = observe::key(folder.path())?;
-        let service = Service::start(folder.path(), &NO_LIMIT)?;
+        let service = RunningService::start(folder.path(), &NO_LIMIT)?;
         let mut api = Api::new(service.address, &key)?;
         let (mut pages, mut monitors) = (Vec::new(), Vec::new());
         for count in counts {
@@ -53,7 +53,7 @@ impl Site {
             &shell::cargo(),
             &[&example[..], &["page_past", "--", &data, "bench"]].concat(),
         )?;
-        let service = Service::start(folder.path(), &NO_LIMIT)?;
+        let service = RunningService::start(folder.path(), &NO_LIMIT)?;
         let mut api = Api::new(service.address, &key)?;
         // Activate the monitors only now, so that their state continues the history.
         for id in &monitors {

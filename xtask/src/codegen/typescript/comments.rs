@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::{camel, lower_first};
 
 /// Converts comments to `TSDoc`.
-pub(super) struct Comments {
+pub(super) struct TsdocComments {
     fields: BTreeSet<String>,
     methods: BTreeSet<String>,
 }
 
-impl Comments {
+impl TsdocComments {
     /// Creates a converter for a contract with these names of fields and methods.
     pub(super) fn new((fields, methods): (BTreeSet<String>, BTreeSet<String>)) -> Self {
         Self { fields, methods }
@@ -83,7 +83,7 @@ mod tests {
     fn written(comment: &str, words: &[&str]) -> String {
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let fields = names(&["page_token", "quiet_hours", "monitor_ids", "name"]);
-        Comments::new((fields, names(&["GetMonitor"]))).tsdoc(comment, words, 1)
+        TsdocComments::new((fields, names(&["GetMonitor"]))).tsdoc(comment, words, 1)
     }
 
     #[test]

@@ -28,7 +28,7 @@ const MONITORS: [&Resource; 3] =
     [&tables::HTTP_MONITOR, &tables::TCP_MONITOR, &tables::DNS_MONITOR];
 
 /// A name and its value as code.
-type Entry = (String, String);
+type LimitEntry = (String, String);
 
 /// Generates the module.
 pub(super) fn module() -> String {
@@ -45,17 +45,17 @@ pub(super) fn module() -> String {
     )
 }
 
-fn of_resource(table: &Resource) -> Vec<Entry> {
+fn of_resource(table: &Resource) -> Vec<LimitEntry> {
     of_fields(table.fields, table.blocks, 2)
 }
 
 /// Returns the entries that are equal in the tables of all monitors.
-fn shared() -> Vec<Entry> {
+fn shared() -> Vec<LimitEntry> {
     let [first, others @ ..] = MONITORS.map(of_resource);
     first.into_iter().filter(|entry| others.iter().all(|it| it.contains(entry))).collect()
 }
 
-fn of_fields(fields: &[Field], blocks: &[Block], depth: usize) -> Vec<Entry> {
+fn of_fields(fields: &[Field], blocks: &[Block], depth: usize) -> Vec<LimitEntry> {
     let fields = fields.iter().filter(|field| field.presence != Presence::Output);
     let fields = fields.filter_map(|field| Some((camel(field.name), of_field(field)?)));
     let blocks = blocks.iter().map(|block| {
@@ -92,7 +92,7 @@ fn of_field(field: &Field) -> Option<String> {
 }
 
 /// Returns the limits of calls, which apply to all resources.
-fn of_service() -> [Entry; 3] {
+fn of_service() -> [LimitEntry; 3] {
     let (min, max) = (limits::LIST_LIMIT_MIN, limits::LIST_LIMIT_MAX);
     let default = limits::LIST_LIMIT_DEFAULT;
     let list = format!("{{ limit: {{ min: {min}, max: {max}, default: {default} }} }}");
@@ -102,12 +102,12 @@ fn of_service() -> [Entry; 3] {
         .map(|(name, text)| (name.to_owned(), text))
 }
 
-fn object(entries: &[Entry], depth: usize) -> String {
+fn object(entries: &[LimitEntry], depth: usize) -> String {
     if entries.is_empty() {
         return "{}".to_owned();
     }
     let indent = "  ".repeat(depth);
-    let line = |(name, text): &Entry| format!("{indent}  {name}: {text},\n");
+    let line = |(name, text): &LimitEntry| format!("{indent}  {name}: {text},\n");
     let lines: Vec<_> = entries.iter().map(line).collect();
     format!("{{\n{}{indent}}}", lines.concat())
 }

@@ -5,12 +5,12 @@
 use anyhow::{Result, bail};
 use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 
-use super::model::Contract;
+use super::model::ContractModel;
 
 /// Generates the module. A line is `@package`, or a message with its fields. A field begins with
 /// its name. `?` marks presence, `*` a list, `|oneof` its oneof, `=number` a number that is not the
 /// next one, and `:type` a type other than string.
-pub(super) fn module(contract: &Contract) -> Result<String> {
+pub(super) fn module(contract: &ContractModel) -> Result<String> {
     let mut lines = Vec::new();
     for file in contract.files_with_imports() {
         lines.push(format!("@{}", file.package_name()));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use protox::prost_reflect::{MessageDescriptor, MethodDescriptor};
 
 use super::camel;
-use super::model::{Contract, held, methods, module, type_name};
+use super::model::{ContractModel, held, methods, module, type_name};
 use super::services::has_pages;
 
 /// Numbers of `clients/typescript/src/method.ts`.
@@ -30,7 +30,7 @@ const TAKING: [&str; 2] = ["Delete", "Remove"];
 const TRIGGER: &str = "TriggerMonitor";
 
 /// Generates the module.
-pub(super) fn table(contract: &Contract) -> String {
+pub(super) fn table(contract: &ContractModel) -> String {
     let (mut shapes, mut written) = (String::new(), BTreeSet::new());
     let mut services = String::new();
     for service in contract.services() {
@@ -58,7 +58,7 @@ pub(super) fn table(contract: &Contract) -> String {
     )
 }
 
-fn traits(contract: &Contract, method: &MethodDescriptor) -> u32 {
+fn traits(contract: &ContractModel, method: &MethodDescriptor) -> u32 {
     let options = method.method_descriptor_proto().options.as_ref();
     let level = options.and_then(|options| options.idempotency_level);
     let takes_key = method.name().starts_with(CREATE) || contract.of_method(method).contains(KEY);

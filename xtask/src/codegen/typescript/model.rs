@@ -46,7 +46,7 @@ pub(super) enum Way {
 }
 
 /// The contract.
-pub(super) struct Contract {
+pub(super) struct ContractModel {
     pool: DescriptorPool,
     /// Comments by file and path.
     comments: HashMap<(String, Vec<i32>), String>,
@@ -58,7 +58,7 @@ pub(super) struct Contract {
     chosen_by: BTreeMap<String, &'static str>,
 }
 
-impl Contract {
+impl ContractModel {
     pub(super) fn new(pool: DescriptorPool) -> Result<Self> {
         let comments = pool.files().flat_map(|file| comments(&file)).collect();
         let mut contract = Self {

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 use rules::field::Presence;
 
-use super::model::{Contract, TABLES, Way};
+use super::model::{ContractModel, TABLES, Way};
 
 /// Fields with presence that no table has, but every response.
 const ALWAYS: [&str; 32] = [
@@ -39,7 +39,7 @@ const ALWAYS: [&str; 32] = [
     "status_page.v1.MaintenanceOverview.from",
     "status_page.v1.MaintenanceOverview.until",
     "status_page.v1.ReportOverview.started_at",
-    "status_page.v1.ReportOverview.told_at",
+    "status_page.v1.ReportOverview.last_update_at",
     "status_page.v1.StatusPageOverview.at",
     "status_report.v1.StatusReportUpdate.at",
 ];
@@ -57,7 +57,7 @@ const SECRET: &str = "A secret";
 const BY_TEMPLATE: &str = "unless a template provides it";
 
 /// Returns whether the field exists in a message that travels in this direction.
-pub(super) fn is_there(contract: &Contract, field: &FieldDescriptor, way: Way) -> bool {
+pub(super) fn is_there(contract: &ContractModel, field: &FieldDescriptor, way: Way) -> bool {
     match way {
         Way::Asked => must_be_written(contract, field),
         Way::Answered => is_answered(contract, field),
@@ -65,17 +65,17 @@ pub(super) fn is_there(contract: &Contract, field: &FieldDescriptor, way: Way) -
 }
 
 /// Returns whether only the server sets the field.
-pub(super) fn is_output(contract: &Contract, field: &FieldDescriptor) -> bool {
+pub(super) fn is_output(contract: &ContractModel, field: &FieldDescriptor) -> bool {
     contract.of_field(field).trim_start().starts_with(OUTPUT)
 }
 
 /// Returns whether the field cannot change after the creation of the resource. Updates may omit it.
-pub(super) fn is_fixed(contract: &Contract, field: &FieldDescriptor) -> bool {
+pub(super) fn is_fixed(contract: &ContractModel, field: &FieldDescriptor) -> bool {
     comment(contract, field).contains(FIXED)
 }
 
 /// Checks that the lists above name existing fields, and that tables and comments agree on outputs.
-pub(super) fn check(contract: &Contract) -> Result<()> {
+pub(super) fn check(contract: &ContractModel) -> Result<()> {
     for name in ALWAYS.iter().chain(&SOMETIMES) {
         let (message, field) = name.rsplit_once('.').expect("a message and a field");
         let found = contract.message(message).and_then(|it| it.get_field_by_name(field));
@@ -91,7 +91,7 @@ pub(super) fn check(contract: &Contract) -> Result<()> {
     Ok(())
 }
 
-fn agree(contract: &Contract, message: &MessageDescriptor) -> Result<()> {
+fn agree(contract: &ContractModel, message: &MessageDescriptor) -> Result<()> {
     for field in message.fields() {
         let Some(rule) = contract.rule(&field) else { continue };
         if (rule.presence == Presence::Output) != is_output(contract, &field) {
@@ -102,11 +102,11 @@ fn agree(contract: &Contract, message: &MessageDescriptor) -> Result<()> {
 }
 
 /// Returns the comment of a field on one line, so that no phrase is split by a line break.
-fn comment(contract: &Contract, field: &FieldDescriptor) -> String {
+fn comment(contract: &ContractModel, field: &FieldDescriptor) -> String {
     contract.of_field(field).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn must_be_written(contract: &Contract, field: &FieldDescriptor) -> bool {
+fn must_be_written(contract: &ContractModel, field: &FieldDescriptor) -> bool {
     let comment = comment(contract, field);
     if comment.contains(BY_TEMPLATE) || field.is_list() {
         return false;
@@ -115,7 +115,7 @@ fn must_be_written(contract: &Contract, field: &FieldDescriptor) -> bool {
     by_table || REQUIRED.iter().any(|word| comment.contains(word))
 }
 
-fn is_answered(contract: &Contract, field: &FieldDescriptor) -> bool {
+fn is_answered(contract: &ContractModel, field: &FieldDescriptor) -> bool {
     if !field.supports_presence() {
         return true;
     }

@@ -7,7 +7,7 @@ use protox::prost_reflect::{
     FileDescriptor, MessageDescriptor, MethodDescriptor, ServiceDescriptor,
 };
 
-use super::model::{Contract, Way, held, methods, module as module_name};
+use super::model::{ContractModel, Way, held, methods, module as module_name};
 use super::presence::is_there;
 use super::types::Types;
 use super::{camel, lower_first};
@@ -26,7 +26,7 @@ const BY_HAND: [(&str, &str); 7] = [
 ];
 
 /// Generates the module of a file: its services, then its messages.
-pub(super) fn module(contract: &Contract, file: &FileDescriptor) -> String {
+pub(super) fn module(contract: &ContractModel, file: &FileDescriptor) -> String {
     let types = Types::new(contract);
     let services = file.services().map(|service| interface(&types, &service));
     let messages = file.messages().map(|message| types.declared(&message));
@@ -36,7 +36,7 @@ pub(super) fn module(contract: &Contract, file: &FileDescriptor) -> String {
 }
 
 /// Generates the module of all services by package, which also exports all messages.
-pub(super) fn all(contract: &Contract) -> String {
+pub(super) fn all(contract: &ContractModel) -> String {
     let (mut imports, mut exports, mut fields) = (String::new(), String::new(), String::new());
     for file in contract.files() {
         let module = module_name(&file);

@@ -5,8 +5,8 @@
 use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 
 use super::camel;
-use super::comments::Comments;
-use super::model::{Contract, Way, held, type_name};
+use super::comments::TsdocComments;
+use super::model::{ContractModel, Way, held, type_name};
 use super::presence::{is_fixed, is_output, is_there};
 use super::words;
 
@@ -19,13 +19,13 @@ const ID: &str = "id";
 
 /// Generates the messages of a contract.
 pub(super) struct Types<'a> {
-    pub(super) contract: &'a Contract,
-    pub(super) comments: Comments,
+    pub(super) contract: &'a ContractModel,
+    pub(super) comments: TsdocComments,
 }
 
 impl<'a> Types<'a> {
-    pub(super) fn new(contract: &'a Contract) -> Self {
-        Self { contract, comments: Comments::new(contract.spoken_of()) }
+    pub(super) fn new(contract: &'a ContractModel) -> Self {
+        Self { contract, comments: TsdocComments::new(contract.spoken_of()) }
     }
 
     /// Returns the types of a message: one, two, or none for an unused message.

@@ -4,16 +4,16 @@
 use anyhow::{Result, bail};
 use protox::prost_reflect::FieldDescriptor;
 use rules::incident::IncidentState;
-use rules::notification::{Held, WishedEvent};
+use rules::notification::{AlertEvent, QuietHoursScope};
 use rules::report::{Impact, ReportState, ReportStatus};
-use rules::status_page::{Language, NotTold, SubscriberKind, SubscriberState, Topic};
+use rules::status_page::{Language, SubscriberKind, SubscriberState, SuppressionReason, Topic};
 use rules::{
     AccessType, ComponentType, Method, MonitorKind, MonitorStatus, NumberComparator,
     OpsgenieRegion, Periodicity, ProviderType, Reason, RecordComparator, RecordKind, Region,
     RegionGroup, Scope, TextComparator, Theme,
 };
 
-use super::model::Contract;
+use super::model::ContractModel;
 
 /// An enum.
 struct List {
@@ -82,10 +82,10 @@ const LISTS: &[List] = &[
     of_rules(
         "WishedEvent",
         "WISHED_EVENTS",
-        WishedEvent::WORDS,
+        AlertEvent::WORDS,
         "Events of which a channel is notified",
     ),
-    of_rules("Held", "HELD", Held::WORDS, "Events that quiet hours hold back"),
+    of_rules("Held", "HELD", QuietHoursScope::WORDS, "Events that quiet hours hold back"),
     of_rules("AccessType", "ACCESS_TYPES", AccessType::WORDS, "Kinds of access to a status page"),
     of_rules("Theme", "THEMES", Theme::WORDS, "Colours of a status page"),
     of_rules("ComponentType", "COMPONENT_TYPES", ComponentType::WORDS, "Types of components"),
@@ -100,7 +100,12 @@ const LISTS: &[List] = &[
         SubscriberState::WORDS,
         "States of a subscriber",
     ),
-    of_rules("NotTold", "NOT_TOLD", NotTold::WORDS, "Reasons why a subscriber is not notified"),
+    of_rules(
+        "SuppressionReason",
+        "SUPPRESSION_REASONS",
+        SuppressionReason::WORDS,
+        "Reasons why a subscriber is not notified",
+    ),
     of_rules("Topic", "TOPICS", Topic::WORDS, "Topics of a subscription"),
     of_rules("Language", "LANGUAGES", Language::WORDS, "Languages of emails to subscribers"),
     of_rules("Scope", "SCOPES", Scope::WORDS, "Scopes of a key"),
@@ -113,7 +118,7 @@ const LISTS: &[List] = &[
     ours(
         "MaintenanceStatus",
         "MAINTENANCE_STATUSES",
-        &["scheduled", "active", "over"],
+        &["scheduled", "active", "completed"],
         "Statuses of a maintenance",
         "maintenance.v1.Maintenance.status",
     ),
@@ -141,7 +146,7 @@ const LISTS: &[List] = &[
     ours(
         "Trigger",
         "TRIGGERS",
-        &["scheduled", "opinion", "manual"],
+        &["scheduled", "confirmation", "manual"],
         "Triggers of a check",
         "monitor.v1.ResponseLog.trigger",
     ),
@@ -168,29 +173,29 @@ const LISTS: &[List] = &[
     ),
     ours(
         "DeliveryHold",
-        "DELIVERY_HOLDS",
-        &["lasting", "maintenance", "quiet_hours", "storm"],
+        "DELIVERY_HOLD_REASONS",
+        &["min_duration", "maintenance", "quiet_hours", "digest"],
         "Reasons why a delivery is held back",
-        "notification.v1.Delivery.held",
+        "notification.v1.Delivery.hold_reason",
     ),
     ours(
         "IncidentEnd",
         "INCIDENT_ENDS",
         &["recovered", "degraded", "paused", "deleted", "resolved"],
         "Ways in which an incident ended",
-        "incident.v1.Incident.closed_how",
+        "incident.v1.Incident.close_reason",
     ),
     ours(
         "TimelineKind",
         "TIMELINE_KINDS",
-        &["opened", "acknowledged", "commented", "joined", "told", "resolved", "closed"],
+        &["opened", "acknowledged", "commented", "region_failed", "notified", "resolved", "closed"],
         "Kinds of timeline entries",
         "incident.v1.TimelineEntry.kind",
     ),
     ours(
         "RegionHealth",
         "REGION_HEALTHS",
-        &["healthy", "doubting", "stalled", "unserved"],
+        &["healthy", "suspect", "stalled", "unserved"],
         "Health of a region",
         "region.v1.Region.health",
     ),
@@ -212,17 +217,17 @@ const LISTS: &[List] = &[
 
 /// Fields whose enum no table defines, the enum, and whether the field may be empty.
 const USES: &[(&str, &str, bool)] = &[
-    ("incident.v1.Incident.closed_how", "IncidentEnd", true),
+    ("incident.v1.Incident.close_reason", "IncidentEnd", true),
     ("incident.v1.Incident.state", "IncidentState", false),
     ("incident.v1.ListIncidentsRequest.state", "IncidentState", false),
     ("incident.v1.RegionEvidence.region", "Region", false),
     ("incident.v1.RegionEvidence.trigger", "Trigger", false),
-    ("incident.v1.TimelineEntry.closed_how", "IncidentEnd", true),
+    ("incident.v1.TimelineEntry.close_reason", "IncidentEnd", true),
     ("incident.v1.TimelineEntry.kind", "TimelineKind", false),
     ("incident.v1.TimelineEntry.region", "Region", true),
-    ("incident.v1.Told.event", "DeliveryEvent", false),
-    ("incident.v1.Told.provider_type", "ProviderType", false),
-    ("incident.v1.Told.state", "DeliveryState", false),
+    ("incident.v1.Notified.event", "DeliveryEvent", false),
+    ("incident.v1.Notified.provider_type", "ProviderType", false),
+    ("incident.v1.Notified.state", "DeliveryState", false),
     ("maintenance.v1.ListMaintenancesRequest.status", "MaintenanceStatus", false),
     ("monitor.v1.CheckResult.outcome", "Outcome", false),
     ("monitor.v1.CheckResult.region", "Region", false),
@@ -245,7 +250,7 @@ const USES: &[(&str, &str, bool)] = &[
     ("monitor.v1.ResponseLog.region", "Region", false),
     ("monitor.v1.ResponseLog.trigger", "Trigger", false),
     ("notification.v1.Delivery.event", "DeliveryEvent", false),
-    ("notification.v1.Delivery.held", "DeliveryHold", false),
+    ("notification.v1.Delivery.hold_reason", "DeliveryHold", false),
     ("notification.v1.Delivery.provider_type", "ProviderType", false),
     ("notification.v1.Delivery.state", "DeliveryState", false),
     ("notification.v1.ListDeliveriesRequest.state", "DeliveryState", false),
@@ -264,7 +269,7 @@ const USES: &[(&str, &str, bool)] = &[
 
 /// Returns the allowed values of a field.
 pub(super) fn of_field(
-    contract: &Contract,
+    contract: &ContractModel,
     field: &FieldDescriptor,
 ) -> Option<&'static [&'static str]> {
     let used = USES.iter().find(|(name, ..)| *name == field.full_name());
@@ -275,7 +280,7 @@ pub(super) fn of_field(
 }
 
 /// Returns the type of a field with an enum: its name, or a union if it has none.
-pub(super) fn type_of(contract: &Contract, field: &FieldDescriptor) -> Option<String> {
+pub(super) fn type_of(contract: &ContractModel, field: &FieldDescriptor) -> Option<String> {
     let words = of_field(contract, field)?;
     let quoted = || words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" | ");
     let named = LISTS.iter().find(|list| list.words == words);
@@ -298,7 +303,7 @@ pub(super) fn module() -> String {
 
 /// Checks that every use names an existing field and enum, and that the values of every enum occur
 /// in a comment or in `rules`.
-pub(super) fn check(contract: &Contract) -> Result<()> {
+pub(super) fn check(contract: &ContractModel) -> Result<()> {
     let comment = |name: &str| {
         let (message, field) = name.rsplit_once('.')?;
         let field = contract.message(message)?.get_field_by_name(field)?;

@@ -12,7 +12,7 @@ use crate::reference::Book;
 use crate::reference::comment::{capitalised, of_method};
 use crate::reference::contract::{Level, Method};
 use crate::reference::prose::anchor;
-use crate::reference::service::{Page, scope};
+use crate::reference::service::{ServicePage, scope};
 
 /// Reasons of every method. A method adds its own.
 const COMMON: [Reason; 13] = [
@@ -22,13 +22,13 @@ const COMMON: [Reason; 13] = [
     Reason::KeyUnknown,
     Reason::KeyExpired,
     Reason::KeyRevoked,
-    Reason::TooSlow,
-    Reason::TooLarge,
+    Reason::RequestTimeout,
+    Reason::PayloadTooLarge,
     Reason::MediaType,
     Reason::RateLimited,
     Reason::Internal,
     Reason::Unavailable,
-    Reason::Abandoned,
+    Reason::DeadlineExceeded,
 ];
 /// Headers of every response.
 const HEADERS: [&str; 4] =
@@ -43,7 +43,7 @@ pub(super) fn operation(
     let path = method.path();
     let example = book.examples.of(&path).with_context(|| format!("{path} has no example"))?;
     let answer = book.answers.get(&path).with_context(|| format!("{path} has no answer"))?;
-    let page = Page::of(book, method);
+    let page = ServicePage::of(book, method);
     let mut operation = keywords(json!({
         "operationId": format!("{}_{}", service(method), method.name),
         "tags": [method.service],
@@ -91,7 +91,7 @@ fn security(method: &Method) -> Value {
     json!([{ "serviceKey": [scope(method)] }, { "bearer": [scope(method)] }])
 }
 
-fn parameters(page: &Page<'_>, method: &Method) -> Value {
+fn parameters(page: &ServicePage<'_>, method: &Method) -> Value {
     let mut names = vec!["connect-timeout-ms", "x-request-id"];
     if method.level == Level::Once && page.takes_key(&method.comment) {
         names.push("idempotency-key");
@@ -102,7 +102,7 @@ fn parameters(page: &Page<'_>, method: &Method) -> Value {
 
 /// Returns the responses of errors by their status. Conditions of the method's own errors replace the
 /// general description.
-fn errors(page: &Page<'_>, book: &Book, method: &Method) -> Map<String, Value> {
+fn errors(page: &ServicePage<'_>, book: &Book, method: &Method) -> Map<String, Value> {
     let mut found: BTreeMap<u16, Vec<String>> = BTreeMap::new();
     for reason in COMMON {
         found.entry(reason.status()).or_default();

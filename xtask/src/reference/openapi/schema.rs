@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::shape::{self, keywords};
 use crate::reference::Book;
 use crate::reference::comment::{Given, capitalised, of_field, paragraphs};
-use crate::reference::contract::{Field, Kind, Message, Method};
+use crate::reference::contract::{Field, FieldKind, Message, Method};
 use crate::reference::service::{CONDITIONAL, given, object, reach};
 use crate::reference::tables;
 
@@ -137,13 +137,13 @@ impl<'a> Schemas<'a> {
         Ok(Value::Object(schema))
     }
 
-    fn kind(&self, kind: &Kind, used: Use) -> Value {
+    fn kind(&self, kind: &FieldKind, used: Use) -> Value {
         match kind {
-            Kind::Text | Kind::Mask => json!({ "type": "string" }),
-            Kind::Number => json!({ "type": "integer", "format": "int32" }),
-            Kind::Flag => json!({ "type": "boolean" }),
-            Kind::Time => json!({ "type": "string", "format": "date-time" }),
-            Kind::Object(full) => self.reference(full, used),
+            FieldKind::Text | FieldKind::Mask => json!({ "type": "string" }),
+            FieldKind::Number => json!({ "type": "integer", "format": "int32" }),
+            FieldKind::Flag => json!({ "type": "boolean" }),
+            FieldKind::Time => json!({ "type": "string", "format": "date-time" }),
+            FieldKind::Object(full) => self.reference(full, used),
         }
     }
 

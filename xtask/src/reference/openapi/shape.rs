@@ -4,16 +4,16 @@
 use rules::field::{Field, Shape};
 use serde_json::{Map, Value, json};
 
-use crate::reference::tables::Entry;
+use crate::reference::tables::TableEntry;
 
 /// Keywords of a schema.
 pub(super) type Keywords = Map<String, Value>;
 
 /// Returns the bounds of an input.
-pub(super) fn bounds(entry: Entry) -> Keywords {
+pub(super) fn bounds(entry: TableEntry) -> Keywords {
     match entry {
-        Entry::Field(field) => of_field(field),
-        Entry::Block(block) => match block.max {
+        TableEntry::Field(field) => of_field(field),
+        TableEntry::Block(block) => match block.max {
             Some(most) if most > 1 => keywords(json!({ "maxItems": most })),
             Some(_) | None => Keywords::new(),
         },
@@ -21,10 +21,10 @@ pub(super) fn bounds(entry: Entry) -> Keywords {
 }
 
 /// Returns the words of an output. Its other bounds are those of the input, which may be redacted.
-pub(super) fn words(entry: Entry) -> Keywords {
+pub(super) fn words(entry: TableEntry) -> Keywords {
     match entry {
-        Entry::Field(field) if field.shape.words().is_some() => of_field(field),
-        Entry::Field(_) | Entry::Block(_) => Keywords::new(),
+        TableEntry::Field(field) if field.shape.words().is_some() => of_field(field),
+        TableEntry::Field(_) | TableEntry::Block(_) => Keywords::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rules::Reason;
 
-use super::Page;
+use super::ServicePage;
 use crate::reference::comment::{Clause, capitalised, of_method, referred};
 use crate::reference::contract::Method;
 use crate::reference::prose::{codes, table};
@@ -12,7 +12,7 @@ const DEPTH_MAX: usize = 4;
 /// Begins a condition that adds to the meaning of a code.
 const INCLUDING: &str = "including ";
 
-impl Page<'_> {
+impl ServicePage<'_> {
     /// Returns the method's own errors, apart from those of every call.
     pub(super) fn errors(&self, method: &Method) -> String {
         let mut known: Vec<(String, String)> = Vec::new();

@@ -4,11 +4,11 @@
 use anyhow::{Result, bail};
 use rules::field::{Presence, Shape};
 
-use super::Page;
+use super::ServicePage;
 use crate::reference::comment::{Given, of_field};
-use crate::reference::contract::{Field, Kind, Message};
+use crate::reference::contract::{Field, FieldKind, Message};
 use crate::reference::prose::table;
-use crate::reference::tables::{self, Entry};
+use crate::reference::tables::{self, TableEntry};
 
 /// Marks a field that is required in some cases only.
 pub(in crate::reference) const CONDITIONAL: &str = "Required, unless";
@@ -16,8 +16,8 @@ pub(in crate::reference) const CONDITIONAL: &str = "Required, unless";
 /// Returns who gives a field, by its comment and by its table. Fails if they disagree.
 pub(in crate::reference) fn given(message: &Message, field: &Field, said: &Given) -> Result<Given> {
     let of_table = match tables::entry(&message.full, &field.name) {
-        Some(Entry::Field(entry)) => tables::given(entry),
-        Some(Entry::Block(_)) | None => Given::Unsaid,
+        Some(TableEntry::Field(entry)) => tables::given(entry),
+        Some(TableEntry::Block(_)) | None => Given::Unsaid,
     };
     Ok(match (said, of_table) {
         (said, Given::Unsaid) => said.clone(),
@@ -30,7 +30,7 @@ pub(in crate::reference) fn given(message: &Message, field: &Field, said: &Given
     })
 }
 
-impl Page<'_> {
+impl ServicePage<'_> {
     /// Returns all fields of a message. For inputs, a column names the source of the value.
     pub(super) fn fields(&self, message: &Message, input: bool) -> Result<String> {
         let mut rows = Vec::new();
@@ -72,18 +72,18 @@ impl Page<'_> {
         Ok(vec![format!("`{}`", field.json), self.kind(field, entry), given, text])
     }
 
-    fn kind(&self, field: &Field, entry: Option<Entry>) -> String {
+    fn kind(&self, field: &Field, entry: Option<TableEntry>) -> String {
         let one = match &field.kind {
-            Kind::Text => "string".to_owned(),
-            Kind::Number => "number".to_owned(),
-            Kind::Flag => "boolean".to_owned(),
-            Kind::Time => "[time](calling.md#times)".to_owned(),
-            Kind::Mask => "[mask](calling.md#update-masks)".to_owned(),
-            Kind::Object(full) => self.book.prose().object(&self.service.package, full),
+            FieldKind::Text => "string".to_owned(),
+            FieldKind::Number => "number".to_owned(),
+            FieldKind::Flag => "boolean".to_owned(),
+            FieldKind::Time => "[time](calling.md#times)".to_owned(),
+            FieldKind::Mask => "[mask](calling.md#update-masks)".to_owned(),
+            FieldKind::Object(full) => self.book.prose().object(&self.service.package, full),
         };
         let is_set = |shape: Shape| matches!(shape, Shape::SetOf(_) | Shape::SetOfIds(_));
         match entry {
-            Some(Entry::Field(entry))
+            Some(TableEntry::Field(entry))
                 if is_set(entry.shape) && entry.presence != Presence::Output =>
             {
                 format!("set of {one}")

@@ -216,7 +216,7 @@ fn dns_answers_follow_their_concurrent_queries() {
       MX         SERVFAIL  from 192.0.2.53:53
 
     ✓ A eq `192.0.2.1`
-    ✗ MX contains `a`; seen: none
+    ✗ MX contains `a`; actual: none
 
     ✗ failure: no record of type MX contains `a`
     ");

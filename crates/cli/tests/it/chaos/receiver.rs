@@ -197,7 +197,7 @@ fn read(key: Option<String>, body: &Value) -> (String, Vec<Told>) {
         };
         return (key.expect("webhooks have a key"), events.iter().map(told).collect());
     }
-    if let Some(news) = body["data"]["news"].as_array() {
+    if let Some(news) = body["data"]["events"].as_array() {
         let told = |news: &Value| Told {
             incident: text(&news["report"]["update"]),
             event: text(&news["type"]),

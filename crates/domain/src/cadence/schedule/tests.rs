@@ -60,7 +60,7 @@ impl Book {
         let monitor = MonitorId::from_bits(monitor);
         let mut schedule = Schedule::default();
         let regions = first_regions(regions);
-        let handle = schedule.put(monitor, PERIOD, regions, START, First::AtOnce);
+        let handle = schedule.put(monitor, PERIOD, regions, START, FirstRun::AtOnce);
         let expected = regions.iter().map(|region| (0, region, START)).collect();
         let (running, fates) = (BTreeSet::new(), BTreeMap::new());
         Self {
@@ -102,7 +102,7 @@ impl Book {
     fn edit(&mut self, regions: usize) {
         self.regions = first_regions(regions);
         self.revision += 1;
-        let put = (self.monitor, PERIOD, self.regions, self.now, First::AtOnce);
+        let put = (self.monitor, PERIOD, self.regions, self.now, FirstRun::AtOnce);
         self.handle = self.schedule.put(put.0, put.1, put.2, put.3, put.4);
         self.running.clear();
         let now = self.regions.iter().map(|region| (self.revision, region, self.now));
@@ -133,7 +133,7 @@ impl Book {
         assert_eq!(self.schedule.overdue(self.monitor, self.now), []);
     }
 
-    fn record(&mut self, due: Due) {
+    fn record(&mut self, due: DueSlot) {
         let slots = Slots::of(self.monitor, PERIOD, self.regions, due.region);
         assert_eq!(due.next_slot, slots.after(due.slot));
         assert!(due.next_slot > self.now, "the slot to run is the latest");
@@ -141,8 +141,8 @@ impl Book {
             self.miss(slots, missed);
         }
         let fate = match due.call {
-            Call::Run => Fate::Run,
-            Call::Skip => Fate::Skipped,
+            SlotAction::Run => Fate::Run,
+            SlotAction::Skip => Fate::Skipped,
         };
         assert_eq!(fate == Fate::Run, self.running.insert(due.region));
         self.decide(due.region, due.slot, fate);
@@ -171,7 +171,7 @@ fn first_regions(count: usize) -> Regions {
 
 fn put(schedule: &mut Schedule, bits: u64, regions: usize, now: Timestamp) -> Handle {
     let monitor = MonitorId::from_bits(bits);
-    schedule.put(monitor, PERIOD, first_regions(regions), now, First::AtOnce)
+    schedule.put(monitor, PERIOD, first_regions(regions), now, FirstRun::AtOnce)
 }
 
 proptest! {
@@ -197,7 +197,7 @@ proptest! {
         let mut schedule = Schedule::default();
         for bits in &monitors {
             let monitor = MonitorId::from_bits(*bits);
-            schedule.put(monitor, PERIOD, first_regions(3), START, First::Regular);
+            schedule.put(monitor, PERIOD, first_regions(3), START, FirstRun::Regular);
         }
         let now = START + Duration::from_millis(late_ms);
         let mut last = START;
@@ -214,15 +214,15 @@ proptest! {
 fn new_monitor_runs_at_once_then_regularly() {
     let mut schedule = Schedule::default();
     let handle = put(&mut schedule, 7, 3, START);
-    let at_once: Vec<Due> = std::iter::from_fn(|| schedule.pop_due(START)).collect();
+    let at_once: Vec<DueSlot> = std::iter::from_fn(|| schedule.pop_due(START)).collect();
     assert_eq!(at_once.len(), 3);
-    assert!(at_once.iter().all(|due| due.slot == START && due.call == Call::Run));
+    assert!(at_once.iter().all(|due| due.slot == START && due.call == SlotAction::Run));
     for due in &at_once {
         schedule.finished(handle, due.region);
     }
-    let later: Vec<Due> = std::iter::from_fn(|| schedule.pop_due(START + PERIOD)).collect();
+    let later: Vec<DueSlot> = std::iter::from_fn(|| schedule.pop_due(START + PERIOD)).collect();
     assert_eq!(later.len(), 3, "each once in the period that follows");
-    assert!(later.iter().all(|due| due.call == Call::Run && due.missed.is_none()));
+    assert!(later.iter().all(|due| due.call == SlotAction::Run && due.missed.is_none()));
 }
 
 // A starting process finds all its monitors: running them at once would create a load peak.
@@ -230,7 +230,7 @@ fn new_monitor_runs_at_once_then_regularly() {
 fn monitor_loaded_at_startup_waits_for_its_slot() {
     let mut schedule = Schedule::default();
     let monitor = MonitorId::from_bits(7);
-    schedule.put(monitor, PERIOD, first_regions(1), START, First::Regular);
+    schedule.put(monitor, PERIOD, first_regions(1), START, FirstRun::Regular);
     let slots = Slots::of(monitor, PERIOD, first_regions(1), Region::ALL[0]);
     assert_eq!(schedule.next_due(), Some(slots.after(START)));
     assert_eq!(schedule.pop_due(START), None);
@@ -243,7 +243,7 @@ fn stall_runs_once_and_reports_missed_slots() {
     let first = schedule.pop_due(START).unwrap();
     schedule.finished(handle, first.region);
     let due = schedule.pop_due(first.next_slot + 10 * PERIOD).unwrap();
-    assert_eq!(due.call, Call::Run);
+    assert_eq!(due.call, SlotAction::Run);
     assert_eq!(due.slot, first.next_slot + 10 * PERIOD);
     let missed = due.missed.unwrap();
     assert_eq!((missed.first_slot, missed.count), (first.next_slot, 10));
@@ -258,7 +258,7 @@ fn old_revision_neither_blocks_nor_ends_checks() {
     let running = schedule.pop_due(START).unwrap();
     let later = START + Duration::from_millis(1);
     let new = put(&mut schedule, 7, 1, later);
-    assert_eq!(schedule.pop_due(later).map(|due| due.call), Some(Call::Run));
+    assert_eq!(schedule.pop_due(later).map(|due| due.call), Some(SlotAction::Run));
     schedule.finished(old, running.region);
     assert!(!schedule.start(new, running.region), "the new revision's check still runs");
     assert!(!schedule.start(old, running.region), "the old revision starts no check");
@@ -274,7 +274,7 @@ fn confirmation_skips_busy_and_unmonitored_regions() {
     assert!(schedule.start(handle, Region::ALL[0]));
     assert!(!schedule.start(handle, Region::ALL[0]));
     assert!(!schedule.start(handle, Region::ALL[1]));
-    assert_eq!(schedule.pop_due(START).map(|due| due.call), Some(Call::Skip));
+    assert_eq!(schedule.pop_due(START).map(|due| due.call), Some(SlotAction::Skip));
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn outdated_entries_stay_bounded_after_edits() {
     assert_eq!(schedule.len(), 280);
     assert!(schedule.heap.len() <= 2 * 280 + LITTLE + 28, "{}", schedule.heap.len());
     assert_eq!(size_of::<Reverse<Entry>>(), 16);
-    assert_eq!(size_of::<Place>(), 24);
+    assert_eq!(size_of::<ScheduledMonitor>(), 24);
 }
 
 #[test]
@@ -312,9 +312,9 @@ fn clock_set_back_does_not_stop_checks() {
     let hour = Duration::from_hours(1);
     let back = START - hour;
     schedule.set_back(back);
-    let due: Vec<Due> = std::iter::from_fn(|| schedule.pop_due(back + PERIOD)).collect();
+    let due: Vec<DueSlot> = std::iter::from_fn(|| schedule.pop_due(back + PERIOD)).collect();
     assert_eq!(due.len(), 3, "each region once in the period that follows");
-    assert!(due.iter().all(|due| due.call == Call::Run && due.missed.is_none()));
+    assert!(due.iter().all(|due| due.call == SlotAction::Run && due.missed.is_none()));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn plan(slow_above: Option<Duration>) -> Plan {
 }
 
 fn attempt(latency_us: u32, failure: Option<Failure>) -> Attempt {
-    Attempt { started_at: NOW, latency_us, seen: Seen::Tcp(TcpSeen::default()), failure }
+    Attempt { started_at: NOW, latency_us, seen: Observation::Tcp(TcpSeen::default()), failure }
 }
 
 fn refused() -> Failure {
@@ -61,7 +61,7 @@ fn slow_failure_is_failure() {
 #[test]
 fn observation_of_another_kind_is_failure() {
     let mut attempt = attempt(1, None);
-    attempt.seen = Seen::Dns(DnsSeen::default());
+    attempt.seen = Observation::Dns(DnsSeen::default());
     assert_eq!(assess(&plan(None), &attempt).outcome, Outcome::Failure);
 }
 

@@ -9,7 +9,9 @@ use rules::monitor::{CheckDraft, HeaderDraft, HttpDraft, Monitor, MonitorDraft};
 use rules::{MonitorId, RecordKind, Timestamp, WorkspaceId};
 
 use super::*;
-use crate::check::{Body, DnsRecord, DnsSeen, FailureKind, Hop, HttpSeen, Outcome, Seen, TcpSeen};
+use crate::check::{
+    DnsRecord, DnsSeen, FailureKind, Hop, HttpSeen, Observation, ObservedBody, Outcome, TcpSeen,
+};
 
 const ADDRESS: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 443);
@@ -42,7 +44,7 @@ fn plan_of(url: &str, headers: &[(&str, &str)], body: &str) -> Plan {
     .unwrap()
 }
 
-fn attempt(seen: Seen) -> (Attempt, Assessment) {
+fn attempt(seen: Observation) -> (Attempt, Assessment) {
     let attempt = Attempt {
         started_at: Timestamp::from_millis(1_700_000_000_000),
         latency_us: 1_234,
@@ -124,9 +126,13 @@ fn echoed_secrets_are_redacted() {
         500,
         &[("x-echo", "abc.def.ghi"), ("location", "/b?t=tok-12345"), ("x-b64", "YWJjLmRlZi5naGk=")],
     );
-    let body =
-        Body { bytes: Bytes::from_static(echo.as_bytes()), truncated: false, ..Body::default() };
-    let (mut attempt, mut assessment) = attempt(Seen::Http(HttpSeen { hops: vec![answer], body }));
+    let body = ObservedBody {
+        bytes: Bytes::from_static(echo.as_bytes()),
+        truncated: false,
+        ..ObservedBody::default()
+    };
+    let (mut attempt, mut assessment) =
+        attempt(Observation::Http(HttpSeen { hops: vec![answer], body }));
     assessment.reasons = vec!["body `Bearer abc.d…` does not contain `ok`".to_owned()];
     assessment.assertions[0].seen = "tenant-4711 and abc.d…".to_owned();
     attempt.failure = Some(Failure::new(FailureKind::ProtocolBroken, "bad pw-98765".to_owned()));
@@ -161,11 +167,18 @@ fn secrets_hide_wherever_a_hostile_server_echoes_them() {
         ..certificate()
     });
     let half = |body: &'static str| {
-        let body =
-            Body { bytes: Bytes::from_static(body.as_bytes()), truncated: true, ..Body::default() };
-        attempt(Seen::Http(HttpSeen { hops: vec![hop("https://example.com/", 500, &[])], body }))
+        let body = ObservedBody {
+            bytes: Bytes::from_static(body.as_bytes()),
+            truncated: true,
+            ..ObservedBody::default()
+        };
+        attempt(Observation::Http(HttpSeen {
+            hops: vec![hop("https://example.com/", 500, &[])],
+            body,
+        }))
     };
-    let first = attempt(Seen::Http(HttpSeen { hops: vec![answer], body: Body::default() }));
+    let first =
+        attempt(Observation::Http(HttpSeen { hops: vec![answer], body: ObservedBody::default() }));
     let attempts = vec![first, half("begins tenant-4"), half("enant-4711 ends")];
     let kept = serde_json::to_string(&Evidence::of(&plan, attempts)).unwrap();
     for part in ["4711", "hunter22", "dGVuYW50", "tenant-4"] {
@@ -184,8 +197,12 @@ fn http_failure_evidence_redacts_credentials() {
     );
     let mut answer = hop("https://other.example/b", 500, &[("x-service-key", "hunter2")]);
     answer.certificate = Some(certificate());
-    let body = Body { bytes: Bytes::from_static(b"sorry"), truncated: false, ..Body::default() };
-    let seen = Seen::Http(HttpSeen { hops: vec![redirect, answer], body });
+    let body = ObservedBody {
+        bytes: Bytes::from_static(b"sorry"),
+        truncated: false,
+        ..ObservedBody::default()
+    };
+    let seen = Observation::Http(HttpSeen { hops: vec![redirect, answer], body });
     let evidence = Evidence::of(&plan(), vec![attempt(seen)]);
     insta::assert_snapshot!(one_field_a_line(&evidence), @r#"
 started_at: 1700000000000
@@ -213,7 +230,7 @@ fn dns_failure_evidence_keeps_the_answers() {
         latency_us: 7,
     };
     let seen = DnsSeen { answers: vec![answer.clone()], phases: Phases::default() };
-    let kept = Evidence::of(&plan(), vec![attempt(Seen::Dns(seen))]).attempts.remove(0);
+    let kept = Evidence::of(&plan(), vec![attempt(Observation::Dns(seen))]).attempts.remove(0);
     assert_eq!(kept.answers.len(), 1);
     assert_eq!(kept.answers[0].records, answer.records[..RECORDS]);
     assert_eq!(kept.answers[0].aliases, answer.aliases);
@@ -221,7 +238,7 @@ fn dns_failure_evidence_keeps_the_answers() {
 
 #[test]
 fn tcp_failure_evidence_keeps_address_and_failure() {
-    let seen = Seen::Tcp(TcpSeen { phases: Phases::default(), address: Some(ADDRESS) });
+    let seen = Observation::Tcp(TcpSeen { phases: Phases::default(), address: Some(ADDRESS) });
     let (mut attempt, assessment) = attempt(seen);
     attempt.failure = Some(Failure::new(FailureKind::ConnectionRefused, "x".repeat(10_000)));
     let kept = Evidence::of(&plan(), vec![(attempt, assessment)]).attempts.remove(0);
@@ -240,9 +257,9 @@ fn body_is_cut_at_4_kib_between_characters() {
         ("é".to_owned(), true, 1, true),
         (String::new(), false, 0, false),
     ] {
-        let body = Body { bytes: bytes.into(), truncated, ..Body::default() };
+        let body = ObservedBody { bytes: bytes.into(), truncated, ..ObservedBody::default() };
         let hops = vec![hop("http://example.com/", 200, &[])];
-        let kept = Evidence::of(&plan(), vec![attempt(Seen::Http(HttpSeen { hops, body }))]);
+        let kept = Evidence::of(&plan(), vec![attempt(Observation::Http(HttpSeen { hops, body }))]);
         let kept = &kept.attempts[0];
         let text = kept.body.as_deref().expect("a response was received");
         assert_eq!((text.chars().count(), kept.body_truncated), (chars, goes_on));
@@ -263,9 +280,12 @@ fn largest_evidence_stays_below_1_mib() {
         let hops: Vec<Hop> = (0..11)
             .map(|_| Hop { certificate: Some(certificate.clone()), ..hop(&long, 302, &many) })
             .collect();
-        let body =
-            Body { bytes: Bytes::from(vec![0; 1 << 20]), truncated: true, ..Body::default() };
-        attempt(Seen::Http(HttpSeen { hops, body }))
+        let body = ObservedBody {
+            bytes: Bytes::from(vec![0; 1 << 20]),
+            truncated: true,
+            ..ObservedBody::default()
+        };
+        attempt(Observation::Http(HttpSeen { hops, body }))
     };
     let evidence = Evidence::of(&plan(), (0..11).map(|_| one()).collect());
     assert_eq!(evidence.attempts.len(), 11);
@@ -289,8 +309,8 @@ proptest! {
         }
         let content_type = format!("text/plain; charset={charset}").parse().unwrap();
         answer.headers.insert("content-type", content_type);
-        let body = Body { bytes: body.into(), truncated, ..Body::default() };
-        let evidence = Evidence::of(&plan(),vec![attempt(Seen::Http(HttpSeen { hops: vec![answer], body }))]);
+        let body = ObservedBody { bytes: body.into(), truncated, ..ObservedBody::default() };
+        let evidence = Evidence::of(&plan(),vec![attempt(Observation::Http(HttpSeen { hops: vec![answer], body }))]);
         let json = serde_json::to_string(&evidence).unwrap();
         prop_assert_eq!(serde_json::from_str::<Evidence>(&json).unwrap(), evidence);
     }

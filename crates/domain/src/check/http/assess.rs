@@ -9,7 +9,7 @@ use rules::{NumberComparator, TextComparator};
 use super::{HttpPlan, decode};
 use crate::check::assess::Findings;
 use crate::check::redact::{self, shown};
-use crate::check::text::{self, Held, Text};
+use crate::check::text::{self, Comparison, Text};
 use crate::check::{AssertionResult, Found, HttpSeen};
 
 /// Reason for an undecided body assertion if the memory budget was used up.
@@ -43,9 +43,9 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpSeen) -> Findings {
             let held = match (assertion.comparator, searched) {
                 (TextComparator::Contains, Some(searched)) => contained(searched, index),
                 (TextComparator::NotContains, Some(searched)) => contained(searched, index).not(),
-                (comparator, _) => known.holds(comparator, &assertion.target),
+                (comparator, _) => known.passed(comparator, &assertion.target),
             };
-            is_undecided |= held == Held::Undecidable;
+            is_undecided |= held == Comparison::Undecidable;
             found.body(assertion, known, held);
         }
         if is_undecided && seen.body.cut {
@@ -79,15 +79,15 @@ impl Findings {
         });
     }
 
-    fn body(&mut self, assertion: &TextAssertion, body: Text<'_>, held: Held) {
+    fn body(&mut self, assertion: &TextAssertion, body: Text<'_>, held: Comparison) {
         let TextAssertion { target, comparator } = assertion;
         let seen = shown(body.known);
-        if held != Held::Yes {
+        if held != Comparison::Yes {
             self.reasons.push(text::reason("body", &seen, *comparator, target, held));
         }
         self.assertions.push(AssertionResult {
             assertion: text::words("body", *comparator, target),
-            holds: held == Held::Yes,
+            holds: held == Comparison::Yes,
             seen,
         });
     }
@@ -105,33 +105,38 @@ impl Findings {
         let seen = match (line, held) {
             (None, _) => "absent".to_owned(),
             // Shows the one line that decided, or all lines if none did.
-            (Some(line), Held::No | Held::NoNumber) if needs_all(*comparator) => hide(line),
+            (Some(line), Comparison::No | Comparison::NoNumber) if needs_all(*comparator) => {
+                hide(line)
+            }
             (Some(line), _) if lines.len() == 1 => hide(line),
             (Some(_), _) => hide(&lines.join(", ")),
         };
         let target = hide(target);
-        if held != Held::Yes {
+        if held != Comparison::Yes {
             self.reasons.push(match line {
                 None => {
-                    format!("{what} is absent, expected to {}", text::wish(*comparator, &target))
+                    format!(
+                        "{what} is absent, expected to {}",
+                        text::expectation(*comparator, &target)
+                    )
                 }
                 Some(_) => text::reason(&what, &seen, *comparator, &target, held),
             });
         }
         self.assertions.push(AssertionResult {
             assertion: text::words(&what, *comparator, &target),
-            holds: held == Held::Yes,
+            holds: held == Comparison::Yes,
             seen,
         });
     }
 }
 
 /// Returns whether the searched part of a body contains the target of this assertion.
-fn contained(found: &Found, assertion: usize) -> Held {
+fn contained(found: &Found, assertion: usize) -> Comparison {
     match (found.contained.get(assertion), found.goes_on) {
-        (Some(true), _) => Held::Yes,
-        (_, true) => Held::Undecidable,
-        (_, false) => Held::No,
+        (Some(true), _) => Comparison::Yes,
+        (_, true) => Comparison::Undecidable,
+        (_, false) => Comparison::No,
     }
 }
 
@@ -142,10 +147,10 @@ fn any_or_all<'a>(
     lines: &'a [Cow<'_, str>],
     comparator: TextComparator,
     target: &str,
-) -> (Held, Option<&'a str>) {
-    let held = |line: &Cow<'_, str>| Text::whole(line).holds(comparator, target);
+) -> (Comparison, Option<&'a str>) {
+    let held = |line: &Cow<'_, str>| Text::whole(line).passed(comparator, target);
     let needs_all = needs_all(comparator);
-    let deciding = lines.iter().find(|line| (held(line) == Held::Yes) != needs_all);
+    let deciding = lines.iter().find(|line| (held(line) == Comparison::Yes) != needs_all);
     match deciding.or(lines.first()) {
         Some(line) => (held(line), Some(line)),
         None => (needs_all.into(), None),

@@ -31,9 +31,11 @@ pub fn redirect(
     location: Option<&HeaderValue>,
 ) -> Redirect {
     let location = location.map(|location| location.as_bytes().trim_ascii());
-    let (true, Some(way), Some(location)) =
-        (plan.follow_redirects, Way::of(status), location.filter(|location| !location.is_empty()))
-    else {
+    let (true, Some(way), Some(location)) = (
+        plan.follow_redirects,
+        MethodRewrite::of(status),
+        location.filter(|location| !location.is_empty()),
+    ) else {
         return Redirect::Final;
     };
     if request.redirects >= limits::REDIRECTS_MAX {
@@ -48,7 +50,7 @@ pub fn redirect(
 
 /// Effect of a redirect on method and body.
 #[derive(Clone, Copy)]
-enum Way {
+enum MethodRewrite {
     /// 301 and 302: `POST` becomes `GET`.
     PostBecomesGet,
     /// 303: all methods but `HEAD` become `GET`.
@@ -57,7 +59,7 @@ enum Way {
     Keeps,
 }
 
-impl Way {
+impl MethodRewrite {
     fn of(status: StatusCode) -> Option<Self> {
         match status.as_u16() {
             301 | 302 => Some(Self::PostBecomesGet),
@@ -94,7 +96,7 @@ fn target(from: &Url, location: &[u8]) -> Result<Url, String> {
     Ok(url)
 }
 
-fn follow(plan: &HttpPlan, request: &Request, way: Way, url: Url) -> Request {
+fn follow(plan: &HttpPlan, request: &Request, way: MethodRewrite, url: Url) -> Request {
     let becomes_get = way.makes_get_of(&request.method);
     // Headers configured for one host must not reach another host or cross the network unencrypted.
     // Compares names, not ports, so that a redirect from http to https on one host keeps them.

@@ -12,7 +12,7 @@ use rules::monitor::{Header, HttpCheck};
 
 use super::HttpPlan;
 use crate::check::assess::Findings;
-use crate::check::{Body, Hop, HttpSeen, Phases};
+use crate::check::{Hop, HttpSeen, ObservedBody, Phases};
 
 /// A `GET` of this URL without assertions.
 pub(super) fn a_check(url: &str) -> HttpCheck {
@@ -53,7 +53,7 @@ fn seen(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> HttpSe
     };
     HttpSeen {
         hops: vec![hop],
-        body: Body { bytes: body.into(), truncated: false, ..Body::default() },
+        body: ObservedBody { bytes: body.into(), truncated: false, ..ObservedBody::default() },
     }
 }
 

@@ -17,7 +17,7 @@ fn settings(check: CheckDraft) -> Result<MonitorSettings, Violations> {
     draft.parse()
 }
 
-fn plan(settings: MonitorSettings) -> Result<Plan, Unplannable> {
+fn plan(settings: MonitorSettings) -> Result<Plan, InvalidPlan> {
     Plan::of(&Monitor {
         id: MonitorId::from_bits(1),
         workspace: WorkspaceId::from_bits(1),

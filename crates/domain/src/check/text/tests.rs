@@ -11,40 +11,40 @@ use super::*;
 #[test]
 fn whole_texts_are_compared() {
     for (text, comparator, target, held) in [
-        ("all ok", Contains, "ok", Held::Yes),
-        ("all ok", Contains, "OK", Held::No),
-        ("", Contains, "", Held::Yes),
-        ("all ok", NotContains, "ok", Held::No),
-        ("all ok", NotContains, "ko", Held::Yes),
-        ("ok", Eq, "ok", Held::Yes),
-        ("ok\n", Eq, "ok", Held::No),
-        ("ok\n", Neq, "ok", Held::Yes),
-        ("1.0", Eq, "1", Held::No),
-        ("", Empty, "ignored", Held::Yes),
-        (" ", Empty, "", Held::No),
-        ("", NotEmpty, "", Held::No),
-        (" ", NotEmpty, "", Held::Yes),
-        ("9", Lt, "10", Held::Yes),
-        ("10", Gt, "9", Held::Yes),
-        ("-1e3", Lt, "-999.5", Held::Yes),
-        (" 42\n", Gte, "42", Held::Yes),
-        ("42.0", Lte, "42", Held::Yes),
-        ("42", Gt, "42", Held::No),
-        ("nine", Lt, "10", Held::NoNumber),
-        ("", Gte, "0", Held::NoNumber),
-        ("0x10", Gt, "1", Held::NoNumber),
-        ("inf", Gt, "1", Held::NoNumber),
-        ("b", Gt, "a", Held::Yes),
-        ("B", Gt, "a", Held::No),
-        ("v1.10", Lt, "v1.9", Held::Yes),
-        ("ab", Gt, "a", Held::Yes),
-        ("a", Gte, "a", Held::Yes),
-        ("a", Lte, "a", Held::Yes),
-        ("\u{FFFF}", Lt, "\u{10000}", Held::Yes),
-        ("10", Gt, "9 lives", Held::No),
+        ("all ok", Contains, "ok", Comparison::Yes),
+        ("all ok", Contains, "OK", Comparison::No),
+        ("", Contains, "", Comparison::Yes),
+        ("all ok", NotContains, "ok", Comparison::No),
+        ("all ok", NotContains, "ko", Comparison::Yes),
+        ("ok", Eq, "ok", Comparison::Yes),
+        ("ok\n", Eq, "ok", Comparison::No),
+        ("ok\n", Neq, "ok", Comparison::Yes),
+        ("1.0", Eq, "1", Comparison::No),
+        ("", Empty, "ignored", Comparison::Yes),
+        (" ", Empty, "", Comparison::No),
+        ("", NotEmpty, "", Comparison::No),
+        (" ", NotEmpty, "", Comparison::Yes),
+        ("9", Lt, "10", Comparison::Yes),
+        ("10", Gt, "9", Comparison::Yes),
+        ("-1e3", Lt, "-999.5", Comparison::Yes),
+        (" 42\n", Gte, "42", Comparison::Yes),
+        ("42.0", Lte, "42", Comparison::Yes),
+        ("42", Gt, "42", Comparison::No),
+        ("nine", Lt, "10", Comparison::NoNumber),
+        ("", Gte, "0", Comparison::NoNumber),
+        ("0x10", Gt, "1", Comparison::NoNumber),
+        ("inf", Gt, "1", Comparison::NoNumber),
+        ("b", Gt, "a", Comparison::Yes),
+        ("B", Gt, "a", Comparison::No),
+        ("v1.10", Lt, "v1.9", Comparison::Yes),
+        ("ab", Gt, "a", Comparison::Yes),
+        ("a", Gte, "a", Comparison::Yes),
+        ("a", Lte, "a", Comparison::Yes),
+        ("\u{FFFF}", Lt, "\u{10000}", Comparison::Yes),
+        ("10", Gt, "9 lives", Comparison::No),
     ] {
         assert_eq!(
-            Text::whole(text).holds(comparator, target),
+            Text::whole(text).passed(comparator, target),
             held,
             "{text:?} {comparator} {target:?}"
         );
@@ -55,33 +55,33 @@ fn whole_texts_are_compared() {
 #[test]
 fn incomplete_text_decides_only_known_results() {
     for (known, comparator, target, held) in [
-        ("all ok", Contains, "ok", Held::Yes),
-        ("all", Contains, "ok", Held::Undecidable),
-        ("all ok", NotContains, "ok", Held::No),
-        ("all", NotContains, "ok", Held::Undecidable),
-        ("all", Eq, "all ok", Held::Undecidable),
-        ("all", Eq, "all", Held::No),
-        ("all", Eq, "al", Held::No),
-        ("all", Eq, "any", Held::No),
-        ("all", Neq, "all ok", Held::Undecidable),
-        ("all", Neq, "all", Held::Yes),
-        ("all", Neq, "any", Held::Yes),
-        ("all", Empty, "", Held::No),
-        ("", Empty, "", Held::No),
-        ("", NotEmpty, "", Held::Yes),
-        ("b", Gt, "a", Held::Yes),
-        ("b", Gt, "c", Held::No),
-        ("b", Gt, "b", Held::Yes),
-        ("b", Lte, "b", Held::No),
-        ("b", Gt, "bc", Held::Undecidable),
-        ("bd", Gt, "bc", Held::Yes),
-        ("1", Gt, "5", Held::Undecidable),
-        (" \n1e", Gt, "5", Held::Undecidable),
-        ("<html>", Gt, "5", Held::NoNumber),
-        ("12 monkeys", Lt, "500", Held::NoNumber),
+        ("all ok", Contains, "ok", Comparison::Yes),
+        ("all", Contains, "ok", Comparison::Undecidable),
+        ("all ok", NotContains, "ok", Comparison::No),
+        ("all", NotContains, "ok", Comparison::Undecidable),
+        ("all", Eq, "all ok", Comparison::Undecidable),
+        ("all", Eq, "all", Comparison::No),
+        ("all", Eq, "al", Comparison::No),
+        ("all", Eq, "any", Comparison::No),
+        ("all", Neq, "all ok", Comparison::Undecidable),
+        ("all", Neq, "all", Comparison::Yes),
+        ("all", Neq, "any", Comparison::Yes),
+        ("all", Empty, "", Comparison::No),
+        ("", Empty, "", Comparison::No),
+        ("", NotEmpty, "", Comparison::Yes),
+        ("b", Gt, "a", Comparison::Yes),
+        ("b", Gt, "c", Comparison::No),
+        ("b", Gt, "b", Comparison::Yes),
+        ("b", Lte, "b", Comparison::No),
+        ("b", Gt, "bc", Comparison::Undecidable),
+        ("bd", Gt, "bc", Comparison::Yes),
+        ("1", Gt, "5", Comparison::Undecidable),
+        (" \n1e", Gt, "5", Comparison::Undecidable),
+        ("<html>", Gt, "5", Comparison::NoNumber),
+        ("12 monkeys", Lt, "500", Comparison::NoNumber),
     ] {
         let text = Text { known, goes_on: true };
-        assert_eq!(text.holds(comparator, target), held, "{known:?}… {comparator} {target:?}");
+        assert_eq!(text.passed(comparator, target), held, "{known:?}… {comparator} {target:?}");
     }
 }
 
@@ -112,7 +112,7 @@ fn assertions_and_expectations_read_as_text() {
         .iter()
         .map(|comparator| {
             let words = words("body", *comparator, "5");
-            format!("{words}: expected to {}", wish(*comparator, "5"))
+            format!("{words}: expected to {}", expectation(*comparator, "5"))
         })
         .collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
@@ -136,9 +136,9 @@ proptest! {
     ) {
         let cut = text.char_indices().map(|(index, _)| index).nth(cut).unwrap_or(0);
         for comparator in TextComparator::ALL {
-            let beginning = Text { known: &text[..cut], goes_on: true }.holds(*comparator, &target);
-            if beginning != Held::Undecidable {
-                let whole = Text::whole(&text).holds(*comparator, &target);
+            let beginning = Text { known: &text[..cut], goes_on: true }.passed(*comparator, &target);
+            if beginning != Comparison::Undecidable {
+                let whole = Text::whole(&text).passed(*comparator, &target);
                 prop_assert_eq!(beginning, whole, "{} {} {}", text, comparator, target);
             }
         }
@@ -148,9 +148,9 @@ proptest! {
     fn whole_text_is_decided_and_negations_disagree(text: String, target: String) {
         let whole = Text::whole(&text);
         for comparator in TextComparator::ALL {
-            prop_assert_ne!(whole.holds(*comparator, &target), Held::Undecidable);
+            prop_assert_ne!(whole.passed(*comparator, &target), Comparison::Undecidable);
         }
-        let holds = |comparator| whole.holds(comparator, &target) == Held::Yes;
+        let holds = |comparator| whole.passed(comparator, &target) == Comparison::Yes;
         prop_assert_ne!(holds(Contains), holds(NotContains));
         prop_assert_ne!(holds(Eq), holds(Neq));
         prop_assert_ne!(holds(Empty), holds(NotEmpty));
@@ -163,7 +163,7 @@ proptest! {
     #[test]
     fn numbers_are_ordered_as_numbers(text in -1e9_f64..1e9, target in -1e9_f64..1e9) {
         let (text, written) = (format!("{text}"), format!("{target}"));
-        let held = Text::whole(&text).holds(Gt, &written) == Held::Yes;
+        let held = Text::whole(&text).passed(Gt, &written) == Comparison::Yes;
         prop_assert_eq!(held, text.parse::<f64>().unwrap() > target);
     }
 }

@@ -65,7 +65,7 @@ fn single_probe_requests_no_confirmation() {
 
 #[test]
 fn all_triggers_vote_alike() {
-    for trigger in [Trigger::Opinion, Trigger::Manual] {
+    for trigger in [Trigger::Confirmation, Trigger::Manual] {
         let mut story = a_settled_monitor_in(1).after(Duration::from_secs(1));
         let mut result = result_of(1, Region::FlyAms, story.now, Outcome::Failure);
         result.identity.trigger = trigger;
@@ -137,18 +137,18 @@ fn reasons_read_as_text() {
     let share =
         |votes, of_votes, regions, of_regions| Share { votes, of_votes, regions, of_regions };
     let reasons = [
-        Why::NoVotes,
-        Why::Paused,
-        Why::Deleted,
-        Why::Failing(share(2, 3, 2, 3)),
-        Why::Failing(share(1, 1, 3, 4)),
-        Why::Failing(share(2, 3, 4, 6)),
-        Why::Tie(share(1, 2, 1, 2)),
-        Why::RegionFailing(Region::FlyAms),
-        Why::Slow(share(2, 3, 2, 3)),
-        Why::Fine(share(0, 3, 0, 3)),
-        Why::Fine(share(0, 1, 0, 1)),
-        Why::Fine(share(1, 3, 1, 3)),
+        StatusReason::NoVotes,
+        StatusReason::Paused,
+        StatusReason::Deleted,
+        StatusReason::Failing(share(2, 3, 2, 3)),
+        StatusReason::Failing(share(1, 1, 3, 4)),
+        StatusReason::Failing(share(2, 3, 4, 6)),
+        StatusReason::Tie(share(1, 2, 1, 2)),
+        StatusReason::RegionFailing(Region::FlyAms),
+        StatusReason::Slow(share(2, 3, 2, 3)),
+        StatusReason::Fine(share(0, 3, 0, 3)),
+        StatusReason::Fine(share(0, 1, 0, 1)),
+        StatusReason::Fine(share(1, 3, 1, 3)),
     ];
     insta::assert_debug_snapshot!(reasons.map(|why| why.to_string()), @r#"
     [
@@ -173,7 +173,7 @@ fn reasons_read_as_text() {
 fn state_json_round_trips() {
     let story = a_settled_monitor_in(1).fails("fly-ams").restarted();
     let json = serde_json::to_value(&story.history).unwrap();
-    assert_eq!(serde_json::from_value::<History>(json.clone()).unwrap(), story.history);
+    assert_eq!(serde_json::from_value::<JudgeState>(json.clone()).unwrap(), story.history);
     insta::assert_json_snapshot!(json, @r#"
     {
       "status": "error",

@@ -43,7 +43,8 @@ fn probes() -> impl Strategy<Value = Vec<u16>> {
 }
 
 fn reports() -> impl Strategy<Value = Vec<Report>> {
-    let trigger = prop::sample::select(vec![Trigger::Scheduled, Trigger::Opinion, Trigger::Manual]);
+    let trigger =
+        prop::sample::select(vec![Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual]);
     let report = (0..REGIONS, 0_i64..4, trigger);
     let report = report.prop_map(|(region, slot, trigger)| Report { region, slot, trigger });
     prop::collection::btree_set(report, 1..20).prop_map(|set| set.into_iter().collect())
@@ -87,7 +88,7 @@ fn result(report: Report, seed: u64) -> CheckResult {
 }
 
 /// The story of a monitor that receives the reports in this order, all within a period.
-fn told_in_order(probes: &[u16], reports: &[Report], seed: u64) -> Story {
+fn told_in_order(probes: &[u16], reports: &[Report], seed: u64) -> MonitorScenario {
     let mut story = a_monitor().served_by(probes);
     story.now = START + PERIOD;
     for report in reports {
@@ -99,10 +100,10 @@ fn told_in_order(probes: &[u16], reports: &[Report], seed: u64) -> Story {
 }
 
 /// Every status that the votes of this state allow, for any previous status.
-fn possible(story: &Story) -> Vec<MonitorStatus> {
+fn possible(story: &MonitorScenario) -> Vec<MonitorStatus> {
     let mut statuses = Vec::new();
     for slow in [false, true] {
-        let history = History { slow, ..story.history.clone() };
+        let history = JudgeState { slow, ..story.history.clone() };
         let tally = Tally::of(&story.policy, &history, &story.doubts, story.now);
         let ties: &[Tie] =
             if tally.is_tied() { &[Tie::Harmless, Tie::Young, Tie::Old] } else { &[Tie::Harmless] };
@@ -116,7 +117,7 @@ fn possible(story: &Story) -> Vec<MonitorStatus> {
     statuses
 }
 
-fn happen(story: Story, happening: &Happening) -> Story {
+fn happen(story: MonitorScenario, happening: &Happening) -> MonitorScenario {
     match happening {
         Happening::Report(region, outcome) => story.reports(Region::ALL[*region], *outcome),
         Happening::Pass(millis) => story.after(Duration::from_millis(*millis)),
@@ -165,7 +166,7 @@ proptest! {
             let mut story = a_monitor().served_by(&probes).settled().restarted();
             // The grace period begins after all results, so that no region counts as reported.
             let end = START + 2 * PERIOD;
-            story.history.hold = Some(Hold { since: end, until: end });
+            story.history.hold = Some(GracePeriod { since: end, until: end });
             for report in reports {
                 story.receive(&result(*report, seed));
             }
@@ -236,7 +237,7 @@ proptest! {
         for transition in &story.transitions {
             prop_assert_eq!(transition.from, status);
             status = transition.to;
-            let is_by_hand = transition.why == Why::Resolved;
+            let is_by_hand = transition.why == StatusReason::Resolved;
             prop_assert!(!is_by_hand || transition.from == transition.to);
             resolved = status == MonitorStatus::Error && (resolved || is_by_hand);
             match transition.incident {
@@ -262,9 +263,9 @@ proptest! {
             let before = story.transitions.len();
             story = happen(story, happening);
             for transition in &story.transitions[before..] {
-                if transition.why == Why::Resolved {
+                if transition.why == StatusReason::Resolved {
                     prop_assert_eq!(transition.from, transition.to);
-                } else if let (MonitorStatus::Error, Why::Failing(share)) = (transition.to, transition.why) {
+                } else if let (MonitorStatus::Error, StatusReason::Failing(share)) = (transition.to, transition.why) {
                     prop_assert!(2 * share.votes > share.of_votes);
                 } else {
                     prop_assert!(transition.to != MonitorStatus::Error, "{}", told(transition));
@@ -294,7 +295,7 @@ proptest! {
     ) {
         let mut story = told_in_order(&probes, &reports, seed);
         story.history.slow = slow;
-        let judged = |story: &Story| {
+        let judged = |story: &MonitorScenario| {
             let tally = Tally::of(&story.policy, &story.history, &story.doubts, story.now);
             let tie = match (tally.is_tied() && was == MonitorStatus::Error, old) {
                 (false, _) => Tie::Harmless,
@@ -307,12 +308,12 @@ proptest! {
         let more: Vec<u16> = probes.iter().copied().chain([probe]).collect();
         story.policy = policy_of(&more);
         story.history.align(&story.policy);
-        let heard = Heard {
+        let heard = RegionResult {
             slot: story.now,
             finished_at: story.now,
             revision: 1,
             trigger: Trigger::Scheduled,
-            ballot: Ballot::Failing,
+            ballot: Vote::Failing,
         };
         story.history.regions[probes.len()].hear(heard);
         if before == MonitorStatus::Error {

@@ -4,7 +4,7 @@ use super::*;
 use MonitorStatus::{Active, Degraded, Error, Unknown};
 
 /// Two of two regions failed, then one recovers: a tie that began in `error`.
-fn a_tie() -> Story {
+fn a_tie() -> MonitorScenario {
     a_settled_monitor_in(2).fails("fly-ams").fails("fly-arn").succeeds("fly-arn")
 }
 
@@ -12,7 +12,7 @@ fn a_tie() -> Story {
 #[test]
 fn verdict_table_holds_in_every_row() {
     let window = 2 * PERIOD;
-    let rows: Vec<(&str, Story, MonitorStatus)> = vec![
+    let rows: Vec<(&str, MonitorScenario, MonitorStatus)> = vec![
         ("no region has reported", a_monitor().after(PERIOD), Unknown),
         ("all votes are too old", a_settled_monitor_in(3).after(window + PERIOD), Unknown),
         ("inactive", a_settled_monitor_in(3).paused(), Unknown),
@@ -167,7 +167,7 @@ fn vote_expires_after_its_window() {
     for (longest, window) in [(10, 120), (100, 160)] {
         let mut policy = policy_of(&[0]);
         policy.longest = Duration::from_secs(longest);
-        let story = Story::of(policy).settled().after(Duration::from_secs(window));
+        let story = MonitorScenario::of(policy).settled().after(Duration::from_secs(window));
         assert_eq!(story.status(), Active, "longest {longest} s");
         let story = story.after(Duration::from_millis(1));
         assert_eq!(story.status(), Unknown, "longest {longest} s");

@@ -39,8 +39,8 @@ fn status_never_starts_before_its_predecessor() {
 fn transition_table_holds_in_every_row() {
     let down = || a_settled_monitor_in(1).fails("fly-ams");
     let forgotten = || down().after(3 * PERIOD);
-    let slow = |story: Story| story.dawdles("fly-ams").dawdles("fly-ams");
-    let lines: Vec<(&str, Story, &str)> = vec![
+    let slow = |story: MonitorScenario| story.dawdles("fly-ams").dawdles("fly-ams");
+    let lines: Vec<(&str, MonitorScenario, &str)> = vec![
         ("to error", down(), "active → error, opened: the check fails"),
         (
             "error to active",
@@ -121,7 +121,7 @@ fn resumed_incident_keeps_its_id() {
 // design: §5 "the status holds until all live regions reported or min(period, 30 s) passed"
 #[test]
 fn status_waits_after_start_resume_and_edit() {
-    let stories: [(&str, Story, MonitorStatus); 4] = [
+    let stories: [(&str, MonitorScenario, MonitorStatus); 4] = [
         ("created", a_monitor().in_regions(2), Unknown),
         ("started", a_settled_monitor_in(2).restarted(), Active),
         ("resumed", a_settled_monitor_in(2).paused().resumed(), Unknown),
@@ -142,7 +142,7 @@ fn status_waits_after_start_resume_and_edit() {
 fn grace_period_is_at_most_one_period() {
     let mut policy = policy_of(&[0, 1]);
     policy.period = Duration::from_secs(10);
-    let story = Story::of(policy);
+    let story = MonitorScenario::of(policy);
     assert_eq!(story.effects.wake_at, Some(START + Duration::from_secs(10)));
 }
 
@@ -189,7 +189,7 @@ fn resolved_incident_keeps_status_and_stays_silent() {
     let resolved = a_settled_monitor_in(1).fails("fly-ams").resolved();
     assert_eq!(resolved.status(), Error);
     assert_eq!(resolved.history.incident, None);
-    let told = |story: &Story| story.told().split_off(2);
+    let told = |story: &MonitorScenario| story.told().split_off(2);
     let closed = "error → error, closed as resolved: a user resolved the incident";
     assert_eq!(told(&resolved), [closed]);
     let failing = resolved.clone().fails("fly-ams").restarted().fails("fly-ams").edited(|_| ());

@@ -7,7 +7,9 @@ use rules::maintenance::{MaintenanceDraft, Recurrence, Schedule};
 use rules::{Interval, TimeZone, Timestamp, limits};
 
 use crate::history::Span;
-use crate::maintenance::{Ahead, Course, WINDOWS_MAX, changed, course, extended, written};
+use crate::maintenance::{
+    MaintenanceStatus, UpcomingWindows, WINDOWS_MAX, changed, course, extended, planning_horizon,
+};
 
 fn at(text: &str) -> Timestamp {
     let at: jiff::Timestamp = text.parse().unwrap();
@@ -24,8 +26,8 @@ fn schedule(starts_at: &str, duration: &str, zone: &str, rule: &str) -> Schedule
 }
 
 /// The windows stored at this time.
-fn ahead(schedule: &Schedule, now: Timestamp) -> Ahead {
-    crate::maintenance::ahead(schedule, written(now))
+fn ahead(schedule: &Schedule, now: Timestamp) -> UpcomingWindows {
+    crate::maintenance::ahead(schedule, planning_horizon(now))
 }
 
 fn shown(windows: &[Span]) -> Vec<String> {
@@ -39,7 +41,7 @@ const fn span(from: i64, to: i64) -> Span {
 #[test]
 fn single_maintenance_has_one_window_until_its_end() {
     let schedule = schedule("2026-12-01T22:00:00Z", "90m", "Europe/Berlin", "");
-    let Ahead { windows, until } = ahead(&schedule, at("2026-12-01T23:29:59Z"));
+    let UpcomingWindows { windows, until } = ahead(&schedule, at("2026-12-01T23:29:59Z"));
     assert_eq!(shown(&windows), ["2026-12-01T22:00:00.000Z 2026-12-01T23:30:00.000Z"]);
     assert_eq!(until, None);
     assert_eq!(ahead(&schedule, at("2026-12-01T23:30:00Z")).windows, []);
@@ -115,10 +117,14 @@ fn any_rule_stops_at_its_bounds() {
         "FREQ=DAILY;UNTIL=20200101",
         "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=2",
     ] {
-        assert_eq!(ahead(&schedule(start, "1m", "UTC", never), now), Ahead::NONE, "{never}");
+        assert_eq!(
+            ahead(&schedule(start, "1m", "UTC", never), now),
+            UpcomingWindows::NONE,
+            "{never}"
+        );
     }
     let dense = schedule(start, "1m", "UTC", "FREQ=MINUTELY;INTERVAL=2");
-    let Ahead { windows, until } = ahead(&dense, now);
+    let UpcomingWindows { windows, until } = ahead(&dense, now);
     assert_eq!(windows.len(), WINDOWS_MAX);
     assert_eq!(until, Some(now + Duration::from_mins(2 * WINDOWS_MAX as u64)));
 }
@@ -156,8 +162,8 @@ fn extension_returns_new_windows_and_extends_last() {
 fn maintenance_is_over_without_upcoming_windows() {
     let courses = [(true, true), (true, false), (false, true), (false, false)]
         .map(|(is_current, has_next)| course(is_current, has_next));
-    let (active, scheduled) = (Course::Active, Course::Scheduled);
-    assert_eq!(courses, [active, active, scheduled, Course::Over]);
+    let (active, scheduled) = (MaintenanceStatus::Active, MaintenanceStatus::Scheduled);
+    assert_eq!(courses, [active, active, scheduled, MaintenanceStatus::Completed]);
 }
 
 /// Rules in the grammar of RFC 5545, including invalid ones.
@@ -204,7 +210,7 @@ proptest! {
             ..schedule("2026-01-01T00:00:00Z", &format!("{minutes}m"), zone, &rule)
         };
         let from = schedule.starts_at + Duration::from_hours(later);
-        let Ahead { windows, until } = ahead(&schedule, from);
+        let UpcomingWindows { windows, until } = ahead(&schedule, from);
         for pair in windows.windows(2) {
             prop_assert!(pair[0].to < pair[1].from);
         }

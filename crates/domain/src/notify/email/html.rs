@@ -3,15 +3,15 @@
 
 use std::fmt::Write as _;
 
-use super::super::fit::{List, Unit, escaped, html};
-use super::super::story::{LINK_WORDS, SENDER, Story, shown_time};
+use super::super::alert_text::{AlertText, LINK_WORDS, SENDER, shown_time};
+use super::super::truncate::{List, Unit, escaped, html};
 use super::style::{BODY, BUTTON, CARD, HEADING, SMALL};
 
 /// Regions or events: Gmail shows the first 102 KB of a message.
 pub(super) const LINES: List =
     List { escape: html, unit: Unit::Bytes, around: ("<li>", "</li>"), max: 40_000 };
 
-pub(super) fn page(story: &Story) -> String {
+pub(super) fn page(story: &AlertText) -> String {
     let title = escaped(&story.title, html);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -43,7 +43,7 @@ pub(super) fn page(story: &Story) -> String {
     page
 }
 
-fn facts(story: &Story) -> String {
+fn facts(story: &AlertText) -> String {
     let mut rows = String::new();
     for (label, value) in story.all_facts() {
         let value = escaped(value, html);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rules::{ProviderType, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::notify::keeps_alerts;
+use crate::notify::is_stateful;
 
 /// Maximum number of events in a message; the next one contains the rest (our choice: a webhook
 /// lists all of them, at about a kilobyte each).
@@ -19,7 +19,7 @@ const WINDOW: Duration = Duration::from_mins(1);
 /// The group window of a channel, which begins with its first event. A restart may lose it, which
 /// only sends some events separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Window {
+pub struct GroupWindow {
     /// Time of its first event.
     pub began: Timestamp,
     /// Number of events sent at once.
@@ -28,7 +28,7 @@ pub struct Window {
 
 /// When to send an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum SendTime {
     /// At once, as a single message.
     AtOnce,
     /// At this time, together with all waiting events: a single message for one, a digest for
@@ -38,15 +38,19 @@ pub enum Turn {
 
 /// Decides when to send an event that occurs `now` on a channel of `kind`, and returns the updated
 /// window. Do not call it for tests, which are always sent.
-pub fn group(kind: ProviderType, window: Option<Window>, now: Timestamp) -> (Window, Turn) {
-    let fresh = Window { began: now, told: 0 };
-    let is_running = |window: &Window| window.began <= now && now < window.began + WINDOW;
+pub fn group(
+    kind: ProviderType,
+    window: Option<GroupWindow>,
+    now: Timestamp,
+) -> (GroupWindow, SendTime) {
+    let fresh = GroupWindow { began: now, told: 0 };
+    let is_running = |window: &GroupWindow| window.began <= now && now < window.began + WINDOW;
     let window = window.filter(is_running).unwrap_or(fresh);
-    if window.told < AT_ONCE || keeps_alerts(kind) {
+    if window.told < AT_ONCE || is_stateful(kind) {
         let told = window.told.saturating_add(1);
-        return (Window { told, ..window }, Turn::AtOnce);
+        return (GroupWindow { told, ..window }, SendTime::AtOnce);
     }
-    (window, Turn::With(window.began + WINDOW))
+    (window, SendTime::With(window.began + WINDOW))
 }
 
 #[cfg(test)]
@@ -56,7 +60,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
     /// Returns the decisions for events these seconds after [`NOW`].
-    fn turns(kind: ProviderType, seconds: &[u64]) -> Vec<Turn> {
+    fn turns(kind: ProviderType, seconds: &[u64]) -> Vec<SendTime> {
         let mut window = None;
         let turn = |second: &u64| {
             let (next, turn) = group(kind, window, NOW + Duration::from_secs(*second));
@@ -68,24 +72,32 @@ mod tests {
 
     #[test]
     fn events_after_three_a_minute_are_grouped() {
-        let with = Turn::With(NOW + Duration::from_mins(1));
+        let with = SendTime::With(NOW + Duration::from_mins(1));
         assert_eq!(
             turns(ProviderType::Slack, &[0, 1, 2, 3, 59, 60, 61]),
-            [Turn::AtOnce, Turn::AtOnce, Turn::AtOnce, with, with, Turn::AtOnce, Turn::AtOnce]
+            [
+                SendTime::AtOnce,
+                SendTime::AtOnce,
+                SendTime::AtOnce,
+                with,
+                with,
+                SendTime::AtOnce,
+                SendTime::AtOnce
+            ]
         );
     }
 
     #[test]
     fn grouping_vendors_get_every_event_at_once() {
         for kind in [ProviderType::Pagerduty, ProviderType::Opsgenie, ProviderType::GrafanaOncall] {
-            assert_eq!(turns(kind, &[0; 20]), [Turn::AtOnce; 20], "{kind}");
+            assert_eq!(turns(kind, &[0; 20]), [SendTime::AtOnce; 20], "{kind}");
         }
     }
 
     #[test]
     fn clock_set_back_begins_a_new_window() {
-        let window = Window { began: NOW, told: 3 };
+        let window = GroupWindow { began: NOW, told: 3 };
         let (_, turn) = group(ProviderType::Email, Some(window), NOW - Duration::from_secs(5));
-        assert_eq!(turn, Turn::AtOnce);
+        assert_eq!(turn, SendTime::AtOnce);
     }
 }

@@ -5,7 +5,7 @@ use rules::{Interval, Timestamp};
 /// Returns when the reminder after `told` earlier ones is due, and its number. Counts from `began`,
 /// so that a late reminder does not delay the next. Skips reminders missed while the server was
 /// down.
-pub fn next_reminder(
+pub fn next_reminder_time(
     began: Timestamp,
     every: Interval,
     told: u32,
@@ -36,7 +36,7 @@ mod tests {
             (1, minutes(61), (minutes(120), 2)),
             (1, minutes(250), (minutes(240), 4)),
         ] {
-            assert_eq!(next_reminder(began, hour, told, now), expected);
+            assert_eq!(next_reminder_time(began, hour, told, now), expected);
         }
     }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rules::{IncidentId, MonitorId, MonitorKind, Region, Timestamp};
 
-use crate::notify::{Ended, Event, EventKind, Grounds, RegionSeen, Subject};
+use crate::notify::{Cause, Event, EventKind, MonitorSnapshot, RegionOutcome, StoredCloseReason};
 
 /// Maximum length of a text, in characters.
 const CHARS_MAX: usize = 10_000;
@@ -71,7 +71,13 @@ pub(super) fn any_event() -> impl Strategy<Value = Event> {
     let what = (
         select(&[EventKind::Error, EventKind::Degraded, EventKind::Recovered, EventKind::Test][..]),
         prop::option::of(select(
-            &[Ended::Recovered, Ended::Degraded, Ended::Paused, Ended::Deleted, Ended::Resolved][..],
+            &[
+                StoredCloseReason::Recovered,
+                StoredCloseReason::Degraded,
+                StoredCloseReason::Paused,
+                StoredCloseReason::Deleted,
+                StoredCloseReason::Resolved,
+            ][..],
         )),
         any::<u32>(),
         any::<bool>(),
@@ -85,7 +91,7 @@ pub(super) fn any_event() -> impl Strategy<Value = Event> {
             kind,
             at: Timestamp::from_millis(times.0),
             workspace,
-            monitor: Subject {
+            monitor: MonitorSnapshot {
                 id: MonitorId::from_bits(3),
                 name,
                 kind: MonitorKind::Http,
@@ -95,16 +101,16 @@ pub(super) fn any_event() -> impl Strategy<Value = Event> {
             incident: has_incident.then_some(IncidentId::from_bits(5)),
             began_at: Timestamp::from_millis(times.1),
             closed,
-            grounds: Grounds { why, regions },
+            grounds: Cause { why, regions },
             reminder,
         }
     })
 }
 
-fn any_region() -> impl Strategy<Value = RegionSeen> {
+fn any_region() -> impl Strategy<Value = RegionOutcome> {
     let reason = prop::option::of(any_text());
     (select(Region::ALL), any::<bool>(), reason, any::<Option<u16>>(), any::<Option<u32>>())
-        .prop_map(|(region, failing, reason, status, latency_ms)| RegionSeen {
+        .prop_map(|(region, failing, reason, status, latency_ms)| RegionOutcome {
             region,
             place: None,
             failing,

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use rules::notification::{
-    Email, Hook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook, WebhookHeader,
+    Email, IncomingWebhook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook,
+    WebhookHeader,
 };
 use rules::{
     ChannelId, IncidentId, MonitorId, MonitorKind, OpsgenieRegion, ProviderType, Region, Secret,
@@ -12,10 +13,11 @@ use rules::{
 
 use serde_json::Value;
 
-use crate::notify::story::Story;
+use crate::notify::alert_text::AlertText;
 use crate::notify::{
-    BotAccount, Ended, Envelope, Event, EventKind, Grounds, HttpMessage, Message, Notice,
-    RegionSeen, Servers, Subject, TelephoneAccount, compose, event_key, storm_key, thread,
+    BotAccount, Cause, Envelope, Event, EventBatch, EventKind, HttpMessage, Message,
+    MonitorSnapshot, RegionOutcome, StoredCloseReason, TwilioAccount, VendorConfig, compose,
+    digest_key, event_key, thread,
 };
 
 /// 2026-11-21T16:48:55Z.
@@ -48,7 +50,7 @@ pub(crate) fn an_event(kind: EventKind) -> Event {
         kind,
         at: NOW,
         workspace: "Example Inc.".to_owned(),
-        monitor: Subject {
+        monitor: MonitorSnapshot {
             id: MonitorId::from_bits(3),
             name: "API & <shop>".to_owned(),
             kind: MonitorKind::Http,
@@ -62,8 +64,8 @@ pub(crate) fn an_event(kind: EventKind) -> Event {
             EventKind::Degraded | EventKind::Test => None,
         },
         began_at: NOW - std::time::Duration::from_millis(lasted),
-        closed: (kind == EventKind::Recovered).then_some(Ended::Recovered),
-        grounds: Grounds { why: why.to_owned(), regions },
+        closed: (kind == EventKind::Recovered).then_some(StoredCloseReason::Recovered),
+        grounds: Cause { why: why.to_owned(), regions },
         reminder: 0,
     }
 }
@@ -76,7 +78,7 @@ pub(crate) fn a_reminder() -> Event {
 
 /// The event that closes a successful test on a vendor that keeps alerts.
 pub(crate) fn the_end_of_test() -> Event {
-    Event { closed: Some(Ended::Resolved), ..an_event(EventKind::Test) }
+    Event { closed: Some(StoredCloseReason::Resolved), ..an_event(EventKind::Test) }
 }
 
 /// One event of each kind except tests.
@@ -84,8 +86,8 @@ pub(crate) fn a_storm() -> Vec<Event> {
     [EventKind::Error, EventKind::Degraded, EventKind::Recovered].map(an_event).into()
 }
 
-fn failing(region: Region) -> RegionSeen {
-    RegionSeen {
+fn failing(region: Region) -> RegionOutcome {
+    RegionOutcome {
         region,
         place: None,
         failing: true,
@@ -95,8 +97,8 @@ fn failing(region: Region) -> RegionSeen {
     }
 }
 
-fn fine() -> RegionSeen {
-    RegionSeen {
+fn fine() -> RegionOutcome {
+    RegionOutcome {
         region: Region::FlySin,
         place: None,
         failing: false,
@@ -108,7 +110,7 @@ fn fine() -> RegionSeen {
 
 /// A channel of this kind.
 pub(crate) fn a_channel(kind: ProviderType) -> Provider {
-    let hook = |url: &str| Hook { webhook_url: Secret::new(url.to_owned()) };
+    let hook = |url: &str| IncomingWebhook { webhook_url: Secret::new(url.to_owned()) };
     let phone = || Phone { phone_number: "+4915112345678".to_owned() };
     match kind {
         ProviderType::Discord => {
@@ -150,14 +152,14 @@ pub(crate) fn a_channel(kind: ProviderType) -> Provider {
 }
 
 /// A server that is configured for every kind of channel.
-pub(crate) fn servers() -> Servers {
-    Servers {
+pub(crate) fn servers() -> VendorConfig {
+    VendorConfig {
         has_mail: true,
         telegram: Some(BotAccount {
             base: "https://api.telegram.org".to_owned(),
             token: Secret::new("123:bot".to_owned()),
         }),
-        telephone: Some(TelephoneAccount {
+        telephone: Some(TwilioAccount {
             base: "https://api.twilio.com".to_owned(),
             account: "AC123".to_owned(),
             token: Secret::new("account-token".to_owned()),
@@ -165,12 +167,12 @@ pub(crate) fn servers() -> Servers {
             whatsapp_from: Some("+15005550007".to_owned()),
             whatsapp_template: None,
         }),
-        ..Servers::default()
+        ..VendorConfig::default()
     }
 }
 
 /// Returns the text of a message about `event`.
-pub(crate) fn told(event: &Event) -> Story {
+pub(crate) fn told(event: &Event) -> AlertText {
     let envelope = Envelope {
         channel: CHANNEL,
         key: "key",
@@ -179,18 +181,23 @@ pub(crate) fn told(event: &Event) -> Story {
         signing: &[],
         link: Some("https://status.example.com/incidents/1".to_owned()),
     };
-    Story::of(None, Notice::One(event), &envelope)
+    AlertText::of(None, EventBatch::One(event), &envelope)
 }
 
 /// Composes the message of `notice` on a channel of this kind, with this link.
-pub(crate) fn composed(kind: ProviderType, notice: Notice<'_>, link: &str) -> Message {
+pub(crate) fn composed(kind: ProviderType, notice: EventBatch<'_>, link: &str) -> Message {
     composed_on(&servers(), kind, notice, link)
 }
 
-fn composed_on(servers: &Servers, kind: ProviderType, notice: Notice<'_>, link: &str) -> Message {
+fn composed_on(
+    servers: &VendorConfig,
+    kind: ProviderType,
+    notice: EventBatch<'_>,
+    link: &str,
+) -> Message {
     let (key, thread) = match notice {
-        Notice::One(event) => (event_key(CHANNEL, event), thread(event)),
-        Notice::Storm(events) => (storm_key(CHANNEL, events), storm_key(CHANNEL, events)),
+        EventBatch::One(event) => (event_key(CHANNEL, event), thread(event)),
+        EventBatch::Storm(events) => (digest_key(CHANNEL, events), digest_key(CHANNEL, events)),
     };
     let signing = [Secret::new(vec![1; 24]), Secret::new(vec![2; 24])];
     let envelope = Envelope {
@@ -205,12 +212,16 @@ fn composed_on(servers: &Servers, kind: ProviderType, notice: Notice<'_>, link: 
 }
 
 /// Composes the message of `notice` in readable form.
-pub(crate) fn wire(kind: ProviderType, notice: Notice<'_>) -> String {
+pub(crate) fn wire(kind: ProviderType, notice: EventBatch<'_>) -> String {
     wire_of(kind, &servers(), notice)
 }
 
 /// Composes the message of `notice` on this server in readable form.
-pub(crate) fn wire_of(kind: ProviderType, servers: &Servers, notice: Notice<'_>) -> String {
+pub(crate) fn wire_of(
+    kind: ProviderType,
+    servers: &VendorConfig,
+    notice: EventBatch<'_>,
+) -> String {
     match composed_on(servers, kind, notice, LINK) {
         Message::Http(message) => shown(&message),
         Message::Mail(mail) => format!(

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::fixtures::{CHANNEL, a_channel, an_event, composed, servers};
 use crate::notify::{
-    Envelope, Event, EventKind, HttpMessage, Message, Notice, Servers, TelephoneAccount, compose,
-    setting,
+    Envelope, Event, EventBatch, EventKind, HttpMessage, Message, TwilioAccount, VendorConfig,
+    compose, setting,
 };
 
 const HOSTILE: &str = "<b>*_~`@everyone`~_*</b> <!channel> [x](y) & \"q\"\r\nBcc: x\u{202e}";
 
-fn http(provider: &Provider, servers: &Servers, event: &Event) -> HttpMessage {
+fn http(provider: &Provider, servers: &VendorConfig, event: &Event) -> HttpMessage {
     let envelope = Envelope {
         channel: CHANNEL,
         key: "key",
@@ -21,7 +21,7 @@ fn http(provider: &Provider, servers: &Servers, event: &Event) -> HttpMessage {
         signing: &[],
         link: None,
     };
-    match compose(provider, None, servers, Notice::One(event), &envelope).unwrap() {
+    match compose(provider, None, servers, EventBatch::One(event), &envelope).unwrap() {
         Message::Http(message) => message,
         Message::Mail(_) => panic!("an email is sent by SMTP"),
     }
@@ -53,7 +53,7 @@ fn markup_in_a_name_is_escaped() {
             r#"🔴 Down: <b>*_~`@everyone`~_*</b> <!channel> [x](y) & "q"  Bcc: x"#,
         ),
     ] {
-        let Message::Http(message) = composed(kind, Notice::One(&event), "") else {
+        let Message::Http(message) = composed(kind, EventBatch::One(&event), "") else {
             panic!("{kind} is not an email")
         };
         let body: Value = serde_json::from_slice(&message.body).unwrap();
@@ -65,7 +65,7 @@ fn markup_in_a_name_is_escaped() {
 fn name_cannot_inject_email_headers() {
     let mut event = an_event(EventKind::Error);
     HOSTILE.clone_into(&mut event.monitor.name);
-    let Message::Mail(mail) = composed(ProviderType::Email, Notice::One(&event), "") else {
+    let Message::Mail(mail) = composed(ProviderType::Email, EventBatch::One(&event), "") else {
         panic!("an email is sent by SMTP")
     };
     assert_eq!(mail.subject, r#"Down: <b>*_~`@everyone`~_*</b> <!channel> [x](y) & "q"  Bcc: x"#);
@@ -76,7 +76,8 @@ fn name_cannot_inject_email_headers() {
 fn long_name_is_cut_after_the_event() {
     let mut event = an_event(EventKind::Error);
     event.monitor.name = "n".repeat(10_000);
-    let Message::Http(message) = composed(ProviderType::Opsgenie, Notice::One(&event), "") else {
+    let Message::Http(message) = composed(ProviderType::Opsgenie, EventBatch::One(&event), "")
+    else {
         panic!("Opsgenie is not an email")
     };
     let body: Value = serde_json::from_slice(&message.body).unwrap();
@@ -87,8 +88,8 @@ fn long_name_is_cut_after_the_event() {
 #[test]
 fn unconfigured_kind_names_the_missing_setting() {
     let event = an_event(EventKind::Error);
-    let no_numbers = Servers {
-        telephone: Some(TelephoneAccount {
+    let no_numbers = VendorConfig {
+        telephone: Some(TwilioAccount {
             sms_from: None,
             whatsapp_from: None,
             ..servers().telephone.unwrap()
@@ -103,8 +104,8 @@ fn unconfigured_kind_names_the_missing_setting() {
         signing: &[],
         link: None,
     };
-    let missing = |kind, servers: &Servers| {
-        let message = compose(&a_channel(kind), None, servers, Notice::One(&event), &envelope);
+    let missing = |kind, servers: &VendorConfig| {
+        let message = compose(&a_channel(kind), None, servers, EventBatch::One(&event), &envelope);
         message.err().map(|missing| missing.setting)
     };
     for kind in ProviderType::ALL {
@@ -121,7 +122,7 @@ fn unconfigured_kind_names_the_missing_setting() {
             | ProviderType::GrafanaOncall
             | ProviderType::Ntfy => None,
         };
-        assert_eq!(missing(*kind, &Servers::default()), expected, "{kind}");
+        assert_eq!(missing(*kind, &VendorConfig::default()), expected, "{kind}");
         assert_eq!(missing(*kind, &servers()), None, "{kind}");
     }
     assert_eq!(missing(ProviderType::Sms, &no_numbers), Some(setting::SMS_FROM));

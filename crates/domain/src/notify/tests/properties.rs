@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::any::{any_event, any_link, any_text};
 use super::fixtures::{a_storm, composed};
 use super::schema;
-use crate::notify::fit::Unit;
+use crate::notify::truncate::Unit;
 use crate::notify::{
-    Answer, Delivered, Event, HttpMessage, Mail, Message, Notice, STORM_EVENTS_MAX, discord, email,
-    google_chat, grafana_oncall, ntfy, opsgenie, pagerduty, read_answer, slack, telegram,
-    telephone,
+    Disposition, Event, EventBatch, HttpMessage, Mail, Message, STORM_EVENTS_MAX, VendorResponse,
+    discord, email, google_chat, grafana_oncall, ntfy, opsgenie, pagerduty, phone, read_answer,
+    slack, telegram,
 };
 
 proptest! {
@@ -20,7 +20,7 @@ proptest! {
     #[test]
     fn message_of_any_event_is_valid(event in any_event(), link in any_link()) {
         for kind in ProviderType::ALL {
-            assert_fine(*kind, &composed(*kind, Notice::One(&event), &link));
+            assert_fine(*kind, &composed(*kind, EventBatch::One(&event), &link));
         }
     }
 
@@ -30,7 +30,7 @@ proptest! {
         link in any_link(),
     ) {
         for kind in ProviderType::ALL {
-            assert_fine(*kind, &composed(*kind, Notice::Storm(&events), &link));
+            assert_fine(*kind, &composed(*kind, EventBatch::Storm(&events), &link));
         }
     }
 }
@@ -54,11 +54,11 @@ proptest! {
             field => serde_json::json!({ field: body, "error": { "message": body } }).to_string(),
         };
         for kind in ProviderType::ALL {
-            let answer = Answer { status, retry_after: None, body: body.clone() };
+            let answer = VendorResponse { status, retry_after: None, body: body.clone() };
             let why = match read_answer(*kind, &answer) {
-                Delivered::Accepted => continue,
-                Delivered::Again { why, .. } => why,
-                Delivered::Refused(refusal) => refusal.why,
+                Disposition::Accepted => continue,
+                Disposition::Again { why, .. } => why,
+                Disposition::Refused(refusal) => refusal.why,
             };
             prop_assert!(!why.is_empty() && why.chars().count() <= 400, "{}", why);
             prop_assert!(!why.chars().any(char::is_control), "{}", why);
@@ -70,16 +70,16 @@ proptest! {
 fn largest_digest_is_valid() {
     let events: Vec<Event> = a_storm().into_iter().cycle().take(STORM_EVENTS_MAX).collect();
     for kind in ProviderType::ALL {
-        assert_fine(*kind, &composed(*kind, Notice::Storm(&events), "https://a.example/"));
+        assert_fine(*kind, &composed(*kind, EventBatch::Storm(&events), "https://a.example/"));
     }
 }
 
 fn assert_fine(kind: ProviderType, message: &Message) {
     match (kind, message) {
         (ProviderType::Email, Message::Mail(mail)) => assert_mail(mail),
-        (ProviderType::Sms, Message::Http(message)) => assert_form(message, telephone::SMS_MAX),
+        (ProviderType::Sms, Message::Http(message)) => assert_form(message, phone::SMS_MAX),
         (ProviderType::Whatsapp, Message::Http(message)) => {
-            assert_form(message, telephone::BODY_MAX);
+            assert_form(message, phone::BODY_MAX);
         }
         (kind, Message::Http(message)) => {
             assert_headers(message);

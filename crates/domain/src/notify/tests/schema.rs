@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::fixtures::{a_reminder, a_storm, an_event, composed};
-use crate::notify::{Ended, Event, EventKind, Message, Notice};
+use crate::notify::{Event, EventBatch, EventKind, Message, StoredCloseReason};
 
 const SCHEMA: &str = include_str!("../../../../../docs/reference/webhook.schema.json");
 /// Keywords that this validator checks, and keywords that only describe.
@@ -17,18 +17,23 @@ fn every_kind_of_body_matches_the_schema() {
     let kinds = [EventKind::Error, EventKind::Degraded, EventKind::Recovered, EventKind::Test];
     let mut events: Vec<Event> = kinds.map(an_event).into();
     events.push(a_reminder());
-    for closed in [Ended::Degraded, Ended::Paused, Ended::Deleted, Ended::Resolved] {
+    for closed in [
+        StoredCloseReason::Degraded,
+        StoredCloseReason::Paused,
+        StoredCloseReason::Deleted,
+        StoredCloseReason::Resolved,
+    ] {
         events.push(Event { closed: Some(closed), ..an_event(EventKind::Recovered) });
     }
     for event in &events {
-        assert_fits(&sent(Notice::One(event)));
+        assert_fits(&sent(EventBatch::One(event)));
     }
-    assert_fits(&sent(Notice::Storm(&a_storm())));
+    assert_fits(&sent(EventBatch::Storm(&a_storm())));
 }
 
 #[test]
 fn unknown_or_missing_fields_do_not_match() {
-    let fine = sent(Notice::One(&an_event(EventKind::Error)));
+    let fine = sent(EventBatch::One(&an_event(EventKind::Error)));
     for (pointer, value) in [
         ("/version", Value::from(2)),
         ("/type", Value::from("monitor.unheard_of")),
@@ -68,7 +73,7 @@ pub(super) fn assert_fits(body: &Value) {
     assert_eq!(mismatch(body), None);
 }
 
-fn sent(notice: Notice<'_>) -> Value {
+fn sent(notice: EventBatch<'_>) -> Value {
     match composed(rules::ProviderType::Webhook, notice, "https://status.example.com/") {
         Message::Http(message) => serde_json::from_slice(&message.body).unwrap(),
         Message::Mail(_) => panic!("a webhook is not an email"),

@@ -5,10 +5,10 @@ use rules::MonitorKind;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::event::{Ended, Event, EventKind, Notice, RegionSeen};
-use super::super::fit::{Unit, fit, one_line, plain};
+use super::super::alert_text::written_time;
+use super::super::event::{Event, EventBatch, EventKind, RegionOutcome, StoredCloseReason};
 use super::super::message::Envelope;
-use super::super::story::written_time;
+use super::super::truncate::{Unit, fit, one_line, plain};
 
 /// Version of the body.
 pub(super) const VERSION: u32 = 1;
@@ -19,17 +19,17 @@ const TEXT_MAX: usize = 2_048;
 const REASON_MAX: usize = 300;
 
 #[derive(Serialize)]
-struct Body {
+struct WebhookBody {
     version: u32,
     /// Kind of the event, or of a digest.
     r#type: &'static str,
     /// Time of the event.
     timestamp: Option<String>,
-    data: Data,
+    data: WebhookData,
 }
 
 #[derive(Serialize)]
-struct Data {
+struct WebhookData {
     channel: String,
     link: Option<String>,
     /// Oldest first; one event or a digest.
@@ -44,10 +44,10 @@ struct Told {
     monitor: Monitor,
     incident: Option<String>,
     began_at: Option<String>,
-    lasted_ms: u64,
-    closed: Option<Ended>,
+    duration_ms: u64,
+    close_reason: Option<StoredCloseReason>,
     reminder: u32,
-    why: Option<String>,
+    summary: Option<String>,
     regions: Vec<Seen>,
 }
 
@@ -70,16 +70,16 @@ struct Seen {
     latency_ms: Option<u32>,
 }
 
-pub(super) fn body(notice: Notice<'_>, envelope: &Envelope<'_>) -> Value {
+pub(super) fn body(notice: EventBatch<'_>, envelope: &Envelope<'_>) -> Value {
     let (kind, events) = match notice {
-        Notice::One(event) => (type_of(event.kind), std::slice::from_ref(event)),
-        Notice::Storm(events) => ("monitor.storm", events),
+        EventBatch::One(event) => (type_of(event.kind), std::slice::from_ref(event)),
+        EventBatch::Storm(events) => ("monitor.digest", events),
     };
-    let body = Body {
+    let body = WebhookBody {
         version: VERSION,
         r#type: kind,
         timestamp: written_time(events.last().map_or(envelope.now, |event| event.at)),
-        data: Data {
+        data: WebhookData {
             channel: envelope.channel.to_string(),
             link: envelope.link.clone(),
             events: events.iter().map(told).collect(),
@@ -114,15 +114,15 @@ fn told(event: &Event) -> Told {
         },
         incident: event.incident.map(|incident| incident.to_string()),
         began_at: written_time(event.began_at),
-        lasted_ms: u64::try_from(event.lasted().as_millis()).unwrap_or(u64::MAX),
-        closed: event.closed.filter(|_| event.kind != EventKind::Test),
+        duration_ms: u64::try_from(event.duration().as_millis()).unwrap_or(u64::MAX),
+        close_reason: event.closed.filter(|_| event.kind != EventKind::Test),
         reminder: event.reminder,
-        why: Some(text(&event.grounds.why, TEXT_MAX)).filter(|why| !why.is_empty()),
+        summary: Some(text(&event.grounds.why, TEXT_MAX)).filter(|summary| !summary.is_empty()),
         regions: event.grounds.regions.iter().map(region).collect(),
     }
 }
 
-fn region(seen: &RegionSeen) -> Seen {
+fn region(seen: &RegionOutcome) -> Seen {
     Seen {
         region: seen.region.as_str(),
         place: seen.place.as_deref().map(|place| text(place, TEXT_MAX)),

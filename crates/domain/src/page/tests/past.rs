@@ -1,7 +1,7 @@
 //! The archive of a page.
 
 use super::*;
-use crate::judge::ClosedAs;
+use crate::judge::CloseReason;
 
 /// The month that is `back` months before [`NOW`].
 fn month(back: usize) -> Month {
@@ -13,7 +13,7 @@ fn an_incident(number: u64, monitor: u64, opened_at: Timestamp) -> IncidentFacts
         id: IncidentId::from_bits(number),
         monitor: MonitorId::from_bits(monitor),
         opened_at,
-        closed: Some((opened_at + Duration::from_mins(5), ClosedAs::Recovered)),
+        closed: Some((opened_at + Duration::from_mins(5), CloseReason::Recovered)),
         acknowledged_at: None,
     }
 }

@@ -75,7 +75,7 @@ fn open_report_overrides_maintenance_and_resolved_does_not() {
     let open = a_report(1, &[(60_000, LOOKING, &[(1, Impact::Down)])]);
     let view = with(facts.clone(), vec![open]);
     assert_eq!(states(&view), [(State::Down, Some(ago(60_000)))]);
-    assert_eq!(view.verdict.sentence, Sentence::AllDown);
+    assert_eq!(view.verdict.sentence, StatusSummary::AllDown);
     let resolved =
         a_report(1, &[(DAY, LOOKING, &[(1, Impact::Down)]), (HOUR, OVER, &[(1, Impact::Down)])]);
     let view = with(facts, vec![resolved]);

@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 use ::http::HeaderMap;
 use bytes::Bytes;
 use domain::check::http::{HttpPlan, Search};
-use domain::check::{Body, Failure, FailureKind};
+use domain::check::{Failure, FailureKind, ObservedBody};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
+use super::connection::{self, HttpConnection};
 use super::decode::{Decoder, Unfolded, codings};
-use super::link::{self, Link};
 use crate::limits::{BODY_READ, DECODER_BYTES};
 use crate::memory::Held;
 
@@ -67,12 +67,12 @@ impl Collector {
     }
 
     /// Returns the body as received so far.
-    pub(crate) fn into_body(self) -> Body {
+    pub(crate) fn into_body(self) -> ObservedBody {
         let Sink { mut beginning, search, goes_on, cut, mut held, .. } = self.sink;
         beginning.shrink_to_fit();
         held.shrink(beginning.len());
         let is_unread = self.overflowed || !self.ended;
-        Body {
+        ObservedBody {
             bytes: held.keep(beginning),
             truncated: is_unread || goes_on,
             cut,
@@ -153,14 +153,14 @@ impl Sink {
 
 /// Reads `incoming` into `collector` until its end or [`BODY_READ`] bytes.
 pub(super) async fn read(
-    mut link: Link,
+    mut link: HttpConnection,
     mut incoming: Incoming,
     collector: &mut Collector,
     peer: Option<SocketAddr>,
 ) -> Result<(), Failure> {
     let mut read = 0;
     while let Some(frame) = link.drive(incoming.frame(), || {}).await {
-        let frame = frame.map_err(|error| link::broken(&error, peer))?;
+        let frame = frame.map_err(|error| connection::broken(&error, peer))?;
         let Ok(piece) = frame.into_data() else { continue };
         read += piece.len();
         collector.push(&piece)?;

@@ -37,10 +37,10 @@ pub(super) enum Unfolded {
 
 /// Decodes nested encodings.
 pub(super) struct Decoder {
-    stages: Vec<Stage>,
+    stages: Vec<DecoderState>,
 }
 
-enum Stage {
+enum DecoderState {
     Gzip(MultiGzDecoder<Outlet>),
     /// No data received yet.
     Unbegun(Coding),
@@ -82,7 +82,7 @@ pub(super) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
 impl Decoder {
     /// Creates a decoder for `codings`, applied in reverse.
     pub(super) fn new(codings: &[Coding]) -> Self {
-        let stages = codings.iter().rev().map(|coding| Stage::Unbegun(*coding)).collect();
+        let stages = codings.iter().rev().map(|coding| DecoderState::Unbegun(*coding)).collect();
         Self { stages }
     }
 
@@ -110,12 +110,12 @@ impl Decoder {
 
 /// Passes `piece` through `stages` in small steps, so that the output of a stage is consumed before
 /// more is produced.
-fn push(stages: &mut [Stage], piece: &[u8], sink: &mut Sink) -> io::Result<Unfolded> {
+fn push(stages: &mut [DecoderState], piece: &[u8], sink: &mut Sink) -> io::Result<Unfolded> {
     let Some((stage, rest)) = stages.split_first_mut() else { return Ok(sink.take(piece)) };
     for step in piece.chunks(DECODE_STEP) {
         let (bytes, overflowed) = stage.decode(step, outlet_room(rest.is_empty(), sink))?;
         // Its window grows with its output.
-        if matches!(stage, Stage::Brotli(_)) && !sink.hold(bytes.len()) {
+        if matches!(stage, DecoderState::Brotli(_)) && !sink.hold(bytes.len()) {
             return Ok(Unfolded::PastTheRoom);
         }
         let unfolded = push(rest, &bytes, sink)?;
@@ -133,7 +133,7 @@ fn outlet_room(last: bool, sink: &Sink) -> usize {
     if last { sink.room() } else { DECODE_STEP_UNFOLDS }
 }
 
-impl Stage {
+impl DecoderState {
     /// Creates the decoder for data that begins with `first`.
     fn begin(coding: Coding, first: u8) -> io::Result<Self> {
         let outlet = Outlet::default();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use testkit::target::{
-    Answer, Authority, HttpProxy, HttpTarget, Identity, Protocol, TcpTarget, Validity,
+    Authority, HttpProxy, HttpTarget, Identity, Protocol, ScriptedResponse, TcpTarget, Validity,
 };
 
 use super::*;
@@ -42,8 +42,8 @@ fn answering(target: HttpTarget) -> HttpTarget {
     target
 }
 
-fn json_answer(body: &'static str) -> Answer {
-    Answer::ok(body).header("content-type", "application/json")
+fn json_answer(body: &'static str) -> ScriptedResponse {
+    ScriptedResponse::ok(body).header("content-type", "application/json")
 }
 
 const WHOAMI: &str = r#"{"name":"Acme","slug":"acme","plan":"free",

@@ -93,7 +93,7 @@ async fn kind_of_a_channel_changes_in_place() {
         .await;
     let after =
         world.settle(&channel("provider_type = \"ntfy\"\n ntfy {\n topic = \"t\"\n }")).await;
-    let id = |state: &terraform_plugin::harness::State| {
+    let id = |state: &terraform_plugin::harness::StateOutput| {
         state.value("service_notification.c", "id").clone()
     };
     assert_eq!(id(&before), id(&after));

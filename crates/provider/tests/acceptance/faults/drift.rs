@@ -1,7 +1,7 @@
 //! Drift: a change outside Terraform of each argument is detected and reverted.
 
 use serde_json::{Value, json};
-use terraform_plugin::harness::Action;
+use terraform_plugin::harness::PlannedAction;
 
 use crate::world::World;
 
@@ -26,7 +26,7 @@ async fn each_is_seen(
         world.rpc(service, method, request).await;
         let plan = world.terraform.plan().await.unwrap_or_else(|error| panic!("{field}: {error}"));
         let change = plan.change(address);
-        assert_eq!(change.action, Action::Update, "{field}: {}", plan.summary());
+        assert_eq!(change.action, PlannedAction::Update, "{field}: {}", plan.summary());
         // Changes add up, so an update alone proves nothing about this field.
         for name in field.split(',').map(snake) {
             let (before, after) = (&change.before[&name], &change.after[&name]);
@@ -290,7 +290,7 @@ async fn deleted_resource_is_created_again() {
     delete(PAGES, "DeleteStatusPage", "service_status_page.p").await;
     let plan = world.terraform.plan().await.unwrap();
     for address in ["service_tcp_monitor.m", "service_status_page.p"] {
-        assert_eq!(plan.change(address).action, Action::Create, "{}", plan.summary());
+        assert_eq!(plan.change(address).action, PlannedAction::Create, "{}", plan.summary());
     }
     // The state still names them: destroying a deleted resource succeeds.
     world.terraform.apply_with(&["-destroy", "-refresh=false"]).await.unwrap();

@@ -1,7 +1,7 @@
 //! Faults of `ignore_changes`: the provider sends the plan, not the configuration.
 
 use serde_json::{Value, json};
-use terraform_plugin::harness::Action;
+use terraform_plugin::harness::PlannedAction;
 use testkit::tools::terraform_hosts;
 
 use crate::world::World;
@@ -51,7 +51,7 @@ async fn ignored_value_is_sent_as_planned() {
             somebody_sets(&world, stored_by_others).await;
             let after = monitor("after", 45_000, configured);
             let plan = world.plan(&after).await;
-            assert_eq!(plan.change(ADDRESS).action, Action::Update, "{named}");
+            assert_eq!(plan.change(ADDRESS).action, PlannedAction::Update, "{named}");
             world.apply_planned().await;
             world.must_be_settled().await;
             let stored = stored(&world).await;

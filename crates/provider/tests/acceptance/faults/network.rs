@@ -1,7 +1,9 @@
 //! The way to the server as the environment of Terraform says: a proxy, a certificate of one's own.
 
 use serde_json::json;
-use testkit::target::{Answer, Authority, HttpProxy, HttpTarget, Identity, Protocol, Validity};
+use testkit::target::{
+    Authority, HttpProxy, HttpTarget, Identity, Protocol, ScriptedResponse, Validity,
+};
 
 use crate::world::World;
 
@@ -16,7 +18,7 @@ async fn server(identity: Identity) -> HttpTarget {
         "name": "Acme", "slug": "acme", "plan": "free",
         "actor": { "type": "apiKey", "keyId": "key_0000000000000", "scopes": ["read"] },
     });
-    server.on("/v1/whoami", Answer::ok(who.to_string()));
+    server.on("/v1/whoami", ScriptedResponse::ok(who.to_string()));
     server
 }
 

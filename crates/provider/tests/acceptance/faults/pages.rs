@@ -1,7 +1,7 @@
 //! Faults of pages, components and groups: replaced for a new title, impossible to clear, order lost.
 
 use serde_json::{Value, json};
-use terraform_plugin::harness::Action;
+use terraform_plugin::harness::PlannedAction;
 
 use crate::world::World;
 
@@ -41,7 +41,7 @@ async fn edited_title_keeps_the_page() {
     let world = World::start().await;
     world.settle(&page("title = \"Status\"")).await;
     let plan = world.plan(&page("title = \"How we are\"")).await;
-    assert_eq!(plan.change("service_status_page.p").action, Action::Update);
+    assert_eq!(plan.change("service_status_page.p").action, PlannedAction::Update);
 }
 
 #[tokio::test]
@@ -115,7 +115,10 @@ async fn new_page_or_type_replaces_component() {
     world.settle(&component("type = \"monitor\"\n monitor_id = service_tcp_monitor.m[0].id")).await;
     let plan = world.plan(&component("type = \"static\"\n name = \"Mail\"")).await;
     let change = plan.change("service_status_page_component.c");
-    assert_eq!((change.action, &change.replace_paths), (Action::Replace, &json!([["type"]])));
+    assert_eq!(
+        (change.action, &change.replace_paths),
+        (PlannedAction::Replace, &json!([["type"]]))
+    );
 }
 
 #[tokio::test]
@@ -132,7 +135,11 @@ async fn update_plans_all_values_but_server_outputs() {
         ("service_status_page_component_group.g", &["updated_at"]),
     ] {
         let change = plan.change(address);
-        assert_eq!((change.action, change.open()), (Action::Update, open.to_vec()), "{address}");
+        assert_eq!(
+            (change.action, change.open()),
+            (PlannedAction::Update, open.to_vec()),
+            "{address}"
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use pulldown_cmark::Event;
 
 use super::super::blocks::Sample;
-use super::super::colour::{Fence, Place};
+use super::super::highlight::{Fence, RunsOn};
 use super::{Writer, escape};
 
 /// Address of a server with default settings, as examples use it.
@@ -76,7 +76,7 @@ impl Writer<'_> {
             }
             self.out.push_str("</p>");
         }
-        let fence = Fence { language: sample.language, place: Place::Anywhere };
+        let fence = Fence { language: sample.language, place: RunsOn::Anywhere };
         self.inside(fence, &sample.code);
         self.out.push_str("</div>\n");
     }

@@ -6,7 +6,7 @@ use super::Writer;
 
 /// State of the table that is being written. Positions refer to the output.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct TableState {
     /// Beginning of the open head.
     head: Option<usize>,
     /// Whether the head contains text.
@@ -25,7 +25,7 @@ impl Writer<'_> {
     )]
     pub(super) fn table(&mut self, tag: &Tag<'_>) {
         if matches!(tag, Tag::Table(_)) {
-            self.table = Some(Table::default());
+            self.table = Some(TableState::default());
             self.out.push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n");
             return;
         }

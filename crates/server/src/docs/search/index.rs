@@ -2,9 +2,9 @@
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
+use crate::docs::catalog;
 use crate::docs::document::Document;
-use crate::docs::list;
-use crate::docs::reading::{Heading, events, headings, plain};
+use crate::docs::markdown::{Heading, events, headings, plain};
 
 /// All searchable sections.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Folded {
 impl Index {
     /// Builds the index of all documents.
     pub(in crate::docs) fn of_documents() -> Self {
-        Self::of(list::documents())
+        Self::of(catalog::documents())
     }
 
     pub(super) fn of<'a>(documents: impl Iterator<Item = &'a Document>) -> Self {

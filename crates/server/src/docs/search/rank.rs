@@ -25,7 +25,7 @@ const PHRASE_IN_TEXT: u32 = 8;
 
 /// A match of a word in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct WordMatch {
     pub(super) at: usize,
     pub(super) end: usize,
     /// Whether the match is a whole word, not a prefix.
@@ -92,13 +92,16 @@ fn worth_of_text(text: &Folded, word: &Word) -> u32 {
 }
 
 /// Returns the matches of a word in all its spellings.
-pub(super) fn places<'a>(folded: &'a Folded, word: &'a Word) -> impl Iterator<Item = Place> + 'a {
+pub(super) fn places<'a>(
+    folded: &'a Folded,
+    word: &'a Word,
+) -> impl Iterator<Item = WordMatch> + 'a {
     word.spellings.iter().flat_map(|spelling| places_of(folded, spelling))
 }
 
 /// Returns the matches of one spelling. Parts of names are words too: `Http` in `CreateHttpMonitor`,
 /// `url` in `base_url`.
-fn places_of<'a>(folded: &'a Folded, word: &'a str) -> impl Iterator<Item = Place> + 'a {
+fn places_of<'a>(folded: &'a Folded, word: &'a str) -> impl Iterator<Item = WordMatch> + 'a {
     folded.small.match_indices(word).filter_map(move |(at, _)| {
         let before = folded.original[..at].chars().next_back();
         let here = folded.original[at..].chars().next();
@@ -108,6 +111,6 @@ fn places_of<'a>(folded: &'a Folded, word: &'a str) -> impl Iterator<Item = Plac
             before.is_some_and(char::is_lowercase) && here.is_some_and(char::is_uppercase);
         let begins = is_hump || before.is_none_or(|letter| !letter.is_alphanumeric());
         let is_whole = !before.is_some_and(in_word) && !after.is_some_and(in_word);
-        begins.then_some(Place { at, end: at + word.len(), is_whole })
+        begins.then_some(WordMatch { at, end: at + word.len(), is_whole })
     })
 }

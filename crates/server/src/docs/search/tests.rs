@@ -1,7 +1,7 @@
 //! Tests of search results and their order.
 
 use super::index::Index;
-use super::{Found, Piece, Query};
+use super::{Piece, Query, SearchResults};
 use crate::docs::document::Document;
 
 const MONITORS: Document = Document {
@@ -13,7 +13,7 @@ const ERRORS: Document = Document {
     source: "# Errors\n\nEach has a reason.\n\n## Reasons\n\n- `MONITOR_TYPE_MISMATCH`: the monitor is of another kind.\n- `NOT_FOUND`: there is none.\n\n## Tries\n\nWho is told MONITOR_TYPE_MISMATCH tries no more.\n",
 };
 
-fn search(written: &str) -> Found {
+fn search(written: &str) -> SearchResults {
     Index::of([MONITORS, ERRORS].iter()).search(written)
 }
 
@@ -120,7 +120,7 @@ proptest::proptest! {
 // issue 16, point 29
 #[test]
 fn who_comes_from_another_tool_finds_something() {
-    let documents = crate::docs::list::CHAPTERS.iter().flat_map(|chapter| chapter.documents);
+    let documents = crate::docs::catalog::CHAPTERS.iter().flat_map(|chapter| chapter.documents);
     let index = Index::of(documents);
     for (written, page) in [
         ("gatus", "/docs/guides/move-from-gatus"),

@@ -2,10 +2,10 @@
 
 use domain::cadence::Missed;
 use domain::check::CheckResult;
-use domain::judge::{History, Transition};
-use domain::notify::Grounds;
+use domain::judge::{JudgeState, Transition};
+use domain::notify::Cause;
 use rules::{ById, MonitorId, Timestamp};
-use store::{Batch, Joined, ProbeNote};
+use store::{Batch, Joined, ProbeEvent};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -13,24 +13,24 @@ use super::COMMIT_WITHIN;
 
 /// Reports and decisions since the last commit.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct PendingCommit {
     results: Vec<CheckResult>,
     missed: Vec<Missed>,
-    histories: ById<MonitorId, History>,
+    histories: ById<MonitorId, JudgeState>,
     transitions: Vec<(MonitorId, Transition)>,
     /// Cause of each transition.
-    grounds: Vec<(MonitorId, Grounds)>,
+    grounds: Vec<(MonitorId, Cause)>,
     /// Regions that began to fail during open incidents.
     joined: Vec<Joined>,
     /// Events of probes for the audit logs of workspaces.
-    notes: Vec<ProbeNote>,
+    notes: Vec<ProbeEvent>,
     /// Callers that wait for a result to be stored, with the index of the result.
     replies: Vec<(usize, oneshot::Sender<CheckResult>)>,
     /// Time of the first addition.
     since: Option<Instant>,
 }
 
-impl Pending {
+impl PendingCommit {
     pub(super) fn add_result(
         &mut self,
         result: CheckResult,
@@ -48,7 +48,7 @@ impl Pending {
         self.begin();
     }
 
-    pub(super) fn add_history(&mut self, monitor: MonitorId, history: &History) {
+    pub(super) fn add_history(&mut self, monitor: MonitorId, history: &JudgeState) {
         self.histories.insert(monitor, history.clone());
         self.begin();
     }
@@ -62,7 +62,7 @@ impl Pending {
         &mut self,
         monitor: MonitorId,
         transition: Transition,
-        grounds: Grounds,
+        grounds: Cause,
     ) {
         self.transitions.push((monitor, transition));
         self.grounds.push((monitor, grounds));
@@ -78,12 +78,12 @@ impl Pending {
         std::mem::take(&mut self.joined)
     }
 
-    pub(super) fn add_notes(&mut self, notes: impl Iterator<Item = ProbeNote>) {
+    pub(super) fn add_notes(&mut self, notes: impl Iterator<Item = ProbeEvent>) {
         self.notes.extend(notes);
         self.begin();
     }
 
-    pub(super) fn notes(&self) -> &[ProbeNote] {
+    pub(super) fn notes(&self) -> &[ProbeEvent] {
         &self.notes
     }
 
@@ -111,7 +111,7 @@ impl Pending {
 
     /// Returns everything as one transaction, with deferred votes that are due. States, notes and
     /// replies stay until [`Self::answer`].
-    pub(super) fn batch(&mut self, votes: Vec<(MonitorId, History)>, now: Timestamp) -> Batch {
+    pub(super) fn batch(&mut self, votes: Vec<(MonitorId, JudgeState)>, now: Timestamp) -> Batch {
         Batch {
             at: now,
             results: std::mem::take(&mut self.results),

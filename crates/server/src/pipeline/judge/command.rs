@@ -3,20 +3,20 @@
 
 use std::collections::HashMap;
 
-use domain::judge::{self, ClosedAs, IncidentChange, Transition, Why};
-use domain::notify::Grounds;
+use domain::judge::{self, CloseReason, IncidentChange, StatusReason, Transition};
+use domain::notify::Cause;
 use rules::{IncidentId, MonitorId, MonitorStatus, Timestamp};
 use tokio::sync::oneshot;
 
 use super::super::{MonitorView, PipelineError};
 use super::health::RegionHealth;
-use super::{Judge, StoreEnded, Watched, moment};
+use super::{Judge, JudgedMonitor, StoreEnded, moment};
 
 /// Command or query to the judge.
 #[derive(Debug)]
 pub(in crate::pipeline) enum Command {
     /// Runs a monitor, or a new revision of it.
-    Watch { watched: Box<Watched>, done: oneshot::Sender<()> },
+    Watch { watched: Box<JudgedMonitor>, done: oneshot::Sender<()> },
     /// Pauses a monitor and closes its incident.
     Pause { monitor: MonitorId, revision: u32, done: oneshot::Sender<()> },
     /// Removes a deleted monitor and closes its incident.
@@ -74,7 +74,7 @@ impl Judge {
     }
 
     /// Replaces a monitor by a new revision, which keeps the state of the old one.
-    fn watch_again(&mut self, mut watched: Watched) {
+    fn watch_again(&mut self, mut watched: JudgedMonitor) {
         if let Some(before) = self.watched.remove(&watched.monitor) {
             watched.take_over(before);
         }
@@ -104,7 +104,7 @@ impl Judge {
     fn resolve(&mut self, monitor: MonitorId, incident: IncidentId) {
         let moment = moment(&self.ctx, &self.doubts, self.ctx.now());
         if let Some(watched) = self.watched.get_mut(&monitor) {
-            let Watched { policy, history, .. } = watched;
+            let JudgedMonitor { policy, history, .. } = watched;
             let effects = judge::resolve(policy, history, incident, moment);
             return self.follow(monitor, &effects);
         }
@@ -112,10 +112,10 @@ impl Judge {
             from: MonitorStatus::Unknown,
             to: MonitorStatus::Unknown,
             at: moment.now,
-            incident: IncidentChange::Closed { id: incident, how: ClosedAs::Resolved },
-            why: Why::Resolved,
+            incident: IncidentChange::Closed { id: incident, how: CloseReason::Resolved },
+            why: StatusReason::Resolved,
         };
-        let grounds = Grounds { why: transition.why.to_string(), regions: Vec::new() };
+        let grounds = Cause { why: transition.why.to_string(), regions: Vec::new() };
         self.pending.add_transition(monitor, transition, grounds);
     }
 }

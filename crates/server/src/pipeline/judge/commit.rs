@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use domain::check::{CheckResult, Outcome};
-use domain::judge::History;
+use domain::judge::JudgeState;
 use rules::MonitorId;
 use store::{Batch, Committed, StoreError};
 use tokio::time::Instant;
@@ -72,7 +72,7 @@ impl Judge {
 
     /// Takes the states whose votes waited long enough. Must be called before each commit and only
     /// then, because a starting process recalls from the last stored slot.
-    fn take_unwritten(&mut self) -> Vec<(MonitorId, History)> {
+    fn take_unwritten(&mut self) -> Vec<(MonitorId, JudgeState)> {
         let now = self.ctx.now();
         let due = std::iter::from_fn(|| self.unwritten.pop_due(now));
         due.filter_map(|id| Some((id, self.watched.get(&id)?.history.clone()))).collect()

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use domain::judge::{ProbeSlot, Standing};
+use domain::judge::{ProbeIndex, ProbeTrust};
 use rules::{Region, Timestamp};
 
-use super::{Judge, Watched};
+use super::{Judge, JudgedMonitor};
 
 /// Time that a list of silent regions is reused, because computing it visits every monitor.
 const SILENCE_LOOKED_FOR_EVERY: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ pub enum Health {
 
 /// Last report of each probe, and the silent regions.
 #[derive(Debug, Default)]
-pub(super) struct Pulse {
+pub(super) struct Heartbeats {
     /// Times by probe index.
     heard_at: Vec<Option<Timestamp>>,
     silent: Option<(Timestamp, [bool; Region::ALL.len()])>,
@@ -45,15 +45,15 @@ impl Health {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Healthy => "healthy",
-            Self::Doubting => "doubting",
+            Self::Doubting => "suspect",
             Self::Stalled => "stalled",
         }
     }
 }
 
-impl Pulse {
+impl Heartbeats {
     /// Records the end of a check of this probe.
-    pub(super) fn note(&mut self, probe: ProbeSlot, at: Timestamp) {
+    pub(super) fn note(&mut self, probe: ProbeIndex, at: Timestamp) {
         let number = usize::from(probe.0);
         if self.heard_at.len() <= number {
             self.heard_at.resize(number + 1, None);
@@ -61,7 +61,7 @@ impl Pulse {
         self.heard_at[number] = self.heard_at[number].max(Some(at));
     }
 
-    fn of(&self, probe: ProbeSlot) -> Option<Timestamp> {
+    fn of(&self, probe: ProbeIndex) -> Option<Timestamp> {
         self.heard_at.get(usize::from(probe.0)).copied().flatten()
     }
 }
@@ -73,9 +73,9 @@ impl Judge {
         let health = |region: &Region| {
             let probe = self.canaries.probes.serving(*region).probe;
             let health = match (self.doubts.standing(probe), silent[*region as usize]) {
-                (Standing::Void, _) => Health::Doubting,
-                (Standing::Sound | Standing::SoundSince(_), true) => Health::Stalled,
-                (Standing::Sound | Standing::SoundSince(_), false) => Health::Healthy,
+                (ProbeTrust::Suspect, _) => Health::Doubting,
+                (ProbeTrust::Sound | ProbeTrust::SoundSince(_), true) => Health::Stalled,
+                (ProbeTrust::Sound | ProbeTrust::SoundSince(_), false) => Health::Healthy,
             };
             RegionHealth { region: *region, health, heard_at: self.pulse.of(probe) }
         };
@@ -104,7 +104,7 @@ impl Judge {
     }
 }
 
-impl Watched {
+impl JudgedMonitor {
     /// Returns the regions in which a check should have ended by now, and whether one has. A
     /// monitor that has run for a shorter time has no due check.
     fn pulse(&self, now: Timestamp) -> impl Iterator<Item = (Region, bool)> {

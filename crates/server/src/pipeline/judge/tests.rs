@@ -1,12 +1,12 @@
 //! Judge with a store that ends or rejects commits.
 
-use domain::check::{CheckResult, Identity, Outcome, Phases, ProbeId, Trigger};
+use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use rules::{Region, Secret};
 use store::{Database, MasterKeySource, Settings};
-use testkit::line::Line;
+use testkit::flaky_proxy::FlakyProxy;
 use tokio::sync::oneshot;
 
 use super::*;
@@ -30,7 +30,7 @@ fn a_result() -> CheckResult {
     let (monitor, slot) = (MonitorId::from_bits(1), Timestamp::from_millis(1_000));
     let trigger = Trigger::Manual;
     CheckResult {
-        identity: Identity { monitor, revision: 1, region: Region::FlyAms, slot, trigger },
+        identity: ResultKey { monitor, revision: 1, region: Region::FlyAms, slot, trigger },
         finished_at: slot,
         outcome: Outcome::Success,
         latency_us: 1,
@@ -43,7 +43,7 @@ fn a_result() -> CheckResult {
 }
 
 /// Fixture: a judge without monitors, its channels and its cancellation token.
-struct Bench {
+struct JudgeFixture {
     metrics: Metrics,
     reports: mpsc::Sender<Report>,
     heard: mpsc::Receiver<Report>,
@@ -51,7 +51,7 @@ struct Bench {
     abandon: CancellationToken,
 }
 
-fn a_judge(store: Store) -> Bench {
+fn a_judge(store: Store) -> JudgeFixture {
     let (ctx, _clock) = Context::manual(NOW);
     let (orders, _cadence) = mpsc::channel(8);
     let (reports, heard) = mpsc::channel(8);
@@ -68,7 +68,7 @@ fn a_judge(store: Store) -> Bench {
         abandon.clone(),
         Arc::default(),
     );
-    Bench { metrics, reports, heard, judge, abandon }
+    JudgeFixture { metrics, reports, heard, judge, abandon }
 }
 
 #[tokio::test]
@@ -76,9 +76,9 @@ async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     store.clone().close().await.unwrap();
-    let Bench { judge, reports, heard, .. } = a_judge(store);
+    let JudgeFixture { judge, reports, heard, .. } = a_judge(store);
     let (commands, told) = mpsc::channel(8);
-    let judging = tokio::spawn(judge.run(Paced::new(heard, Arc::default()), told));
+    let judging = tokio::spawn(judge.run(BatchedReceiver::new(heard, Arc::default()), told));
     let (reply, answer) = oneshot::channel();
     reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
     let ended = tokio::time::timeout(PATIENCE, judging).await;
@@ -88,8 +88,8 @@ async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
 }
 
 /// Opens a store whose database can be cut off.
-async fn a_store_at_a_distance(folder: &std::path::Path) -> (Store, Line) {
-    let line = Line::to(&testkit::postgres::database()).await;
+async fn a_store_at_a_distance(folder: &std::path::Path) -> (Store, FlakyProxy) {
+    let line = FlakyProxy::to(&testkit::postgres::database()).await;
     let settings = Settings {
         folder: folder.join("data"),
         database: Database::Postgres(Secret::new(line.address())),
@@ -112,10 +112,10 @@ async fn until_a_commit_failed(metrics: &Metrics) {
 async fn a_commit_that_failed_is_tried_again_until_it_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (store, line) = a_store_at_a_distance(folder.path()).await;
-    let Bench { judge, metrics, reports, heard, .. } = a_judge(store.clone());
+    let JudgeFixture { judge, metrics, reports, heard, .. } = a_judge(store.clone());
     let (_commands, told) = mpsc::channel(8);
     line.cut();
-    let judging = tokio::spawn(judge.run(Paced::new(heard, Arc::default()), told));
+    let judging = tokio::spawn(judge.run(BatchedReceiver::new(heard, Arc::default()), told));
     let (reply, mut answer) = oneshot::channel();
     reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
     until_a_commit_failed(&metrics).await;
@@ -132,10 +132,10 @@ async fn a_commit_that_failed_is_tried_again_until_it_is_stored() {
 async fn a_commit_that_always_fails_holds_no_stop_up_for_good() {
     let folder = tempfile::tempdir().unwrap();
     let (store, line) = a_store_at_a_distance(folder.path()).await;
-    let Bench { judge, metrics, reports, heard, abandon } = a_judge(store);
+    let JudgeFixture { judge, metrics, reports, heard, abandon } = a_judge(store);
     let (_commands, told) = mpsc::channel(8);
     line.cut();
-    let judging = tokio::spawn(judge.run(Paced::new(heard, Arc::default()), told));
+    let judging = tokio::spawn(judge.run(BatchedReceiver::new(heard, Arc::default()), told));
     let (reply, answer) = oneshot::channel();
     reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
     until_a_commit_failed(&metrics).await;

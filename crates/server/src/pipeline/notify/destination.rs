@@ -1,80 +1,84 @@
 //! Destination of a delivery: a channel with its settings, or a subscriber who is allowed to see
 //! the page now. Both use the same transports and limits, and their responses are classified alike.
 
-use domain::notify::{Cover, Links, Notice, compose_news};
+use domain::notify::{EventBatch, Links, SubscriberEnvelope, compose_page_event};
 use rules::notification::Channel;
-use rules::status_page::{NotTold, SubscriberKind};
+use rules::status_page::{SubscriberKind, SuppressionReason};
 use rules::{ProviderType, Secret, Timestamp};
-use store::{Addressee, DomainCertificate, Receiving, Store, StoreError};
+use store::{DomainCertificate, Recipient, Store, StoreError, SubscriberWithPage};
 use tokio_util::sync::CancellationToken;
 
-use super::parcel::Parcel;
-use super::send::{Sender, Sent, Target};
+use super::outgoing::OutgoingMessage;
+use super::send::{AttemptOutcome, SendTarget, Sender};
 use crate::status_page::{PageAddress, Purpose};
 
 /// Destination of a delivery, with the signing secrets of webhooks, newest first.
 pub(super) enum Destination {
     Channel(Box<Channel>, Vec<Secret<Vec<u8>>>),
-    Subscriber(Box<Receiving>, Home, Vec<Secret<Vec<u8>>>),
+    Subscriber(Box<SubscriberWithPage>, PageLinks, Vec<Secret<Vec<u8>>>),
 }
 
 /// Result of looking up a recipient.
-pub(super) enum Found {
+pub(super) enum DestinationLookup {
     Is(Box<Destination>),
     /// The recipient was deleted.
     Nobody,
     /// The subscriber is suppressed.
-    NotTold(NotTold),
+    NotTold(SuppressionReason),
 }
 
 /// Address of a subscriber's page.
-pub(super) struct Home(PageAddress);
+pub(super) struct PageLinks(PageAddress);
 
 impl Destination {
     /// Looks up the destination of a recipient.
     pub(super) async fn find(
         store: &Store,
-        addressee: Addressee,
+        addressee: Recipient,
         now: Timestamp,
-    ) -> Result<Found, StoreError> {
+    ) -> Result<DestinationLookup, StoreError> {
         match addressee {
-            Addressee::Channel(id) => {
+            Recipient::Channel(id) => {
                 let Some(channel) = store.channels().for_sending(id).await? else {
-                    return Ok(Found::Nobody);
+                    return Ok(DestinationLookup::Nobody);
                 };
                 let signing = if channel.settings.provider.kind() == ProviderType::Webhook {
                     store.signing_secrets().of(channel.workspace, now).await?
                 } else {
                     Vec::new()
                 };
-                Ok(Found::Is(Box::new(Self::Channel(Box::new(channel), signing))))
+                Ok(DestinationLookup::Is(Box::new(Self::Channel(Box::new(channel), signing))))
             }
-            Addressee::Subscriber(id) => {
+            Recipient::Subscriber(id) => {
                 let Some(receiving) = store.subscribers().receiving(id).await? else {
-                    return Ok(Found::Nobody);
+                    return Ok(DestinationLookup::Nobody);
                 };
                 match receiving.not_told {
                     // Subscribers who have not confirmed yet get the confirmation request.
-                    None | Some(NotTold::Pending) => {}
-                    Some(why @ (NotTold::Hidden | NotTold::Domain | NotTold::Password)) => {
-                        return Ok(Found::NotTold(why));
+                    None | Some(SuppressionReason::Pending) => {}
+                    Some(
+                        why @ (SuppressionReason::Hidden
+                        | SuppressionReason::Domain
+                        | SuppressionReason::Password),
+                    ) => {
+                        return Ok(DestinationLookup::NotTold(why));
                     }
                 }
-                let home = Home::of(store, &receiving, now).await?;
+                let home = PageLinks::of(store, &receiving, now).await?;
                 let workspace = receiving.subscriber.workspace;
                 let signing = match receiving.subscriber.settings.destination.kind() {
                     SubscriberKind::Webhook => store.signing_secrets().of(workspace, now).await?,
                     SubscriberKind::Email => Vec::new(),
                 };
                 let receiving = Box::new(receiving);
-                Ok(Found::Is(Box::new(Self::Subscriber(receiving, home, signing))))
+                Ok(DestinationLookup::Is(Box::new(Self::Subscriber(receiving, home, signing))))
             }
             // Deliveries to pages are handled by the fan-out worker.
-            Addressee::Page(_) => Ok(Found::Nobody),
+            Recipient::Page(_) => Ok(DestinationLookup::Nobody),
         }
     }
 
-    pub(super) fn addressee(&self) -> Addressee {
+    pub(super) fn addressee(&self) -> Recipient {
         match self {
             Self::Channel(channel, _) => channel.id.into(),
             Self::Subscriber(receiving, ..) => receiving.subscriber.id.into(),
@@ -100,15 +104,15 @@ impl Destination {
     pub(super) async fn tell(
         &self,
         sender: &Sender,
-        parcel: &Parcel,
+        parcel: &OutgoingMessage,
         read_at: Option<&str>,
         stop: &CancellationToken,
-    ) -> Option<Sent> {
+    ) -> Option<AttemptOutcome> {
         match self {
             Self::Channel(channel, signing) => {
                 let events = parcel.events();
                 let settings = &channel.settings;
-                let target = Target {
+                let target = SendTarget {
                     workspace: channel.workspace,
                     channel: channel.id,
                     settings,
@@ -116,8 +120,8 @@ impl Destination {
                     read_at,
                 };
                 let notice = match events.as_slice() {
-                    [only] if !parcel.is_storm() => Notice::One(only),
-                    several => Notice::Storm(several),
+                    [only] if !parcel.is_storm() => EventBatch::One(only),
+                    several => EventBatch::Storm(several),
                 };
                 sender.tell(target, notice, parcel.key(), stop).await
             }
@@ -126,8 +130,8 @@ impl Destination {
                 let compose = || {
                     let links = home.links(sender, receiving);
                     let now = sender.ctx.now();
-                    let cover = Cover { key: parcel.key(), now, signing, links };
-                    compose_news(subscriber, &news, &sender.servers, &cover)
+                    let cover = SubscriberEnvelope { key: parcel.key(), now, signing, links };
+                    compose_page_event(subscriber, &news, &sender.servers, &cover)
                 };
                 sender.send_composed((subscriber.workspace, self.kind()), compose, stop).await
             }
@@ -135,10 +139,14 @@ impl Destination {
     }
 }
 
-impl Home {
+impl PageLinks {
     /// Returns the address of a page. A page's custom domain is preferred, unless this server
     /// manages its certificate and has no valid one. The page is then linked by its slug.
-    async fn of(store: &Store, receiving: &Receiving, now: Timestamp) -> Result<Self, StoreError> {
+    async fn of(
+        store: &Store,
+        receiving: &SubscriberWithPage,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
         let settings = &receiving.page.settings;
         let slug = || Self(PageAddress::Slug(settings.slug.clone()));
         let Some(domain) = settings.custom_domain_name() else { return Ok(slug()) };
@@ -151,7 +159,7 @@ impl Home {
     }
 
     /// Returns the links of an email to a subscriber, if the server has a public URL.
-    fn links(&self, sender: &Sender, receiving: &Receiving) -> Option<Links> {
+    fn links(&self, sender: &Sender, receiving: &SubscriberWithPage) -> Option<Links> {
         let origin = sender.public_url.as_deref()?;
         let page = self.0.url(Some(origin));
         let ticket = |purpose: Purpose| {

@@ -5,8 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use domain::notify::{
-    Answer, Delivered, Envelope, HttpMessage, Message, Notice, Servers, Unconfigured, compose,
-    read_answer, said, thread,
+    Disposition, Envelope, EventBatch, HttpMessage, Message, Unconfigured, VendorConfig,
+    VendorResponse, compose, read_answer, said, thread,
 };
 use http::HeaderValue;
 use http::header::RETRY_AFTER;
@@ -16,10 +16,10 @@ use rules::{ChannelId, ProviderType, Secret, Timestamp, WorkspaceId, limits};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::mail::Mailer;
-use super::places::{Place, Places};
+use super::concurrency::{ConcurrencyLimits, Permit};
+use super::smtp::Mailer;
 use crate::context::Context;
-use crate::status_page::Tickets;
+use crate::status_page::SubscriberTokens;
 
 /// Maximum duration of an attempt, from the DNS lookup to the response.
 pub(super) const TRY_WITHIN: Duration = limits::DELIVERY_TRY_WITHIN;
@@ -28,7 +28,7 @@ const MAIL_SERVER: &str = "mail server";
 
 /// Recipient of a message and the context of the attempt.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target<'t> {
+pub(super) struct SendTarget<'t> {
     pub(super) workspace: WorkspaceId,
     pub(super) channel: ChannelId,
     pub(super) settings: &'t ChannelSettings,
@@ -40,7 +40,7 @@ pub(super) struct Target<'t> {
 
 /// Result of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct AttemptOutcome {
     /// Start of the attempt.
     pub(super) at: Timestamp,
     pub(super) took: Duration,
@@ -48,12 +48,12 @@ pub(super) struct Sent {
     pub(super) status: Option<u16>,
     /// Response of the receiver or reason of the failure, for people.
     pub(super) answer: String,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: SendDisposition,
 }
 
 /// Outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum SendDisposition {
     Accepted,
     /// Retry later, but not before this time if the receiver gave one.
     Again(Option<Duration>),
@@ -63,11 +63,11 @@ pub(super) enum Verdict {
 
 /// Reason that there is no usual response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unsent {
+pub(super) enum SendError {
     /// No response; a retry may succeed.
     Failed(String),
     /// The receiver responded before the message was sent.
-    Answered(Answer),
+    Answered(VendorResponse),
     /// There is nothing to send; a retry would not help.
     Impossible(String),
 }
@@ -78,12 +78,12 @@ pub(super) struct Sender {
     pub(super) ctx: Context,
     pub(super) client: Client,
     pub(super) mailer: Option<Mailer>,
-    pub(super) servers: Servers,
+    pub(super) servers: VendorConfig,
     /// URL of this server, without a trailing slash.
     pub(super) public_url: Option<String>,
-    pub(super) places: Places,
+    pub(super) places: ConcurrencyLimits,
     /// Tokens in the links to subscribers.
-    pub(super) tickets: Tickets,
+    pub(super) tickets: SubscriberTokens,
 }
 
 impl Sender {
@@ -93,11 +93,11 @@ impl Sender {
     /// Returns `None` if `stop` is cancelled first; then nothing was sent.
     pub(super) async fn tell(
         &self,
-        target: Target<'_>,
-        notice: Notice<'_>,
+        target: SendTarget<'_>,
+        notice: EventBatch<'_>,
         key: &str,
         stop: &CancellationToken,
-    ) -> Option<Sent> {
+    ) -> Option<AttemptOutcome> {
         let whose = (target.workspace, target.settings.provider.kind());
         self.send_composed(whose, || self.compose(target, notice, key), stop).await
     }
@@ -111,7 +111,7 @@ impl Sender {
         (workspace, kind): (WorkspaceId, ProviderType),
         compose: impl Fn() -> Result<Message, Unconfigured>,
         stop: &CancellationToken,
-    ) -> Option<Sent> {
+    ) -> Option<AttemptOutcome> {
         let composed = tokio::select! {
             biased;
             () = stop.cancelled() => return None,
@@ -123,17 +123,19 @@ impl Sender {
                 drop(place);
                 sent
             }
-            Err(missing) => Sent::never(self.ctx.now(), Duration::ZERO, missing.to_string()),
+            Err(missing) => {
+                AttemptOutcome::never(self.ctx.now(), Duration::ZERO, missing.to_string())
+            }
         })
     }
 
-    async fn send(&self, kind: ProviderType, message: &Message) -> Sent {
+    async fn send(&self, kind: ProviderType, message: &Message) -> AttemptOutcome {
         let (at, start) = (self.ctx.now(), Instant::now());
         let answer = match message {
             Message::Http(message) => self.over_http(message, at).await,
             Message::Mail(mail) => match &self.mailer {
                 Some(mailer) => mailer.send(mail, at, TRY_WITHIN).await,
-                None => Err(Unsent::Impossible("this server has no mail server".to_owned())),
+                None => Err(SendError::Impossible("this server has no mail server".to_owned())),
             },
         };
         let took = start.elapsed();
@@ -144,21 +146,21 @@ impl Sender {
             words
         };
         let answer = match answer {
-            Ok(answer) | Err(Unsent::Answered(answer)) => answer,
-            Err(Unsent::Impossible(why)) => return Sent::never(at, took, why),
-            Err(Unsent::Failed(why)) => {
-                let verdict = Verdict::Again(None);
+            Ok(answer) | Err(SendError::Answered(answer)) => answer,
+            Err(SendError::Impossible(why)) => return AttemptOutcome::never(at, took, why),
+            Err(SendError::Failed(why)) => {
+                let verdict = SendDisposition::Again(None);
                 let answer = without_secrets(why);
-                return Sent { at, took, status: None, answer, verdict };
+                return AttemptOutcome { at, took, status: None, answer, verdict };
             }
         };
         let (words, verdict) = match read_answer(kind, &answer) {
-            Delivered::Accepted => (said(&answer), Verdict::Accepted),
-            Delivered::Again { after, why } => (why, Verdict::Again(after)),
-            Delivered::Refused(refusal) => (refusal.why, Verdict::Never),
+            Disposition::Accepted => (said(&answer), SendDisposition::Accepted),
+            Disposition::Again { after, why } => (why, SendDisposition::Again(after)),
+            Disposition::Refused(refusal) => (refusal.why, SendDisposition::Never),
         };
         let said = without_secrets(words);
-        Sent { at, took, status: Some(answer.status), answer: said, verdict }
+        AttemptOutcome { at, took, status: Some(answer.status), answer: said, verdict }
     }
 
     /// Returns the message with its permit. A message that waited is composed again, because
@@ -167,7 +169,7 @@ impl Sender {
         &self,
         workspace: WorkspaceId,
         compose: impl Fn() -> Result<Message, Unconfigured>,
-    ) -> Result<(Message, Place), Unconfigured> {
+    ) -> Result<(Message, Permit), Unconfigured> {
         let message = compose()?;
         let receiver = receiver(&message);
         if let Some(place) = self.places.take_now(workspace, &receiver) {
@@ -179,13 +181,13 @@ impl Sender {
 
     fn compose(
         &self,
-        target: Target<'_>,
-        notice: Notice<'_>,
+        target: SendTarget<'_>,
+        notice: EventBatch<'_>,
         key: &str,
     ) -> Result<Message, Unconfigured> {
         let thread = match notice {
-            Notice::One(event) => thread(event),
-            Notice::Storm(_) => key.to_owned(),
+            EventBatch::One(event) => thread(event),
+            EventBatch::Storm(_) => key.to_owned(),
         };
         let envelope = Envelope {
             channel: target.channel,
@@ -199,17 +201,21 @@ impl Sender {
         compose(provider, name.as_deref(), &self.servers, notice, &envelope)
     }
 
-    async fn over_http(&self, message: &HttpMessage, now: Timestamp) -> Result<Answer, Unsent> {
-        let request = request(message).map_err(Unsent::Impossible)?;
+    async fn over_http(
+        &self,
+        message: &HttpMessage,
+        now: Timestamp,
+    ) -> Result<VendorResponse, SendError> {
+        let request = request(message).map_err(SendError::Impossible)?;
         let sent = self.client.send(&request, TRY_WITHIN).await;
-        let answer = sent.map_err(|failure| Unsent::Failed(failure.detail))?;
+        let answer = sent.map_err(|failure| SendError::Failed(failure.detail))?;
         if answer.endless && answer.status.is_success() {
             // The receiver may have accepted the message. A retry has the same key.
             let status = answer.status.as_u16();
-            return Err(Unsent::Failed(format!("answered {status} with an endless body")));
+            return Err(SendError::Failed(format!("answered {status} with an endless body")));
         }
         let retry_after = answer.headers.get(RETRY_AFTER);
-        Ok(Answer {
+        Ok(VendorResponse {
             status: answer.status.as_u16(),
             retry_after: retry_after.and_then(|value| wait(value.to_str().ok()?, now)),
             body: String::from_utf8_lossy(&answer.body).into_owned(),
@@ -217,10 +223,10 @@ impl Sender {
     }
 }
 
-impl Sent {
+impl AttemptOutcome {
     /// Returns a final failure without a response.
     pub(super) const fn never(at: Timestamp, took: Duration, why: String) -> Self {
-        Self { at, took, status: None, answer: why, verdict: Verdict::Never }
+        Self { at, took, status: None, answer: why, verdict: SendDisposition::Never }
     }
 }
 

@@ -8,21 +8,21 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
-use domain::notify::{BotAccount, Grounds, Servers};
+use domain::judge::{CloseReason, IncidentChange, StatusReason, Transition};
+use domain::notify::{BotAccount, Cause, VendorConfig};
 use probe::{Client, Egress};
 use rules::monitor::{Check, MonitorSettings, TcpCheck};
-use rules::notification::{ChannelSettings, Pagerduty, Provider, Webhook, Wishes};
+use rules::notification::{ChannelSettings, NotificationPreferences, Pagerduty, Provider, Webhook};
 use rules::{
     ChannelId, DeliveryId, IncidentId, MonitorId, MonitorStatus, Periodicity, ProviderType, Secret,
     Timestamp, WorkspaceId,
 };
 use store::{
-    Actor, Batch, Change, Database, Delivery, DeliveryFilter, FREE_PLAN, MasterKeySource,
+    Actor, AuditContext, Batch, Database, Delivery, DeliveryFilter, FREE_PLAN, MasterKeySource,
     NewChannel, NewMonitor, Page, Store, Workspace,
 };
 use tempfile::TempDir;
-use testkit::target::{Answer, HttpTarget, Received};
+use testkit::target::{HttpTarget, Received, ScriptedResponse};
 use tokio::sync::mpsc;
 
 use super::*;
@@ -34,18 +34,18 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(super) const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
 
 /// Fixture: a database with a workspace, and a clock.
-pub(super) struct Bench {
+pub(super) struct NotifierFixture {
     pub(super) store: Store,
     ctx: Context,
     clock: ManualClock,
-    servers: Servers,
+    servers: VendorConfig,
     _folder: TempDir,
 }
 
 /// Receiver with scripted responses, then 200, that reports each request.
 struct Receiver {
     target: HttpTarget,
-    answers: Arc<Mutex<VecDeque<Answer>>>,
+    answers: Arc<Mutex<VecDeque<ScriptedResponse>>>,
     came: mpsc::UnboundedReceiver<Received>,
 }
 
@@ -56,19 +56,19 @@ impl Receiver {
 
     /// Starts a receiver that calls `on_each` for each request before it responds.
     async fn start_with(on_each: impl Fn() + Send + Sync + 'static) -> Self {
-        let answers = Arc::<Mutex<VecDeque<Answer>>>::default();
+        let answers = Arc::<Mutex<VecDeque<ScriptedResponse>>>::default();
         let (comes, came) = mpsc::unbounded_channel();
         let told = Arc::clone(&answers);
         let target = HttpTarget::start_with(move |received| {
             on_each();
             // The listener may be gone; the response is the same.
             let _ = comes.send(received.clone());
-            told.lock().unwrap().pop_front().unwrap_or_else(|| Answer::ok("ok"))
+            told.lock().unwrap().pop_front().unwrap_or_else(|| ScriptedResponse::ok("ok"))
         });
         Self { target: target.await, answers, came }
     }
 
-    fn answers(&self, answers: impl IntoIterator<Item = Answer>) {
+    fn answers(&self, answers: impl IntoIterator<Item = ScriptedResponse>) {
         self.answers.lock().unwrap().extend(answers);
     }
 
@@ -89,7 +89,7 @@ impl Receiver {
     }
 }
 
-impl Bench {
+impl NotifierFixture {
     pub(super) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let settings = store::Settings {
@@ -105,7 +105,7 @@ impl Bench {
         let (slug, name, plan) = ("acme".to_owned(), "Acme".to_owned(), FREE_PLAN.to_owned());
         let workspace = Workspace { id: WORKSPACE, slug, name, plan, created_at: START };
         store.workspaces().create(workspace, change()).await.unwrap();
-        Self { store, ctx, clock, servers: Servers::default(), _folder: folder }
+        Self { store, ctx, clock, servers: VendorConfig::default(), _folder: folder }
     }
 
     pub(super) fn notifier(&self) -> Notifier {
@@ -114,7 +114,7 @@ impl Bench {
             nameservers: probe::Nameservers::Given(Vec::new()),
             ..probe::Settings::default()
         });
-        Notifier::new(Parts {
+        Notifier::new(NotifierParts {
             ctx: self.ctx.clone(),
             store: self.store.clone(),
             metrics: Metrics::new(),
@@ -166,7 +166,7 @@ impl Bench {
     }
 
     async fn recovers(&self, monitor: MonitorId, incident: u64) {
-        let (id, how) = (IncidentId::from_bits(incident), ClosedAs::Recovered);
+        let (id, how) = (IncidentId::from_bits(incident), CloseReason::Recovered);
         let closed = IncidentChange::Closed { id, how };
         self.turn(monitor, (MonitorStatus::Error, MonitorStatus::Active), closed).await;
     }
@@ -177,9 +177,10 @@ impl Bench {
         (from, to): (MonitorStatus, MonitorStatus),
         incident: IncidentChange,
     ) {
-        let transition = Transition { from, to, at: self.ctx.now(), incident, why: Why::NoVotes };
+        let transition =
+            Transition { from, to, at: self.ctx.now(), incident, why: StatusReason::NoVotes };
         let transitions = vec![(monitor, transition)];
-        let grounds = vec![(monitor, Grounds::default())];
+        let grounds = vec![(monitor, Cause::default())];
         let batch = Batch { transitions, grounds, ..Batch::default() };
         self.store.commit(Arc::new(batch)).await.unwrap();
     }
@@ -222,12 +223,12 @@ impl Bench {
     }
 }
 
-pub(super) fn change() -> Change {
-    Change { actor: Actor::CommandLine, at: START }
+pub(super) fn change() -> AuditContext {
+    AuditContext { actor: Actor::CommandLine, at: START }
 }
 
 fn settings(monitors: &[MonitorId], provider: Provider) -> ChannelSettings {
-    let wishes = Wishes::default();
+    let wishes = NotificationPreferences::default();
     ChannelSettings { name: None, monitor_ids: monitors.to_vec(), provider, wishes }
 }
 

@@ -4,15 +4,15 @@ use contract::monitor::wire::{
     AssertionLog, AttemptLog, CertificateLog, DnsAnswerLog, DnsRecordLog, HopLog,
     Phases as ShownPhases, ResponseHeader, ResponseLog,
 };
-use contract::monitor::{Secrets, instant, micros, shown_url};
+use contract::monitor::{SecretVisibility, instant, micros, shown_url};
 use domain::check::{
     AssertionResult, AttemptEvidence, Certificate, CheckResult, DnsAnswer, FailureKind,
     HopEvidence, Phases, Trigger,
 };
-use store::LogPlace;
+use store::LogCursor;
 
 use super::super::answer::place as shown_place;
-use super::place;
+use super::cursor;
 use crate::observe::metrics::word;
 use crate::pipeline::Probes;
 
@@ -20,7 +20,7 @@ use crate::pipeline::Probes;
 pub(in crate::rpc) const fn trigger(trigger: Trigger) -> &'static str {
     match trigger {
         Trigger::Scheduled => "scheduled",
-        Trigger::Opinion => "opinion",
+        Trigger::Confirmation => "confirmation",
         Trigger::Manual => "manual",
     }
 }
@@ -28,14 +28,14 @@ pub(in crate::rpc) const fn trigger(trigger: Trigger) -> &'static str {
 /// Encodes a result as an item of a list.
 pub(super) fn line(result: &CheckResult, probes: &Probes, has_details: bool) -> ResponseLog {
     let identity = result.identity;
-    let at = LogPlace {
+    let at = LogCursor {
         slot: identity.slot,
         region: identity.region,
         trigger: identity.trigger,
         revision: identity.revision,
     };
     ResponseLog {
-        id: place::id(&at),
+        id: cursor::id(&at),
         slot: instant(identity.slot),
         region: identity.region.to_string(),
         served_by: result.probe.0.to_string(),
@@ -52,7 +52,7 @@ pub(super) fn line(result: &CheckResult, probes: &Probes, has_details: bool) -> 
 }
 
 /// Encodes one attempt with all of its stored evidence.
-pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence, secrets: Secrets) -> AttemptLog {
+pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence, secrets: SecretVisibility) -> AttemptLog {
     let failure = attempt.failure.as_ref();
     AttemptLog {
         started_at: instant(attempt.started_at),
@@ -82,12 +82,12 @@ fn phases(phases: &Phases) -> ShownPhases {
 fn assertion(result: &AssertionResult) -> AssertionLog {
     AssertionLog {
         expected: result.assertion.clone(),
-        seen: result.seen.clone(),
-        holds: result.holds,
+        actual: result.seen.clone(),
+        passed: result.holds,
     }
 }
 
-fn hop(hop: &HopEvidence, secrets: Secrets) -> HopLog {
+fn hop(hop: &HopEvidence, secrets: SecretVisibility) -> HopLog {
     let header = |(key, value): &(String, String)| {
         let is_url = key.eq_ignore_ascii_case("location");
         let value = if is_url { shown_url(value, secrets) } else { value.clone() };

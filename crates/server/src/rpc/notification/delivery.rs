@@ -9,16 +9,17 @@ use contract::notification::wire::{
     ListDeliveriesRequest, ListDeliveriesResponse, ReplayDeliveryRequest, ReplayDeliveryResponse,
 };
 use contract::rpc::{self, Error, RequestContext};
-use domain::notify::{Holds, event_key};
-use rules::{UnreadableId, Violation, Violations};
+use domain::notify::{HoldReason, event_key};
+use rules::{InvalidId, Violation, Violations};
 use store::{
-    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Letter, LetterFilter, StoreError,
+    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, LetterFilter, StoreError,
+    SubscriberDelivery,
 };
 
 use super::test::millis;
 use crate::app::{App, refusal};
-use crate::rpc::call::{caller, change, id};
-use crate::rpc::list::{Asked, total};
+use crate::rpc::list::{PageRequest, total};
+use crate::rpc::request::{caller, change, id};
 
 /// Noun of this resource in error messages.
 const NOUN: &str = "delivery";
@@ -31,7 +32,7 @@ pub(super) async fn list(
 ) -> Result<ListDeliveriesResponse, Error> {
     let caller = caller(context);
     let (limit, offset) = (request.limit, request.offset);
-    let page = Asked { limit, offset, page_token: request.page_token.as_deref() }.parse();
+    let page = PageRequest { limit, offset, page_token: request.page_token.as_deref() }.parse();
     if let Some(filter) = letters(&request).map_err(|wrong| rpc::invalid(&wrong))? {
         let page = page.map_err(|wrong| rpc::invalid(&wrong))?;
         let found =
@@ -151,13 +152,13 @@ fn letters(request: &ListDeliveriesRequest) -> Result<Option<LetterFilter>, Viol
 }
 
 /// Parses the ID of a resource in a filter.
-fn of<Id: FromStr<Err = UnreadableId>>(
+fn of<Id: FromStr<Err = InvalidId>>(
     given: Option<&str>,
     field: &'static str,
     noun: &str,
 ) -> Result<Option<Id>, Violation> {
     let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(None) };
-    given.parse().map(Some).map_err(|unreadable: UnreadableId| {
+    given.parse().map(Some).map_err(|unreadable: InvalidId| {
         let allowed = format!("must be a {noun}'s identifier, {}…", unreadable.prefix);
         Violation::new(field, given, allowed)
     })
@@ -182,7 +183,7 @@ fn shown(delivery: Delivery) -> Shown {
         event: delivery.event.kind.as_str().to_owned(),
         reminder: i32::try_from(delivery.event.reminder).unwrap_or(i32::MAX),
         state: delivery.state.as_str().to_owned(),
-        held: delivery.holds.filter(|_| waits).map(|holds| held(holds).to_owned()),
+        hold_reason: delivery.holds.filter(|_| waits).map(|holds| held(holds).to_owned()),
         key: event_key(delivery.channel, &delivery.event),
         created_at: instant(delivery.created_at),
         next_attempt_at: if waits { instant(delivery.due_at) } else { <_>::default() },
@@ -193,7 +194,7 @@ fn shown(delivery: Delivery) -> Shown {
     }
 }
 
-fn shown_letter(letter: Letter) -> Shown {
+fn shown_letter(letter: SubscriberDelivery) -> Shown {
     let waits = letter.state == DeliveryState::Waiting;
     Shown {
         id: letter.id.to_string(),
@@ -204,7 +205,7 @@ fn shown_letter(letter: Letter) -> Shown {
         event: letter.word,
         reminder: 0,
         state: letter.state.as_str().to_owned(),
-        held: letter.holds.filter(|_| waits).map(|holds| held(holds).to_owned()),
+        hold_reason: letter.holds.filter(|_| waits).map(|holds| held(holds).to_owned()),
         key: letter.key,
         created_at: instant(letter.created_at),
         next_attempt_at: if waits { instant(letter.due_at) } else { <_>::default() },
@@ -219,18 +220,18 @@ fn attempt(attempt: DeliveryAttempt) -> ShownAttempt {
     ShownAttempt {
         number: i32::try_from(attempt.number).unwrap_or(i32::MAX),
         at: instant(attempt.at),
-        took_ms: millis(attempt.took),
+        duration_ms: millis(attempt.took),
         status: attempt.status.map(i32::from),
-        answer: attempt.answer,
+        response: attempt.answer,
     }
 }
 
 /// Returns the name of the reason that a delivery is on hold.
-const fn held(holds: Holds) -> &'static str {
+const fn held(holds: HoldReason) -> &'static str {
     match holds {
-        Holds::Lasting => "lasting",
-        Holds::Maintenance => "maintenance",
-        Holds::Quiet => "quiet_hours",
-        Holds::Storm => "storm",
+        HoldReason::MinDuration => "min_duration",
+        HoldReason::Maintenance => "maintenance",
+        HoldReason::QuietHours => "quiet_hours",
+        HoldReason::Digest => "digest",
     }
 }

@@ -9,11 +9,11 @@ use contract::notification::wire::{
 };
 use contract::rpc::{self, Error, RequestContext};
 use domain::notify::signing_secret_text;
-use rules::{Reader, Violations, tables};
+use rules::{Validator, Violations, tables};
 use store::SigningSecret;
 
 use crate::app::{App, refusal};
-use crate::rpc::call::{caller, change};
+use crate::rpc::request::{caller, change};
 
 /// Implements `ListSigningSecrets`.
 pub(super) async fn list(
@@ -46,7 +46,7 @@ pub(super) async fn rotate(
 }
 
 fn overlap(hours: Option<i32>) -> Result<Duration, Violations> {
-    let mut reader = Reader::new(&tables::SIGNING_SECRET);
+    let mut reader = Validator::new(&tables::SIGNING_SECRET);
     let hours = reader.integer("overlap_hours", hours);
     let hours = reader.finish(hours)?;
     Ok(Duration::from_hours(u64::try_from(hours).expect("the table has no negative hours")))

@@ -7,10 +7,10 @@ use contract::notification::wire::{
     Notification, TestNotificationRequest, TestNotificationResponse,
 };
 use contract::rpc::{self, Error, RequestContext};
-use domain::notify::{Event, EventKind, Grounds, Subject, Unconfigured, account, setting};
+use domain::notify::{Cause, Event, EventKind, MonitorSnapshot, Unconfigured, account, setting};
 use rules::notification::{ChannelDraft, ChannelSettings};
 use rules::{ChannelId, MonitorKind, ProviderType, Timestamp, Violation};
-use store::{StoreError, TestNote};
+use store::{StoreError, TestDelivery};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ use super::{NOUN, RESOURCE, refuse_closed};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::pipeline::Tested;
-use crate::rpc::call::{caller, id, wrong};
+use crate::rpc::request::{caller, id, wrong};
 
 /// Timeout of a test. It may send two messages, and wait for a permit first.
 const WITHIN: Duration = Duration::from_secs(30);
@@ -67,8 +67,8 @@ pub(super) async fn test(
         accepted: tested.accepted,
         status: tested.status.map(i32::from),
         help: help(kind, &tested, missing),
-        answer: tested.answer,
-        took_ms: millis(tested.took),
+        response: tested.answer,
+        duration_ms: millis(tested.took),
     })
 }
 
@@ -128,7 +128,7 @@ async fn send(
         sent => sent.map_err(refusal)?,
     };
     if is_saved {
-        let note = TestNote {
+        let note = TestDelivery {
             workspace: caller.workspace,
             channel: id,
             kind: settings.provider.kind(),
@@ -155,7 +155,7 @@ fn not_noted(error: StoreError) -> Error {
 /// Returns a test event with a made-up monitor, so that nobody investigates a real one.
 fn event(app: &App, workspace: String) -> Event {
     let at: Timestamp = app.ctx.now();
-    let monitor = Subject {
+    let monitor = MonitorSnapshot {
         id: app.ctx.new_id(),
         name: "Example".to_owned(),
         kind: MonitorKind::Http,
@@ -170,7 +170,7 @@ fn event(app: &App, workspace: String) -> Event {
         incident: None,
         began_at: at,
         closed: None,
-        grounds: Grounds::default(),
+        grounds: Cause::default(),
         reminder: 0,
     }
 }

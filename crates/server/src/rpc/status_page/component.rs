@@ -16,10 +16,10 @@ use super::asked;
 use super::page::NOUN as PAGE;
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::rpc::call::{
+use crate::rpc::list::total;
+use crate::rpc::request::{
     Edit, caller, change, edited, given, id, idempotency, named, refused, wrong,
 };
-use crate::rpc::list::total;
 
 /// Field of requests that contains a component.
 const RESOURCE: &str = "component";

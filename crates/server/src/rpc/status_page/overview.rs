@@ -20,7 +20,7 @@ use rules::{ComponentId, GroupId, Timestamp, Violation};
 use super::page::NOUN as PAGE;
 use crate::app::{App, refusal};
 use crate::pipeline::page::page_facts;
-use crate::rpc::call::{caller, id};
+use crate::rpc::request::{caller, id};
 
 /// Noun of a component in error messages.
 const COMPONENT: &str = "component";
@@ -108,7 +108,7 @@ fn shown_maintenance(it: &MaintenanceView) -> MaintenanceOverview {
         description: it.description.clone(),
         from: instant(it.window.from),
         until: instant(it.window.to),
-        is_on: it.is_on,
+        is_active: it.is_on,
         component_ids: it.components.iter().map(|component| component.id.to_string()).collect(),
     }
 }
@@ -120,7 +120,7 @@ fn shown_report(it: &ReportView) -> ReportOverview {
         status: it.status.to_string(),
         component_ids: it.components.iter().map(|component| component.id.to_string()).collect(),
         started_at: instant(it.started_at),
-        told_at: instant(it.told_at),
+        last_update_at: instant(it.told_at),
     }
 }
 

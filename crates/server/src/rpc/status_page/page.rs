@@ -19,10 +19,10 @@ use super::asked;
 use crate::app::{App, refusal};
 use crate::auth::Caller;
 use crate::domains::{Claim, DomainStatus};
-use crate::rpc::call::{
+use crate::rpc::list::total;
+use crate::rpc::request::{
     Edit, caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
 };
-use crate::rpc::list::total;
 
 /// Field of requests that contains a page.
 const RESOURCE: &str = "status_page";
@@ -201,7 +201,7 @@ fn shown_domain(status: DomainStatus) -> CustomDomainStatus {
         state: status.state.as_str().to_owned(),
         reason: status.reason,
         expires_at: status.expires_at.map(instant).unwrap_or_default(),
-        next_try_at: status.next_try_at.map(instant).unwrap_or_default(),
+        next_attempt_at: status.next_try_at.map(instant).unwrap_or_default(),
     }
 }
 

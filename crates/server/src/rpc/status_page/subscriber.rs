@@ -1,7 +1,7 @@
 //! Subscribers of status pages: owners of a page create, read and delete them. Actions of visitors
 //! are in `status_page::subscribe`.
 
-use contract::monitor::Secrets;
+use contract::monitor::SecretVisibility;
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_page::shown_subscriber;
 use contract::status_page::wire::{
@@ -9,14 +9,14 @@ use contract::status_page::wire::{
     RemoveSubscriberRequest, RemoveSubscriberResponse, Subscriber,
 };
 use rules::status_page::{Destination, SubscriberDraft, SubscriberKind, SubscriberState};
-use rules::{PageId, UnknownWord, Violation};
-use store::{Begins, NewSubscriber, Receiving, SubscriberFilter};
+use rules::{PageId, UnknownVariant, Violation};
+use store::{InitialState, NewSubscriber, SubscriberFilter, SubscriberWithPage};
 
 use super::asked;
 use super::page::NOUN as PAGE;
 use crate::app::{App, refusal};
-use crate::rpc::call::{caller, change, given, id, idempotency, refused, secrets, wrong};
 use crate::rpc::list::total;
+use crate::rpc::request::{caller, change, given, id, idempotency, refused, secrets, wrong};
 
 /// Field of requests that contains a subscriber.
 const RESOURCE: &str = "subscriber";
@@ -55,11 +55,11 @@ pub(super) async fn add(
     let draft = SubscriberDraft::from(given(RESOURCE, request.subscriber.into_option())?);
     let settings = draft.parse().map_err(wrong(RESOURCE))?;
     let begins = match &settings.destination {
-        Destination::Email(_) if request.confirm.unwrap_or(true) => Begins::Asked,
-        Destination::Email(_) => Begins::Confirmed,
+        Destination::Email(_) if request.confirm.unwrap_or(true) => InitialState::Unconfirmed,
+        Destination::Email(_) => InitialState::Confirmed,
         Destination::Webhook(url) => {
             refuse_closed(app, url.expose())?;
-            Begins::Confirmed
+            InitialState::Confirmed
         }
     };
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
@@ -86,12 +86,12 @@ pub(super) async fn remove(
     Ok(RemoveSubscriberResponse::default())
 }
 
-fn shown(receiving: &Receiving, secrets: Secrets) -> Subscriber {
+fn shown(receiving: &SubscriberWithPage, secrets: SecretVisibility) -> Subscriber {
     shown_subscriber(&receiving.subscriber, receiving.not_told, secrets)
 }
 
 /// Parser of an enum value.
-type Parse<W> = fn(&str) -> Result<W, UnknownWord>;
+type Parse<W> = fn(&str) -> Result<W, UnknownVariant>;
 
 /// Parses an enum value of a filter. An empty value matches everything.
 fn word<W>(

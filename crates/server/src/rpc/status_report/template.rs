@@ -14,10 +14,10 @@ use store::{NewTemplate, StoreError};
 
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::rpc::call::{
+use crate::rpc::list::{PageRequest, total};
+use crate::rpc::request::{
     Edit, caller, change, edited, given, id, idempotency, named, refused, wrong,
 };
-use crate::rpc::list::{Asked, total};
 
 /// Field of requests that contains a template.
 const RESOURCE: &str = "template";
@@ -46,7 +46,7 @@ pub(super) async fn list(
     request: ListReportTemplatesRequest,
 ) -> Result<ListReportTemplatesResponse, Error> {
     let page_token = request.page_token.as_deref();
-    let asked = Asked { limit: request.limit, offset: request.offset, page_token };
+    let asked = PageRequest { limit: request.limit, offset: request.offset, page_token };
     let part = asked.parse().map_err(|violations| rpc::invalid(&violations))?;
     let templates = app.store.report_templates();
     let found = templates.list(caller(context).workspace, part.with_one_more()).await;

@@ -10,7 +10,7 @@ use store::{NewUpdate, StoreError};
 use super::{NOUN as REPORT, UPDATE};
 use crate::app::{App, refusal};
 use crate::auth::Caller;
-use crate::rpc::call::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use crate::rpc::request::{caller, change, edited, given, id, idempotency, named, refused, wrong};
 
 /// Noun of this resource in error messages.
 const NOUN: &str = "update of a report";

@@ -10,9 +10,9 @@ use std::time::Duration;
 use domain::history::Sketch;
 use rules::MonitorId;
 
-use super::Wish;
+use super::BadgeQuery;
 use crate::app::App;
-use crate::status_page::shelf::Shown;
+use crate::status_page::cache::CachedPage;
 
 /// Period of the latencies in hours.
 pub(super) const HOURS: u64 = 24;
@@ -22,7 +22,11 @@ pub(in crate::status_page) type Latencies = Arc<HashMap<MonitorId, Sketch>>;
 
 /// Returns the latencies of the badge's component, or of the whole page. They are empty if no
 /// monitor is public or the database is unavailable.
-pub(in crate::status_page) async fn read(app: &App, shown: &Shown, wish: &Wish) -> Sketch {
+pub(in crate::status_page) async fn read(
+    app: &App,
+    shown: &CachedPage,
+    wish: &BadgeQuery,
+) -> Sketch {
     let known = match read_all(app, shown).await {
         Ok(known) => known,
         Err(why) => {
@@ -39,7 +43,7 @@ pub(in crate::status_page) async fn read(app: &App, shown: &Shown, wish: &Wish) 
     all
 }
 
-async fn read_all(app: &App, shown: &Shown) -> Result<Latencies, String> {
+async fn read_all(app: &App, shown: &CachedPage) -> Result<Latencies, String> {
     let (page, workspace) = (shown.page.id, shown.page.workspace);
     let public = shown.view.components().filter(|it| it.is_public);
     let monitors: Vec<MonitorId> = public.filter_map(|it| it.monitor).collect();

@@ -2,18 +2,18 @@
 //! monitor is public, the page also has charts of percentiles and phases, each with a table.
 
 use askama::Template;
-use domain::page::{ComponentView, CoursePoint, Day, PERCENTILES, Range, State, uptime_of};
+use domain::page::{ComponentView, Day, LatencyPoint, PERCENTILES, Range, State, uptime_of};
 
+use super::super::cache::CachedPage;
 use super::super::chart::{Chart, milliseconds};
-use super::super::shelf::Shown;
-use super::super::words::{Depth, Words, clock, iso_date};
+use super::super::i18n::{Depth, Strings, clock, iso_date};
 use super::event::{incident, stamp};
-use super::{Frame, rendered};
+use super::{PageLayout, rendered};
 
 #[derive(Template)]
 #[template(path = "status_page/component_page.html")]
 struct ComponentPage<'a> {
-    frame: Frame<'a>,
+    frame: PageLayout<'a>,
     name: &'a str,
     state: State,
     word: &'static str,
@@ -22,21 +22,21 @@ struct ComponentPage<'a> {
     since: Option<String>,
     /// Numbers of days, each with the uptime.
     uptimes: Vec<(String, String)>,
-    course: Option<Course>,
+    course: Option<LatencyCharts>,
     events: Vec<String>,
     columns: Vec<&'static str>,
     /// URL and cells of each day.
     rows: Vec<(String, Vec<String>)>,
 }
 
-struct Course {
+struct LatencyCharts {
     /// Label and path of each range. The current one has no path.
     ranges: Vec<(String, Option<String>)>,
-    charts: Vec<Drawn>,
+    charts: Vec<DrawnChart>,
 }
 
 /// A chart with its texts and its table.
-struct Drawn {
+struct DrawnChart {
     id: &'static str,
     title: &'static str,
     about: &'static str,
@@ -48,13 +48,13 @@ struct Drawn {
 
 /// Renders the page of a component. `course` is `Some` if its monitor is public.
 pub(in crate::status_page) fn component_page(
-    shown: &Shown,
-    words: &'static Words,
+    shown: &CachedPage,
+    words: &'static Strings,
     base: &str,
     it: &ComponentView,
-    course: Option<(Range, &[CoursePoint])>,
+    course: Option<(Range, &[LatencyPoint])>,
 ) -> String {
-    let mut frame = Frame::of(&shown.page, words, base);
+    let mut frame = PageLayout::of(&shown.page, words, base);
     frame.heading = format!("{} · {}", it.name, shown.page.settings.title);
     let about = shown.view.history.iter().flat_map(|day| &day.incidents);
     let about = about.filter(|incident| incident.is_about(it.id));
@@ -66,7 +66,7 @@ pub(in crate::status_page) fn component_page(
         about: it.description.as_deref(),
         since: it.since.map(|at| words.since.replace("{}", &stamp(at, words))),
         uptimes: it.days.as_ref().map(|days| uptimes(days, words)).unwrap_or_default(),
-        course: course.map(|(range, points)| Course {
+        course: course.map(|(range, points)| LatencyCharts {
             ranges: ranges(range, words, &format!("{base}/component/{}", it.id)),
             charts: charts(range, points, words),
         }),
@@ -77,7 +77,7 @@ pub(in crate::status_page) fn component_page(
 }
 
 /// Returns the uptime over each range of days.
-fn uptimes(days: &[Day], words: &Words) -> Vec<(String, String)> {
+fn uptimes(days: &[Day], words: &Strings) -> Vec<(String, String)> {
     let over = |range: Range| {
         let last = &days[days.len().saturating_sub(range.days() as usize)..];
         let uptime = uptime_of(last).map_or_else(|| words.no_data.to_owned(), |it| it.to_string());
@@ -87,7 +87,7 @@ fn uptimes(days: &[Day], words: &Words) -> Vec<(String, String)> {
 }
 
 /// Returns the URL and the table row of a day.
-fn row(day: &Day, words: &Words, base: &str) -> (String, Vec<String>) {
+fn row(day: &Day, words: &Strings, base: &str) -> (String, Vec<String>) {
     let uptime = day.uptime.map_or_else(|| words.no_data.to_owned(), |it| it.to_string());
     let long = |millis| if millis == 0 { "–".to_owned() } else { words.long(millis) };
     let [down, degraded, planned] = [day.down_ms, day.degraded_ms, day.maintenance_ms];
@@ -95,7 +95,7 @@ fn row(day: &Day, words: &Words, base: &str) -> (String, Vec<String>) {
     (link, vec![words.date(day.begins), uptime, long(down), long(degraded), long(planned)])
 }
 
-fn ranges(shown: Range, words: &Words, path: &str) -> Vec<(String, Option<String>)> {
+fn ranges(shown: Range, words: &Strings, path: &str) -> Vec<(String, Option<String>)> {
     let choice = |range: Range| {
         let link = (range != shown).then(|| format!("{path}/{}#course", range.as_str()));
         (Depth::counted(words.depth.days, range.days()), link)
@@ -104,7 +104,7 @@ fn ranges(shown: Range, words: &Words, path: &str) -> Vec<(String, Option<String
 }
 
 /// Returns the charts of a latency series. Empty charts are omitted.
-fn charts(range: Range, points: &[CoursePoint], words: &Words) -> Vec<Drawn> {
+fn charts(range: Range, points: &[LatencyPoint], words: &Strings) -> Vec<DrawnChart> {
     let depth = words.depth;
     let time = |at| if range.is_by_day() { words.date(at) } else { words.time(at) };
     let label = |at| if range == Range::Day { clock(at) } else { iso_date(at) };
@@ -139,7 +139,7 @@ fn charts(range: Range, points: &[CoursePoint], words: &Words) -> Vec<Drawn> {
             let count = points[place].successes.to_string();
             [vec![times[place].clone(), count], numbers].concat()
         };
-        charts.push(Drawn {
+        charts.push(DrawnChart {
             id: "l",
             title: depth.latency,
             about: depth.about_percentiles,
@@ -153,7 +153,7 @@ fn charts(range: Range, points: &[CoursePoint], words: &Words) -> Vec<Drawn> {
         let drawn = chart("p", depth.phases, depth.about_phases, depth.phase, &phases);
         let with_time =
             |(place, numbers): (usize, Vec<String>)| [vec![times[place].clone()], numbers].concat();
-        charts.push(Drawn {
+        charts.push(DrawnChart {
             id: "p",
             title: depth.phases,
             about: depth.about_phases,

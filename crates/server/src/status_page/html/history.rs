@@ -4,15 +4,15 @@
 use askama::Template;
 use domain::page::{Month, MonthView};
 
-use super::super::shelf::Shown;
-use super::super::words::{Words, iso_date};
+use super::super::cache::CachedPage;
+use super::super::i18n::{Strings, iso_date};
 use super::event::told;
-use super::{Frame, rendered};
+use super::{PageLayout, rendered};
 
 #[derive(Template)]
 #[template(path = "status_page/history.html")]
 struct History<'a> {
-    frame: Frame<'a>,
+    frame: PageLayout<'a>,
     heading: String,
     days: Vec<Day>,
     /// Notice of truncation.
@@ -27,13 +27,13 @@ struct Day {
 }
 
 pub(in crate::status_page) fn history_page(
-    shown: &Shown,
-    words: &'static Words,
+    shown: &CachedPage,
+    words: &'static Strings,
     base: &str,
     it: &MonthView,
 ) -> String {
     let heading = words.month(it.month.span().from);
-    let mut frame = Frame::of(&shown.page, words, base);
+    let mut frame = PageLayout::of(&shown.page, words, base);
     frame.heading = format!("{heading} · {}", shown.page.settings.title);
     let way = |word, month: Option<Month>| {
         let month = month?;

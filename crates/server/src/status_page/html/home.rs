@@ -7,33 +7,33 @@ use domain::page::{
 };
 use rules::Timestamp;
 
-use super::super::bars::{Bars, Drawn, Walk};
-use super::super::picture;
-use super::super::shelf::Shown;
-use super::super::words::{Words, iso_date};
+use super::super::bars::{Bars, DayIndex, DrawnBars};
+use super::super::cache::CachedPage;
+use super::super::i18n::{Strings, iso_date};
+use super::super::og_image;
 use super::event::{incident, maintenance, told};
-use super::frame::Share;
-use super::{Frame, report};
+use super::layout::Share;
+use super::{PageLayout, report};
 
 #[derive(Template)]
 #[template(path = "status_page/home.html")]
-struct Home<'a> {
-    frame: Frame<'a>,
+struct PageHome<'a> {
+    frame: PageLayout<'a>,
     state: State,
     sentence: String,
     /// Text before the time, the time for machines, the time for people, and the text after it.
     checked: Option<(String, String, String, String)>,
     notes: Vec<String>,
     open: Vec<String>,
-    sections: Vec<Part<'a>>,
+    sections: Vec<ComponentListItem<'a>>,
     /// Days that the script turns into links.
-    walk: Option<Walk<'a>>,
+    walk: Option<DayIndex<'a>>,
     planned: Vec<String>,
     history: Vec<HistoryPart>,
 }
 
 /// Entry in the list of components.
-enum Part<'a> {
+enum ComponentListItem<'a> {
     Single(ComponentPart<'a>),
     Group(GroupPart<'a>),
 }
@@ -44,7 +44,7 @@ struct GroupPart<'a> {
     state: State,
     word: &'static str,
     is_open: bool,
-    bars: Option<Drawn<'a>>,
+    bars: Option<DrawnBars<'a>>,
     components: Vec<ComponentPart<'a>>,
 }
 
@@ -54,7 +54,7 @@ struct ComponentPart<'a> {
     about: Option<&'a str>,
     state: State,
     word: &'static str,
-    bars: Option<Drawn<'a>>,
+    bars: Option<DrawnBars<'a>>,
     uptime: Option<String>,
     /// Start of the bars on wide, medium and narrow screens.
     ago: &'a [String; 3],
@@ -62,13 +62,13 @@ struct ComponentPart<'a> {
 
 /// A day, or a run of quiet days.
 struct HistoryPart {
-    first: Named,
-    last: Option<Named>,
+    first: DisplayDate,
+    last: Option<DisplayDate>,
     events: Vec<String>,
 }
 
 /// A date for machines and for people.
-struct Named {
+struct DisplayDate {
     iso: String,
     date: String,
 }
@@ -80,8 +80,8 @@ const COMPONENT_ROOM: usize = 4 << 10;
 
 /// Renders the home page.
 pub(in crate::status_page) fn home(
-    shown: &Shown,
-    words: &'static Words,
+    shown: &CachedPage,
+    words: &'static Strings,
     base: &str,
     url: &str,
 ) -> String {
@@ -96,18 +96,18 @@ pub(in crate::status_page) fn home(
         notes.push(words.stale.replace("{}", &words.names(&knowledge.stale)));
     }
     let bars = Bars::of(view, words, base);
-    let mut frame = Frame::of(&shown.page, words, base);
+    let mut frame = PageLayout::of(&shown.page, words, base);
     let title = &shown.page.settings.title;
     frame.heading = format!("{sentence} · {title}");
     frame.skip = ("components", words.skip);
     frame.share = Some(Share {
         url: url.to_owned(),
         sentence: sentence.clone(),
-        alternative: picture::alternative(title, view, words),
-        width: picture::WIDTH,
-        height: picture::HEIGHT,
+        alternative: og_image::alternative(title, view, words),
+        width: og_image::WIDTH,
+        height: og_image::HEIGHT,
     });
-    let home = Home {
+    let home = PageHome {
         frame,
         state: view.verdict.state,
         checked: knowledge.checked_at.map(|at| checked(at, words)),
@@ -125,7 +125,7 @@ pub(in crate::status_page) fn home(
 }
 
 /// Renders the open reports, each with its incidents, and then the incidents without a report.
-fn ongoing(view: &PageView, words: &'static Words, base: &str) -> Vec<String> {
+fn ongoing(view: &PageView, words: &'static Strings, base: &str) -> Vec<String> {
     let is_told = |report: &ReportView, it: &IncidentView| {
         let reported = |id| report.components.iter().any(|component| component.id == id);
         !it.components.is_empty() && it.components.iter().all(|component| reported(component.id))
@@ -142,11 +142,11 @@ fn ongoing(view: &PageView, words: &'static Words, base: &str) -> Vec<String> {
 }
 
 /// Renders the last days, newest first. Ongoing events are above; consecutive quiet days become one part.
-fn history(days: &[HistoryDay], words: &'static Words, base: &str) -> Vec<HistoryPart> {
+fn history(days: &[HistoryDay], words: &'static Strings, base: &str) -> Vec<HistoryPart> {
     let mut parts: Vec<HistoryPart> = Vec::new();
     for day in days {
         let (day, goes_on) = past(day);
-        let named = Named { iso: iso_date(day.begins), date: words.date(day.begins) };
+        let named = DisplayDate { iso: iso_date(day.begins), date: words.date(day.begins) };
         let events = told(&day, words, base);
         if events.is_empty() && goes_on {
             continue;
@@ -173,15 +173,19 @@ fn past(day: &HistoryDay) -> (HistoryDay, bool) {
 }
 
 /// Splits the sentence with the time of the last check around that time.
-fn checked(at: Timestamp, words: &Words) -> (String, String, String, String) {
+fn checked(at: Timestamp, words: &Strings) -> (String, String, String, String) {
     let (before, after) = words.checked.split_once("{}").unwrap_or((words.checked, ""));
     (before.to_owned(), at.to_string(), words.time(at), after.to_owned())
 }
 
-fn part<'a>(section: &'a Section, words: &'static Words, bars: &'a Bars<'a>) -> Part<'a> {
+fn part<'a>(
+    section: &'a Section,
+    words: &'static Strings,
+    bars: &'a Bars<'a>,
+) -> ComponentListItem<'a> {
     match section {
-        Section::Single(it) => Part::Single(component(it, words, bars)),
-        Section::Group(group) => Part::Group(group_part(group, words, bars)),
+        Section::Single(it) => ComponentListItem::Single(component(it, words, bars)),
+        Section::Group(group) => ComponentListItem::Group(group_part(group, words, bars)),
     }
 }
 
@@ -189,7 +193,7 @@ fn part<'a>(section: &'a Section, words: &'static Words, bars: &'a Bars<'a>) -> 
 /// bars.
 fn group_part<'a>(
     group: &'a GroupView,
-    words: &'static Words,
+    words: &'static Strings,
     bars: &'a Bars<'a>,
 ) -> GroupPart<'a> {
     let label = format!("{}: {}", group.name, words.state(group.state));
@@ -207,7 +211,7 @@ fn group_part<'a>(
 
 fn component<'a>(
     it: &'a ComponentView,
-    words: &'static Words,
+    words: &'static Strings,
     bars: &'a Bars<'a>,
 ) -> ComponentPart<'a> {
     let uptime = it.uptime.map(|uptime| words.uptime.replace("{}", &uptime.to_string()));
@@ -231,7 +235,7 @@ mod tests {
     use domain::page::MaintenanceView;
     use rules::MaintenanceId;
 
-    use super::super::super::words;
+    use super::super::super::i18n;
     use super::*;
 
     fn day(of_november: i64, happened: bool) -> HistoryDay {
@@ -255,7 +259,7 @@ mod tests {
     fn days_on_which_nothing_happened_are_told_together() {
         let days = [(9, false), (8, false), (7, false), (6, true), (5, true), (4, false)];
         let days = days.map(|(of_november, happened)| day(of_november, happened));
-        let told = history(&days, words::choose(None), "/status/acme");
+        let told = history(&days, i18n::choose(None), "/status/acme");
         let told: Vec<_> = told
             .iter()
             .map(|part| {

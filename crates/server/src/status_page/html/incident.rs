@@ -2,19 +2,19 @@
 //! timeline. It excludes the results of checks and the names of responders.
 
 use askama::Template;
-use domain::judge::ClosedAs;
+use domain::judge::CloseReason;
 use domain::page::{IncidentView, State};
 use rules::Timestamp;
 
-use super::super::shelf::Shown;
-use super::super::words::{Depth, Words};
+use super::super::cache::CachedPage;
+use super::super::i18n::{Depth, Strings};
 use super::event::{incident_stamps, incident_title};
-use super::{Frame, rendered};
+use super::{PageLayout, rendered};
 
 #[derive(Template)]
 #[template(path = "status_page/incident.html")]
-struct Incident<'a> {
-    frame: Frame<'a>,
+struct IncidentPage<'a> {
+    frame: PageLayout<'a>,
     title: String,
     state: State,
     /// Time of the incident as HTML.
@@ -22,13 +22,13 @@ struct Incident<'a> {
     /// Names of components with the paths of their pages.
     components: Vec<(String, &'a str)>,
     /// Timeline, newest first.
-    entries: Vec<Entry>,
+    entries: Vec<TimelineRow>,
     /// Path of the month in the history that also contains the incident.
     month: String,
 }
 
 /// An entry of the timeline.
-struct Entry {
+struct TimelineRow {
     state: State,
     text: &'static str,
     iso: String,
@@ -37,14 +37,14 @@ struct Entry {
 }
 
 pub(in crate::status_page) fn incident_page(
-    shown: &Shown,
-    words: &'static Words,
+    shown: &CachedPage,
+    words: &'static Strings,
     base: &str,
     it: &IncidentView,
     regions: u32,
 ) -> String {
     let title = incident_title(it, words);
-    let mut frame = Frame::of(&shown.page, words, base);
+    let mut frame = PageLayout::of(&shown.page, words, base);
     frame.heading = format!("{title} · {}", shown.page.settings.title);
     let state = match it.closed {
         None => State::Down,
@@ -52,7 +52,7 @@ pub(in crate::status_page) fn incident_page(
     };
     let components =
         it.components.iter().map(|it| (format!("{base}/component/{}", it.id), it.name.as_str()));
-    rendered(&Incident {
+    rendered(&IncidentPage {
         title,
         state,
         when: incident_stamps(it, words),
@@ -64,9 +64,9 @@ pub(in crate::status_page) fn incident_page(
 }
 
 /// Returns the timeline, newest first.
-fn entries(it: &IncidentView, regions: u32, words: &'static Words) -> Vec<Entry> {
+fn entries(it: &IncidentView, regions: u32, words: &'static Strings) -> Vec<TimelineRow> {
     let depth = words.depth;
-    let entry = |state, text, at: Timestamp, more| Entry {
+    let entry = |state, text, at: Timestamp, more| TimelineRow {
         state,
         text,
         iso: at.to_string(),
@@ -91,11 +91,11 @@ fn entries(it: &IncidentView, regions: u32, words: &'static Words) -> Vec<Entry>
     entries
 }
 
-const fn ended(how: ClosedAs, depth: &Depth) -> &'static str {
+const fn ended(how: CloseReason, depth: &Depth) -> &'static str {
     match how {
-        ClosedAs::Recovered => depth.recovered,
-        ClosedAs::Degraded => depth.in_part,
-        ClosedAs::Paused | ClosedAs::Deleted => depth.unchecked,
-        ClosedAs::Resolved => depth.resolved,
+        CloseReason::Recovered => depth.recovered,
+        CloseReason::Degraded => depth.in_part,
+        CloseReason::Paused | CloseReason::Deleted => depth.unchecked,
+        CloseReason::Resolved => depth.resolved,
     }
 }

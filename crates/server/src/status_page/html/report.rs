@@ -7,11 +7,11 @@ use askama::Template;
 use domain::markdown;
 use domain::page::{IncidentView, ReportView, State, UpdateView};
 
+use super::super::cache::CachedPage;
+use super::super::i18n::Strings;
 use super::super::report::{affected, status};
-use super::super::shelf::Shown;
-use super::super::words::Words;
 use super::event::incident_stamps;
-use super::{Frame, rendered};
+use super::{PageLayout, rendered};
 
 /// Maximum number of updates on the card of an open report. Its own page shows all.
 const TOLD_WHILE_OPEN: usize = 3;
@@ -35,7 +35,7 @@ struct Card<'a> {
 #[derive(Template)]
 #[template(path = "status_page/report_page.html")]
 struct Whole<'a> {
-    frame: Frame<'a>,
+    frame: PageLayout<'a>,
     state: State,
     title: &'a str,
     status: &'static str,
@@ -55,7 +55,7 @@ struct Update {
 /// Renders reports as cards.
 pub(super) fn cards<'a>(
     reports: impl IntoIterator<Item = &'a Arc<ReportView>>,
-    words: &'static Words,
+    words: &'static Strings,
     base: &str,
 ) -> Vec<String> {
     reports.into_iter().map(|report| card(report, &[], words, base)).collect()
@@ -65,7 +65,7 @@ pub(super) fn cards<'a>(
 pub(super) fn card(
     report: &ReportView,
     incidents: &[&IncidentView],
-    words: &'static Words,
+    words: &'static Strings,
     base: &str,
 ) -> String {
     let incident =
@@ -85,12 +85,12 @@ pub(super) fn card(
 
 /// Renders the page of a report.
 pub(in crate::status_page) fn report_page(
-    shown: &Shown,
-    words: &'static Words,
+    shown: &CachedPage,
+    words: &'static Strings,
     base: &str,
     report: &ReportView,
 ) -> String {
-    let mut frame = Frame::of(&shown.page, words, base);
+    let mut frame = PageLayout::of(&shown.page, words, base);
     frame.heading = format!("{} · {}", report.title, shown.page.settings.title);
     rendered(&Whole {
         frame,
@@ -102,7 +102,7 @@ pub(in crate::status_page) fn report_page(
     })
 }
 
-fn update(it: &UpdateView, words: &Words) -> Update {
+fn update(it: &UpdateView, words: &Strings) -> Update {
     Update {
         id: it.id.to_string(),
         status: status(it.status, words),

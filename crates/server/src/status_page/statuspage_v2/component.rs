@@ -7,18 +7,18 @@ use domain::page::{ComponentView, GroupView, Section, State};
 use rules::{ComponentId, Timestamp};
 use serde_json::{Value, json};
 
-use super::super::shelf::Shown;
+use super::super::cache::CachedPage;
 use super::{time, word};
 
 /// All components of a page as JSON.
 pub(super) struct Components {
     /// In the order of the page.
     all: Vec<Value>,
-    known: HashMap<ComponentId, Known>,
+    known: HashMap<ComponentId, AffectableComponent>,
 }
 
 /// A component that an event may affect.
-struct Known {
+struct AffectableComponent {
     /// Index in the list.
     place: usize,
     /// Name outside its group.
@@ -31,7 +31,7 @@ pub(super) fn updated(it: &ComponentView) -> Timestamp {
 }
 
 impl Components {
-    pub(super) fn of(shown: &Shown) -> Self {
+    pub(super) fn of(shown: &CachedPage) -> Self {
         let mut components = Self { all: Vec::new(), known: HashMap::new() };
         for (section, position) in shown.view.sections.iter().zip(1..) {
             match section {
@@ -73,12 +73,18 @@ impl Components {
         Some(turned.collect()).filter(|turned: &Vec<Value>| !turned.is_empty())
     }
 
-    fn add(&mut self, shown: &Shown, it: &ComponentView, group: Option<&GroupView>, position: i32) {
+    fn add(
+        &mut self,
+        shown: &CachedPage,
+        it: &ComponentView,
+        group: Option<&GroupView>,
+        position: i32,
+    ) {
         let name = match group {
             Some(group) => format!("{} - {}", group.name, it.name),
             None => it.name.clone(),
         };
-        self.known.insert(it.id, Known { place: self.all.len(), name });
+        self.known.insert(it.id, AffectableComponent { place: self.all.len(), name });
         self.all.push(json!({
             "id": it.id.to_string(), "name": it.name, "status": word(it.state),
             "created_at": time(it.created_at), "updated_at": time(updated(it)),
@@ -89,7 +95,7 @@ impl Components {
     }
 }
 
-fn whole_group(shown: &Shown, group: &GroupView, position: i32) -> Value {
+fn whole_group(shown: &CachedPage, group: &GroupView, position: i32) -> Value {
     let within: Vec<_> = group.components.iter().map(|it| it.id.to_string()).collect();
     json!({
         "id": group.id.to_string(), "name": group.name, "status": word(group.state),

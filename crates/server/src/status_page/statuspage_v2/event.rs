@@ -3,27 +3,27 @@
 
 use std::iter::once;
 
-use domain::judge::ClosedAs;
+use domain::judge::CloseReason;
 use domain::markdown;
 use domain::page::{IncidentView, MaintenanceView, ReportView, State, UpdateView};
 use rules::report::{Impact, ReportStatus};
 use rules::{ComponentId, Timestamp};
 use serde_json::{Value, json};
 
-use super::super::shelf::Shown;
+use super::super::cache::CachedPage;
 use super::component::Components;
 use super::time;
 
 /// Encoder of the events of a page.
 pub(super) struct Events<'a> {
-    pub(super) shown: &'a Shown,
+    pub(super) shown: &'a CachedPage,
     /// Base of links to the page.
     pub(super) base: &'a str,
     pub(super) components: &'a Components,
 }
 
 /// Update of an incident or a maintenance.
-struct Turn {
+struct EventUpdate {
     status: &'static str,
     body: String,
     at: Timestamp,
@@ -44,8 +44,13 @@ struct Times {
 impl Events<'_> {
     /// Encodes an incident detected by checks.
     pub(super) fn incident(&self, it: &IncidentView) -> Value {
-        let turn =
-            |status, body: &str, at, from, to| Turn { status, body: body.to_owned(), at, from, to };
+        let turn = |status, body: &str, at, from, to| EventUpdate {
+            status,
+            body: body.to_owned(),
+            at,
+            from,
+            to,
+        };
         let mut turns =
             vec![turn("investigating", "Checks fail.", it.opened_at, State::Up, State::Down)];
         if let Some(at) = it.acknowledged_at {
@@ -123,7 +128,7 @@ impl Events<'_> {
     /// Encodes a maintenance window.
     pub(super) fn maintenance(&self, it: &MaintenanceView) -> Value {
         let now = self.shown.view.at;
-        let turn = |status, body: &str, at: Timestamp, from, to| Turn {
+        let turn = |status, body: &str, at: Timestamp, from, to| EventUpdate {
             status,
             body: body.to_owned(),
             // Maintenance may be planned after its window has begun. It was not announced before
@@ -179,7 +184,7 @@ impl Events<'_> {
     }
 
     /// Adds the updates to an event, newest first, and sets its status to that of the latest.
-    fn tell(&self, event: &mut Value, id: &str, turns: Vec<Turn>, about: &[ComponentId]) {
+    fn tell(&self, event: &mut Value, id: &str, turns: Vec<EventUpdate>, about: &[ComponentId]) {
         event["status"] = json!(turns.last().map(|turn| turn.status));
         let updates = turns.into_iter().rev().map(|turn| {
             let at = time(turn.at);
@@ -195,11 +200,11 @@ impl Events<'_> {
     }
 }
 
-const fn ended(how: ClosedAs) -> &'static str {
+const fn ended(how: CloseReason) -> &'static str {
     match how {
-        ClosedAs::Recovered => "It works again.",
-        ClosedAs::Degraded => "It works again in part.",
-        ClosedAs::Paused | ClosedAs::Deleted => "It is not checked any more.",
-        ClosedAs::Resolved => "It was resolved.",
+        CloseReason::Recovered => "It works again.",
+        CloseReason::Degraded => "It works again in part.",
+        CloseReason::Paused | CloseReason::Deleted => "It is not checked any more.",
+        CloseReason::Resolved => "It was resolved.",
     }
 }

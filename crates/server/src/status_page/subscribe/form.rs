@@ -2,8 +2,8 @@
 
 use domain::page::{PageView, Section};
 use rules::ComponentId;
-use rules::status_page::{Components, Topic};
-use store::Wanted;
+use rules::status_page::{ComponentScope, Topic};
+use store::SubscriptionChoice;
 
 /// A submitted form.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -25,17 +25,17 @@ impl Sent {
 }
 
 /// Parses a subscriber's choice of components.
-pub(super) fn chosen(body: &[u8], view: &PageView) -> Wanted {
+pub(super) fn chosen(body: &[u8], view: &PageView) -> SubscriptionChoice {
     let offered: Vec<ComponentId> = components_of(view).map(|(id, _)| id).collect();
     of_these(body, &offered)
 }
 
-fn of_these(body: &[u8], offered: &[ComponentId]) -> Wanted {
+fn of_these(body: &[u8], offered: &[ComponentId]) -> SubscriptionChoice {
     let sent = fields(body);
     let ids = known(&sent.components, offered);
-    let scope = if ids.is_empty() { Components::All } else { Components::Some(ids) };
+    let scope = if ids.is_empty() { ComponentScope::All } else { ComponentScope::Some(ids) };
     let topics = sent.topics.iter().filter_map(|word| Topic::parse(word).ok()).collect();
-    Wanted { scope, topics }
+    SubscriptionChoice { scope, topics }
 }
 
 /// Returns the components of a page with their names, in its order.
@@ -85,8 +85,8 @@ mod tests {
             format!("topic=incidents&topic=everything&component={b}&component={a}&component={b}");
         let wanted = of_these(body.as_bytes(), &[b]);
         assert_eq!(wanted.topics, [Topic::Incidents]);
-        assert_eq!(wanted.scope, Components::Some(vec![b]));
-        assert_eq!(of_these(b"component=cmp_x", &[b]).scope, Components::All);
+        assert_eq!(wanted.scope, ComponentScope::Some(vec![b]));
+        assert_eq!(of_these(b"component=cmp_x", &[b]).scope, ComponentScope::All);
     }
 
     #[test]

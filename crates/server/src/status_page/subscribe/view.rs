@@ -3,19 +3,19 @@
 use askama::Template;
 use domain::page::PageView;
 use rules::ComponentId;
-use rules::status_page::{Components, StatusPage, Subscriber, Topic};
+use rules::status_page::{ComponentScope, StatusPage, Subscriber, Topic};
 
-use super::super::html::{Frame, rendered};
-use super::super::ticket::Purpose;
-use super::super::words::Words;
+use super::super::html::{PageLayout, rendered};
+use super::super::i18n::Strings;
+use super::super::token::Purpose;
 use super::form::components_of;
-use super::{spoken, words};
+use super::{i18n, spoken};
 
 #[derive(Template)]
 #[template(path = "status_page/subscribe.html")]
 struct Subscribe<'a> {
-    frame: Frame<'a>,
-    say: &'static words::Words,
+    frame: PageLayout<'a>,
+    say: &'static i18n::SubscribeStrings,
     heading: &'static str,
     sentences: Vec<&'static str>,
     form: Option<Form>,
@@ -40,7 +40,7 @@ struct Choice {
 
 /// Result of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum ResultPage {
     /// A confirmation email was sent, or the reason why not is withheld.
     Sent,
     Confirmed,
@@ -50,8 +50,8 @@ pub(super) enum Said {
 
 impl Form {
     /// Returns the form that asks for an email address.
-    pub(super) fn asking(view: &PageView, base: &str, words: &'static Words) -> Self {
-        let say = words::of(spoken(words));
+    pub(super) fn asking(view: &PageView, base: &str, words: &'static Strings) -> Self {
+        let say = i18n::of(spoken(words));
         let component = |(id, name): (ComponentId, &str)| Choice {
             value: id.to_string(),
             words: name.to_owned(),
@@ -67,8 +67,8 @@ impl Form {
     }
 
     /// Returns the form that asks for confirmation with one button.
-    pub(super) fn button(purpose: Purpose, action: String, words: &'static Words) -> Self {
-        let say = words::of(spoken(words));
+    pub(super) fn button(purpose: Purpose, action: String, words: &'static Strings) -> Self {
+        let say = i18n::of(spoken(words));
         let button = match purpose {
             Purpose::Confirm => say.confirm,
             Purpose::Manage => say.save,
@@ -83,13 +83,13 @@ impl Form {
         view: &PageView,
         subscriber: &Subscriber,
         action: String,
-        words: &'static Words,
+        words: &'static Strings,
     ) -> Self {
-        let say = words::of(spoken(words));
+        let say = i18n::of(spoken(words));
         let settings = &subscriber.settings;
         let is_chosen = |id: &ComponentId| match &settings.scope {
-            Components::All => false,
-            Components::Some(ids) => ids.contains(id),
+            ComponentScope::All => false,
+            ComponentScope::Some(ids) => ids.contains(id),
         };
         let component = |(id, name): (ComponentId, &str)| Choice {
             chosen: is_chosen(&id),
@@ -109,12 +109,12 @@ impl Form {
 /// Renders the ways to subscribe to a page, with the form if email is available.
 pub(super) fn asks(
     page: &StatusPage,
-    words: &'static Words,
+    words: &'static Strings,
     base: &str,
     (form, wrong): (Option<Form>, Option<&'static str>),
 ) -> String {
-    let say = words::of(spoken(words));
-    let mut frame = Frame::of(page, words, base);
+    let say = i18n::of(spoken(words));
+    let mut frame = PageLayout::of(page, words, base);
     // A live update would discard what the visitor is typing.
     frame.is_open = false;
     let (heading, sentences) = match &form {
@@ -127,12 +127,12 @@ pub(super) fn asks(
 /// Renders the form for the holder of a token, who may have no access to the page itself.
 pub(super) fn asks_holder(
     page: &StatusPage,
-    words: &'static Words,
+    words: &'static Strings,
     base: &str,
     (purpose, form): (Purpose, Form),
 ) -> String {
-    let say = words::of(spoken(words));
-    let frame = Frame::closed(page, words, base);
+    let say = i18n::of(spoken(words));
+    let frame = PageLayout::closed(page, words, base);
     let heading = match purpose {
         Purpose::Confirm => say.confirm_title,
         Purpose::Manage => say.manage_title,
@@ -151,14 +151,19 @@ pub(super) fn asks_holder(
 }
 
 /// Renders the result of an action.
-pub(super) fn told(page: &StatusPage, words: &'static Words, base: &str, said: Said) -> String {
-    let say = words::of(spoken(words));
-    let frame = Frame::closed(page, words, base);
+pub(super) fn told(
+    page: &StatusPage,
+    words: &'static Strings,
+    base: &str,
+    said: ResultPage,
+) -> String {
+    let say = i18n::of(spoken(words));
+    let frame = PageLayout::closed(page, words, base);
     let (heading, sentence) = match said {
-        Said::Sent => (say.title, say.sent),
-        Said::Confirmed => (say.confirm_title, say.confirmed),
-        Said::Saved => (say.manage_title, say.saved),
-        Said::Ended => (say.unsubscribe_title, say.ended),
+        ResultPage::Sent => (say.title, say.sent),
+        ResultPage::Confirmed => (say.confirm_title, say.confirmed),
+        ResultPage::Saved => (say.manage_title, say.saved),
+        ResultPage::Ended => (say.unsubscribe_title, say.ended),
     };
     let sentences = vec![sentence];
     rendered(&Subscribe {
@@ -172,7 +177,7 @@ pub(super) fn told(page: &StatusPage, words: &'static Words, base: &str, said: S
     })
 }
 
-fn topics(say: &'static words::Words, chosen: &[Topic]) -> Vec<Choice> {
+fn topics(say: &'static i18n::SubscribeStrings, chosen: &[Topic]) -> Vec<Choice> {
     let choice = |topic: &Topic| Choice {
         value: topic.to_string(),
         words: say.topic(*topic).to_owned(),

@@ -8,7 +8,7 @@ use serde_json::json;
 use store::{Delivery, DeliveryState};
 use testkit::mail::{RefusedAt, TakenMail};
 use testkit::server::{NOTIFICATIONS, TestServer};
-use testkit::target::Answer;
+use testkit::target::ScriptedResponse;
 
 use super::story::{Story, Vendors, a_mailbox};
 
@@ -50,7 +50,7 @@ async fn names_of_every_sort_arrive_as_they_are() {
         story.channel(&a_mailbox(), &[monitor]).await;
         monitors.push(monitor);
     }
-    story.becomes(Answer::status(503), &monitors).await;
+    story.becomes(ScriptedResponse::status(503), &monitors).await;
     let mails = vendors.mail.takes(NAMES.len() + 1).await;
     mails.iter().for_each(assert_form);
     for name in NAMES {

@@ -4,7 +4,7 @@ use rules::{MonitorId, ProviderType};
 use serde_json::Value;
 use testkit::receivers::{Behaviour, Receiver};
 use testkit::server::TestServer;
-use testkit::target::Answer;
+use testkit::target::ScriptedResponse;
 
 use super::story::{Story, Vendors};
 use crate::pipeline::PERIOD;
@@ -29,7 +29,7 @@ async fn a_storm_is_three_messages_and_one_that_tells_the_rest() {
     for kind in kinds {
         story.channel(&vendors.of(kind).provider(), &monitors).await;
     }
-    story.becomes(Answer::status(503), &monitors).await;
+    story.becomes(ScriptedResponse::status(503), &monitors).await;
     vendors.of(ProviderType::Pagerduty).takes(6).await;
     vendors.of(ProviderType::Opsgenie).takes(6).await;
     let slack = vendors.of(ProviderType::Slack);

@@ -1,6 +1,6 @@
 //! Channels cannot send to private addresses, even if a name resolves to one at send time.
 
-use rules::notification::{Hook, Provider};
+use rules::notification::{IncomingWebhook, Provider};
 use rules::{ProviderType, Secret};
 use testkit::receivers::Receiver;
 use testkit::server::TestServer;
@@ -24,7 +24,7 @@ async fn a_name_that_leads_inside_is_refused_when_something_is_sent() {
     let story = Story::of(server, target, serde_json::json!({ "url": url, "active": false })).await;
     let Provider::Slack(hook) = receiver.provider() else { panic!("it is one of Slack") };
     let inside = hook.webhook_url.expose().replace("127.0.0.1", "inside.test");
-    let provider = Provider::Slack(Hook { webhook_url: Secret::new(inside) });
+    let provider = Provider::Slack(IncomingWebhook { webhook_url: Secret::new(inside) });
     let channel = story.channel(&provider, &[story.monitor]).await;
     story.edit("active", serde_json::json!(true)).await;
     let deliveries =

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::notify::{BotAccount, Servers, TelephoneAccount};
+use domain::notify::{BotAccount, TwilioAccount, VendorConfig};
 use rules::notification::{Email, Provider};
 use rules::{ChannelId, MonitorId, ProviderType, Scope, Secret};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use store::{Delivery, DeliveryFilter, Page, Store};
 use testkit::mail::{MailServer, TakenMail};
 use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TELEPHONE_ACCOUNT, TELEPHONE_TOKEN, json_of};
 use testkit::server::{Caller, NOTIFICATIONS, STATUS_PAGES, TestServer};
-use testkit::target::{Answer, HttpTarget, Received};
+use testkit::target::{HttpTarget, Received, ScriptedResponse};
 
 use crate::pipeline::{PERIOD, Watched, until};
 
@@ -54,7 +54,7 @@ impl Vendors {
     pub(super) fn set_up(&self, settings: &mut Settings) {
         let base = |kind| self.of(kind).base();
         settings.public_url = Some(PUBLIC_URL.to_owned());
-        settings.servers = Servers {
+        settings.servers = VendorConfig {
             has_mail: true,
             telegram: Some(BotAccount {
                 base: base(ProviderType::Telegram),
@@ -70,8 +70,8 @@ impl Vendors {
     }
 
     /// Returns a phone account that sends to the receiver of this kind.
-    pub(super) fn telephone(&self, kind: ProviderType) -> TelephoneAccount {
-        TelephoneAccount {
+    pub(super) fn telephone(&self, kind: ProviderType) -> TwilioAccount {
+        TwilioAccount {
             base: self.of(kind).base(),
             account: TELEPHONE_ACCOUNT.to_owned(),
             token: Secret::new(TELEPHONE_TOKEN.to_owned()),
@@ -86,7 +86,7 @@ impl Story {
     /// Creates a monitor of a healthy target and waits for its first check.
     pub(super) async fn on(server: TestServer) -> Self {
         let target = HttpTarget::start().await;
-        target.on("/", Answer::ok("fine"));
+        target.on("/", ScriptedResponse::ok("fine"));
         Self::of(server, target, json!({})).await
     }
 
@@ -143,7 +143,7 @@ impl Story {
 
     /// Sets the response of the target, advances the clock by a period, and waits for a result of
     /// each monitor.
-    pub(super) async fn becomes(&self, answer: Answer, monitors: &[MonitorId]) {
+    pub(super) async fn becomes(&self, answer: ScriptedResponse, monitors: &[MonitorId]) {
         self.target.on("/", answer);
         let mut counts = Vec::new();
         for monitor in monitors {
@@ -157,12 +157,12 @@ impl Story {
 
     /// Breaks the target and waits for a result.
     pub(super) async fn breaks(&self) {
-        self.becomes(Answer::status(503), &[self.monitor]).await;
+        self.becomes(ScriptedResponse::status(503), &[self.monitor]).await;
     }
 
     /// Restores the target and waits for a result.
     pub(super) async fn recovers(&self) {
-        self.becomes(Answer::ok("fine"), &[self.monitor]).await;
+        self.becomes(ScriptedResponse::ok("fine"), &[self.monitor]).await;
     }
 
     /// Starts a webhook receiver with the signing secrets of the workspace.

@@ -41,7 +41,7 @@ async fn what_was_not_told_is_replayed_when_the_server_can() {
     }
     assert_snapshot!(shown.join("\n"), @r#"
     telegram: channels of the kind `telegram` cannot send on this server: set `ALOFT_TELEGRAM_TOKEN`
-    sms: channels of the kind `sms` cannot send on this server: set `ALOFT_TELEPHONE_ACCOUNT`
+    sms: channels of the kind `sms` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`
     email: channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`
     "#);
     let Story { watched, target, caller, .. } = story;

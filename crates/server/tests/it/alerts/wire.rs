@@ -8,7 +8,7 @@ use rules::{ChannelId, ProviderType};
 use serde_json::json;
 use testkit::receivers::Receiver;
 use testkit::server::TestServer;
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::story::{Story, Vendors, a_mailbox, shown, shown_mail, stable};
 
@@ -23,7 +23,7 @@ pub(super) struct All {
 impl All {
     pub(super) async fn start() -> Self {
         let (target, vendors) = (HttpTarget::start().await, Vendors::start().await);
-        target.on("/", Answer::ok("fine"));
+        target.on("/", ScriptedResponse::ok("fine"));
         Box::pin(Self::of(target, vendors, json!({}))).await
     }
 
@@ -121,7 +121,7 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     webhook-id: inc_1-chn_1-error
     webhook-timestamp: 1795219230
     webhook-signature: v1,… (verified)
-    {"version":1,"type":"monitor.error","timestamp":"2026-11-21T00:00:30.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/incident/inc_1","events":[{"event":"error","at":"2026-11-21T00:00:30.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":"inc_1","began_at":"2026-11-21T00:00:30.000Z","lasted_ms":0,"closed":null,"reminder":0,"why":"status is 503, expected 2xx","regions":[{"region":"fly-ams","place":"this server","failing":true,"reason":"status is 503, expected 2xx","status":503,"latency_ms":N}]}]}}
+    {"version":1,"type":"monitor.error","timestamp":"2026-11-21T00:00:30.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/incident/inc_1","events":[{"event":"error","at":"2026-11-21T00:00:30.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":"inc_1","began_at":"2026-11-21T00:00:30.000Z","duration_ms":0,"close_reason":null,"reminder":0,"summary":"status is 503, expected 2xx","regions":[{"region":"fly-ams","place":"this server","failing":true,"reason":"status is 503, expected 2xx","status":503,"latency_ms":N}]}]}}
 
     # email
     from: Aloft <aloft@example.com>
@@ -221,7 +221,7 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     webhook-id: inc_1-chn_1-recovered
     webhook-timestamp: 1795219260
     webhook-signature: v1,… (verified)
-    {"version":1,"type":"monitor.recovered","timestamp":"2026-11-21T00:01:00.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/incident/inc_1","events":[{"event":"recovered","at":"2026-11-21T00:01:00.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":"inc_1","began_at":"2026-11-21T00:00:30.000Z","lasted_ms":30000,"closed":"recovered","reminder":0,"why":"the check succeeds","regions":[{"region":"fly-ams","place":"this server","failing":false,"reason":null,"status":null,"latency_ms":N}]}]}}
+    {"version":1,"type":"monitor.recovered","timestamp":"2026-11-21T00:01:00.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/incident/inc_1","events":[{"event":"recovered","at":"2026-11-21T00:01:00.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":"inc_1","began_at":"2026-11-21T00:00:30.000Z","duration_ms":30000,"close_reason":"recovered","reminder":0,"summary":"the check succeeds","regions":[{"region":"fly-ams","place":"this server","failing":false,"reason":null,"status":null,"latency_ms":N}]}]}}
 
     # email
     from: Aloft <aloft@example.com>
@@ -269,7 +269,7 @@ async fn an_error_and_its_recovery_reach_every_kind() {
 #[expect(clippy::too_many_lines, reason = "most of them are what goes over the wire")]
 async fn a_degradation_that_lasts_reaches_every_kind() {
     let (target, vendors) = (HttpTarget::start().await, Vendors::start().await);
-    let slow = Answer::ok("fine").after(Duration::from_millis(20));
+    let slow = ScriptedResponse::ok("fine").after(Duration::from_millis(20));
     target.on("/", slow.clone());
     let all = Box::pin(All::of(target, vendors, json!({ "degradedAt": 1 }))).await;
     let monitors = [all.story.monitor];
@@ -338,7 +338,7 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     webhook-id: mon_1-1795219230000-chn_1-degraded
     webhook-timestamp: 1795219290
     webhook-signature: v1,… (verified)
-    {"version":1,"type":"monitor.degraded","timestamp":"2026-11-21T00:01:30.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/component/cmp_1","events":[{"event":"degraded","at":"2026-11-21T00:01:30.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":null,"began_at":"2026-11-21T00:00:30.000Z","lasted_ms":60000,"closed":null,"reminder":0,"why":"took N ms, more than 1 ms","regions":[{"region":"fly-ams","place":"this server","failing":false,"reason":"took N ms, more than 1 ms","status":200,"latency_ms":N}]}]}}
+    {"version":1,"type":"monitor.degraded","timestamp":"2026-11-21T00:01:30.000Z","data":{"channel":"chn_1","link":"https://aloft.example.com/status/acme/component/cmp_1","events":[{"event":"degraded","at":"2026-11-21T00:01:30.000Z","workspace":"Acme","monitor":{"id":"mon_1","name":"API & <shop>","kind":"http","target":"http://api.example/","method":"GET"},"incident":null,"began_at":"2026-11-21T00:00:30.000Z","duration_ms":60000,"close_reason":null,"reminder":0,"summary":"took N ms, more than 1 ms","regions":[{"region":"fly-ams","place":"this server","failing":false,"reason":"took N ms, more than 1 ms","status":200,"latency_ms":N}]}]}}
 
     # email
     from: Aloft <aloft@example.com>

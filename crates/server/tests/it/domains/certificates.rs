@@ -6,7 +6,7 @@ use std::time::Duration;
 use rules::{RecordKind, Scope};
 use serde_json::{Value, json};
 use server::config::{ChallengeChoice, Settings};
-use testkit::acme::{AcmeServer, Manners};
+use testkit::acme::{AcmeBehaviour, AcmeServer};
 use testkit::server::{STATUS_PAGES, TestServer};
 use testkit::target::DnsTarget;
 use testkit::tls::TlsCaller;
@@ -26,12 +26,12 @@ struct Site {
 
 impl Site {
     async fn start(challenge: ChallengeChoice) -> Self {
-        Self::start_with(challenge, Manners::default(), |_| {}).await
+        Self::start_with(challenge, AcmeBehaviour::default(), |_| {}).await
     }
 
     async fn start_with(
         challenge: ChallengeChoice,
-        manners: Manners,
+        manners: AcmeBehaviour,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let dns = DnsTarget::start().await;
@@ -138,7 +138,7 @@ async fn who_comes_by_a_trusted_proxy_is_not_sent_round_in_circles() {
     let trusted = |settings: &mut Settings| {
         settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
     };
-    let site = Site::start_with(ChallengeChoice::Http, Manners::default(), trusted).await;
+    let site = Site::start_with(ChallengeChoice::Http, AcmeBehaviour::default(), trusted).await;
     let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
     let forwarded = [("x-forwarded-host", DOMAIN), ("x-forwarded-proto", "https")];
@@ -194,7 +194,7 @@ async fn what_fails_is_said_and_tried_again_later() {
     let failed = site.becomes(&page, "failed").await;
     let reason = failed["reason"].as_str().unwrap();
     assert!(reason.starts_with("the ACME server says: "), "{reason}");
-    assert_eq!(failed["nextTryAt"], "2026-11-21T00:05:00Z");
+    assert_eq!(failed["nextAttemptAt"], "2026-11-21T00:05:00Z");
     // Without a certificate, the server serves the page over HTTP.
     assert_eq!(visit(site.server.address(), DOMAIN, "/", &[]).await.status, 200);
     site.lead();
@@ -210,7 +210,7 @@ async fn a_name_that_leads_elsewhere_by_now_is_not_asked_for() {
     let page = a_page(&site.dns, &site.server, "moving", "moving.test").await;
     site.becomes(&page, "failed").await;
     let looked = site.acme.looked();
-    site.dns.reply_addresses("moving.test", &testkit::target::Reply::Records(vec![]));
+    site.dns.reply_addresses("moving.test", &testkit::target::DnsReply::Records(vec![]));
     site.lead();
     site.server.advance(PAUSE);
     until(async || {
@@ -224,7 +224,7 @@ async fn a_name_that_leads_elsewhere_by_now_is_not_asked_for() {
 
 #[tokio::test]
 async fn a_server_that_refuses_nonces_and_names_is_heard_and_others_get_theirs() {
-    let manners = Manners { bad_nonces: 15, refuses: "refused.test" };
+    let manners = AcmeBehaviour { bad_nonces: 15, refuses: "refused.test" };
     let site = Site::start_with(ChallengeChoice::Http, manners, |_| {}).await;
     site.dns.address_of("refused.test", "127.0.0.1");
     let refused = a_page(&site.dns, &site.server, "refused", "refused.test").await;

@@ -9,7 +9,7 @@ use rules::Scope;
 use serde_json::{Value, json};
 use server::config::{AcmeSettings, ChallengeChoice, TlsSettings};
 use testkit::server::{STATUS_PAGES, TestServer};
-use testkit::target::{Answer, DnsTarget, HttpTarget};
+use testkit::target::{DnsTarget, HttpTarget, ScriptedResponse};
 
 use super::{a_page, asks, until};
 
@@ -25,7 +25,7 @@ async fn without_orders() -> HttpTarget {
     });
     let limited = json!({ "type": "urn:ietf:params:acme:error:rateLimited", "detail": "too many" });
     let answer = |status, body: &Value| {
-        let answer = Answer::status(status).header("content-type", JSON);
+        let answer = ScriptedResponse::status(status).header("content-type", JSON);
         answer.header("replay-nonce", "MTIzNDU2Nzg5MA").body(body.to_string())
     };
     acme.on("/dir", answer(200, &directory));
@@ -75,7 +75,7 @@ async fn a_limit_quiets_its_name_and_all_of_them_only_when_the_next_one_meets_it
     let first = a_page(&dns, &server, "a", "a.test").await;
     let status = until(async || failed(&first).await).await;
     assert_eq!(
-        status["nextTryAt"], "2026-11-21T02:00:00Z",
+        status["nextAttemptAt"], "2026-11-21T02:00:00Z",
         "as long as the server wants: {status}"
     );
     let second = a_page(&dns, &server, "b", "b.test").await;

@@ -8,7 +8,7 @@ use rules::{RecordKind, Scope};
 use serde_json::json;
 use server::config::PageHost;
 use testkit::server::{STATUS_PAGES, TestServer};
-use testkit::target::{Code, DnsTarget, Reply};
+use testkit::target::{Code, DnsReply, DnsTarget};
 
 use super::{DOMAIN, HOST, asks, create, owns, visit};
 
@@ -45,7 +45,7 @@ async fn a_domain_that_leads_elsewhere_is_refused_with_what_was_found_and_what_i
         .address_of("host.elsewhere.test", "192.0.2.9")
         .address_of("half.test", "127.0.0.1")
         .address_of("half.test", "192.0.2.9");
-    dns.reply_addresses("ill.test", &Reply::Code(Code::ServFail));
+    dns.reply_addresses("ill.test", &DnsReply::Code(Code::ServFail));
     let mut said = Vec::new();
     for domain in ["elsewhere.test", "alias.test", "half.test", "nowhere.test", "ill.test"] {
         let reply = create(&owner, "acme", domain).await.to_string();
@@ -138,7 +138,7 @@ async fn a_domain_is_refused_until_its_owner_names_the_page() {
     owns(&dns, DOMAIN, &server.ownership("another"));
     owns(&dns, DOMAIN, &server.stranger_ownership("acme"));
     let others = create(&owner, "acme", DOMAIN).await;
-    dns.reply(&format!("_aloft.{DOMAIN}"), RecordKind::Txt, Reply::Code(Code::ServFail));
+    dns.reply(&format!("_aloft.{DOMAIN}"), RecordKind::Txt, DnsReply::Code(Code::ServFail));
     let silent = create(&owner, "acme", DOMAIN).await;
     let said = format!("{missing}\n{others}\n{silent}");
     assert_snapshot!(said.replace(&dns.address().to_string(), "NAMESERVER"), @r#"

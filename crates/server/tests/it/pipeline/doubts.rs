@@ -11,7 +11,7 @@ use serde_json::Value;
 use server::operator::Operator;
 use store::AuditEntry;
 use testkit::server::TestServer;
-use testkit::target::{Answer, DnsTarget, HttpTarget, TcpTarget};
+use testkit::target::{DnsTarget, HttpTarget, ScriptedResponse, TcpTarget};
 
 use super::{PERIOD, Watched, until};
 
@@ -35,7 +35,7 @@ impl Story {
     /// host.
     async fn told_to(canaries: &[SocketAddr], operator: Option<Operator>) -> Self {
         let (target, names) = (HttpTarget::start().await, DnsTarget::start().await);
-        target.on("/", Answer::ok("fine"));
+        target.on("/", ScriptedResponse::ok("fine"));
         let canary = |address: &SocketAddr| TcpCheck { uri: address.to_string() };
         let server = TestServer::start_with(|settings| {
             settings.nameservers = vec![names.address()];
@@ -57,7 +57,7 @@ impl Story {
     }
 
     /// Sets the response of every host, advances the clock by a period, and waits for all results.
-    async fn all(&self, answer: Answer) {
+    async fn all(&self, answer: ScriptedResponse) {
         self.target.on("/", answer);
         let mut before = Vec::new();
         for monitor in &self.monitors {
@@ -109,30 +109,30 @@ fn shown(told: &[AuditEntry]) -> Vec<String> {
     told.iter().map(line).collect()
 }
 
-// design: §5 "the probe doubts itself: its votes are void until its canaries answer, and one alert to
+// design: §5 "the probe doubts itself: its votes are void until its connectivity checks succeed, and one alert to
 // the workspace's owners says so"
 #[tokio::test]
 async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
     let (canary, silent) = (TcpTarget::accepting().await, TcpTarget::refusing());
     let story = Story::of(&[canary.address(), silent.address(), silent.address()]).await;
-    story.all(Answer::status(503)).await;
+    story.all(ScriptedResponse::status(503)).await;
     let told = shown(&story.told(1).await);
     insta::assert_snapshot!(told.join("\n"), @"server probe.doubt this server: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer");
-    assert!(story.figure("aloft_probes_doubting 1").await);
-    assert_eq!(story.health().await, "doubting");
+    assert!(story.figure("aloft_probes_suspect 1").await);
+    assert_eq!(story.health().await, "suspect");
     assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
     until(async || (canary.taken() > 0).then_some(())).await;
     // One of three connectivity checks is not a majority, so the probe stays suspect and runs them
     // again. Advance by a whole period to include every check due in it.
     let asked = canary.taken();
-    story.all(Answer::status(503)).await;
+    story.all(ScriptedResponse::status(503)).await;
     until(async || (canary.taken() > asked).then_some(())).await;
     assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
     // At least half of the hosts recover.
-    story.all(Answer::ok("fine")).await;
+    story.all(ScriptedResponse::ok("fine")).await;
     let told = shown(&story.told(2).await);
     assert_eq!(told.len(), 2, "each is told once: {told:?}");
-    assert!(story.figure("aloft_probes_doubting 0").await);
+    assert!(story.figure("aloft_probes_suspect 0").await);
     assert_eq!(story.health().await, "healthy");
     assert_eq!(story.statuses().await, ["active"; HOSTS]);
 }
@@ -141,22 +141,22 @@ async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
 async fn canaries_that_answer_say_that_the_hosts_are_down() {
     let canary = TcpTarget::accepting().await;
     let story = Story::of(&[canary.address()]).await;
-    story.all(Answer::status(503)).await;
+    story.all(ScriptedResponse::status(503)).await;
     let told = shown(&story.told(2).await);
     insta::assert_snapshot!(told.join("\n"), @"
     server probe.doubt this server: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer
-    server probe.recover this server: after 0 s: its canaries answer
+    server probe.recover this server: after 0 s: its connectivity checks succeed
     ");
     assert_eq!(story.statuses().await, ["error"; HOSTS]);
     let asked = canary.taken();
-    story.all(Answer::status(503)).await;
+    story.all(ScriptedResponse::status(503)).await;
     assert_eq!((canary.taken(), asked), (1, 1), "a probe without doubt asks nobody");
 }
 
 #[tokio::test]
 async fn without_canaries_a_doubt_mutes_nothing() {
     let story = Story::of(&[]).await;
-    story.all(Answer::status(503)).await;
+    story.all(ScriptedResponse::status(503)).await;
     story.told(1).await;
     // issue 16, point 5: failures of all sites at once reach the operator immediately
     assert_eq!(story.statuses().await, ["error"; HOSTS]);
@@ -170,11 +170,11 @@ async fn without_canaries_a_doubt_mutes_nothing() {
 #[tokio::test]
 async fn operator_is_told_of_a_suspect_probe_and_of_its_recovery() {
     let hook = HttpTarget::start().await;
-    hook.on("/", Answer::ok(""));
+    hook.on("/", ScriptedResponse::ok(""));
     let story = Story::told_to(&[], Operator::parse(&hook.url("/"))).await;
-    story.all(Answer::status(503)).await;
+    story.all(ScriptedResponse::status(503)).await;
     until(async || (hook.hits() > 0).then_some(())).await;
-    story.all(Answer::ok("fine")).await;
+    story.all(ScriptedResponse::ok("fine")).await;
     until(async || (hook.hits() > 1).then_some(())).await;
     let told: Vec<Value> = hook
         .received()

@@ -5,7 +5,7 @@ use rules::plan::Plans;
 use rules::{Region, Scope};
 use serde_json::json;
 use testkit::server::{Caller, START, TestServer};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::net::TcpListener;
 
 use super::{PERIOD, Watched, until};
@@ -70,7 +70,7 @@ async fn a_greedy_workspace_makes_no_slot_of_a_modest_one_late() {
     // docs/decisions/0046-fair-scheduling.md
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("fine"));
+    target.on("/", ScriptedResponse::ok("fine"));
     let server =
         TestServer::start_with(|settings| settings.max_checks_in_flight = Some(PLACES)).await;
     let watched = Watched::on(server).await;

@@ -5,10 +5,10 @@ use domain::check::{CheckResult, Outcome, Trigger};
 use rules::monitor::{Check, HttpCheck, Monitor, MonitorSettings};
 use rules::{Method, MonitorStatus, Periodicity, Region};
 use server::observe::Metrics;
-use server::pipeline::{Parts, Pipeline, Probes, Running};
-use store::{Actor, Change, Created, NewMonitor};
+use server::pipeline::{Pipeline, PipelineParts, Probes, RunningPipeline};
+use store::{Actor, AuditContext, Created, NewMonitor};
 use testkit::server::TestServer;
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::{PERIOD, Stored, until};
 use server::context::{Context, ManualClock};
@@ -20,7 +20,7 @@ struct Story {
     stored: Stored,
     monitor: Monitor,
     pipeline: Pipeline,
-    stages: Running,
+    stages: RunningPipeline,
     clock: ManualClock,
     metrics: Metrics,
     /// Owner of the database. Its own pipeline runs no monitors.
@@ -59,7 +59,7 @@ fn settings(target: &HttpTarget) -> MonitorSettings {
 impl Story {
     async fn of(probes: Probes) -> Self {
         let (server, target) = (TestServer::start().await, HttpTarget::start().await);
-        target.on("/", Answer::ok("fine"));
+        target.on("/", ScriptedResponse::ok("fine"));
         let stored = Stored::of(server.running().app().store.clone()).await;
         let (ctx, clock) = Context::manual(START);
         let new = NewMonitor {
@@ -68,11 +68,11 @@ impl Story {
             settings: settings(&target),
             idempotency: None,
         };
-        let change = Change { actor: Actor::Server, at: START };
+        let change = AuditContext { actor: Actor::Server, at: START };
         let created = stored.store.monitors().create(new, change).await.unwrap();
         let Created::Now(monitor) = created else { panic!("it is the first") };
         let metrics = Metrics::new();
-        let parts = Parts {
+        let parts = PipelineParts {
             ctx,
             store: stored.store.clone(),
             probes,
@@ -117,10 +117,10 @@ async fn a_region_that_turns_has_the_other_probes_region_asked_at_once() {
         Probes::embedded(a_probe(), Vec::new()).and("singapore", a_probe(), &[Region::FlySin]);
     let story = Story::of(probes).await;
     assert_eq!(story.status().await, MonitorStatus::Active);
-    story.target.on("/", Answer::status(503));
+    story.target.on("/", ScriptedResponse::status(503));
     let found = story.half_a_period(2).await;
     let scheduled = found.iter().find(|it| it.identity.trigger == Trigger::Scheduled).unwrap();
-    let opinion = found.iter().find(|it| it.identity.trigger == Trigger::Opinion).unwrap();
+    let opinion = found.iter().find(|it| it.identity.trigger == Trigger::Confirmation).unwrap();
     assert_ne!(opinion.identity.region, scheduled.identity.region);
     assert_eq!(opinion.identity.slot, START + PERIOD / 2, "at once, not at its next slot");
     assert_eq!([scheduled.outcome, opinion.outcome], [Outcome::Failure; 2]);
@@ -139,7 +139,7 @@ async fn a_region_that_turns_has_the_other_probes_region_asked_at_once() {
 #[tokio::test]
 async fn regions_of_the_same_probe_are_not_asked() {
     let story = Story::of(Probes::embedded(a_probe(), Vec::new())).await;
-    story.target.on("/", Answer::status(503));
+    story.target.on("/", ScriptedResponse::status(503));
     for _ in 0..2 {
         let found = story.half_a_period(1).await;
         assert_eq!(found.len(), 1, "{found:?}");

@@ -5,7 +5,7 @@ use futures_util::FutureExt as _;
 use rules::{Scope, limits};
 use serde_json::json;
 use testkit::server::{START, TestServer};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
@@ -18,7 +18,7 @@ const PLACES: usize = 4;
 async fn slots_that_nobody_ran_are_stored_as_missed() {
     // design: §5 "a slot nobody ran as missed: never silently lost"
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("fine"));
+    target.on("/", ScriptedResponse::ok("fine"));
     let watched = Watched::start().await;
     let monitor = watched.monitor(&target.url("/")).await;
     watched.stored.at_least(1, monitor).await;
@@ -89,7 +89,7 @@ async fn a_trigger_that_finds_no_place_is_put_off_and_nothing_is_checked() {
 async fn slots_are_run_however_many_triggers_wait_for_a_silent_target() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("fine"));
+    target.on("/", ScriptedResponse::ok("fine"));
     let server =
         TestServer::start_with(|settings| settings.max_checks_in_flight = Some(PLACES)).await;
     let watched = Watched::on(server).await;

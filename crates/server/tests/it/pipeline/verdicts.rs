@@ -1,10 +1,10 @@
 //! Judgment of results: statuses and incidents, stored in one transaction with the results.
 
 use domain::check::Outcome;
-use domain::judge::ClosedAs;
+use domain::judge::CloseReason;
 use serde_json::json;
 use testkit::server::START;
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
@@ -14,19 +14,19 @@ use super::{PERIOD, Watched};
 async fn an_incident_opens_with_an_error_and_closes_with_the_recovery() {
     // design: §5 "To error: an incident opens. error to active: it closes."
     let target = HttpTarget::start().await;
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     let watched = Watched::start().await;
     let monitor = watched.monitor(&target.url("/")).await;
     let opened = watched.stored.incident(monitor, |incident| incident.closed.is_none()).await;
     assert_eq!(opened.opened_at, START);
     assert_eq!(watched.status(monitor).await, "error");
     assert_eq!(watched.stored.result_of(monitor, Outcome::Failure).await.status, Some(503));
-    target.on("/", Answer::ok("fine"));
+    target.on("/", ScriptedResponse::ok("fine"));
     watched.next_result(monitor).await;
     let closed = watched.stored.incident(monitor, |incident| incident.closed.is_some()).await;
     assert_eq!(closed.id, opened.id);
     let end = closed.closed.unwrap();
-    assert_eq!((end.at, end.how), (START + PERIOD, ClosedAs::Recovered));
+    assert_eq!((end.at, end.how), (START + PERIOD, CloseReason::Recovered));
     assert_eq!(watched.status(monitor).await, "active");
     assert_eq!(watched.stored.incidents(monitor).await.len(), 1);
 }
@@ -36,7 +36,7 @@ async fn a_result_of_an_older_revision_is_stored_and_not_judged() {
     // design: §5 "results of an older revision are stored but not judged"
     let old = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let new = HttpTarget::start().await;
-    new.on("/", Answer::ok("fine"));
+    new.on("/", ScriptedResponse::ok("fine"));
     let watched = Watched::start().await;
     let url = format!("http://{}/", old.local_addr().unwrap());
     let monitor = watched.monitor(&url).await;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use domain::cadence::{Missed, MissedReason};
 use domain::check::{
-    AttemptEvidence, CheckResult, Evidence, Identity, Outcome, Phases, ProbeId, Trigger,
+    AttemptEvidence, CheckResult, Evidence, Outcome, Phases, ProbeId, ResultKey, Trigger,
 };
-use domain::judge::{IncidentChange, Transition, Why};
+use domain::judge::{IncidentChange, StatusReason, Transition};
 use insta::assert_snapshot;
 use rules::{MonitorId, MonitorStatus, Region, Scope, Timestamp};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn before_start(minutes: u64) -> Timestamp {
 /// Returns the result of a check this many minutes before the start, with a latency of 100 ms.
 fn result(monitor: MonitorId, region: Region, minutes: u64, outcome: Outcome) -> CheckResult {
     let slot = before_start(minutes);
-    let identity = Identity { monitor, revision: 1, region, slot, trigger: Trigger::Scheduled };
+    let identity = ResultKey { monitor, revision: 1, region, slot, trigger: Trigger::Scheduled };
     let evidence = Evidence {
         attempts: vec![AttemptEvidence {
             started_at: slot,
@@ -69,14 +69,14 @@ async fn with_a_day(server: &TestServer) -> MonitorId {
     results.push(result(monitor, Region::FlySin, 5, Outcome::Degraded));
     let change = |minutes, from, to| {
         let (at, incident) = (before_start(minutes), IncidentChange::None);
-        (monitor, Transition { from, to, at, incident, why: Why::NoVotes })
+        (monitor, Transition { from, to, at, incident, why: StatusReason::NoVotes })
     };
     let transitions = vec![
         change(20 * 60, MonitorStatus::Unknown, MonitorStatus::Error),
         change(15 * 60, MonitorStatus::Error, MonitorStatus::Active),
     ];
     store.commit(Arc::new(Batch { results, transitions, ..Batch::default() })).await.unwrap();
-    while store.history().gather().await.unwrap().results > 0 {}
+    while store.history().compact().await.unwrap().results > 0 {}
     monitor
 }
 
@@ -158,7 +158,7 @@ async fn what_cannot_be_asked_is_refused_by_name() {
         "id": monitor, "limit": 101, "outcomes": ["lost"], "triggers": ["x"], "pageToken": "x",
     });
     let refused = caller.rpc("ListResponseLogs", asked).await.json();
-    assert_snapshot!(refused["message"].as_str().unwrap(), @"`limit` must be 1 to 100 (given: `101`); `outcomes[0]` must be one of success, degraded, failure, skipped (given: `lost`); `triggers[0]` must be one of scheduled, opinion, manual (given: `x`); `page_token` must be the next_page_token of an earlier response");
+    assert_snapshot!(refused["message"].as_str().unwrap(), @"`limit` must be 1 to 100 (given: `101`); `outcomes[0]` must be one of success, degraded, failure, skipped (given: `lost`); `triggers[0]` must be one of scheduled, confirmation, manual (given: `x`); `page_token` must be the next_page_token of an earlier response");
     for id in ["log_x", "log_MS9mbHktYW1zL3NjaGVkdWxlZC8x"] {
         let asked = json!({ "monitorId": monitor, "id": id });
         let missing = caller.rpc("GetResponseLog", asked).await;

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use rules::{MonitorId, Scope};
 use serde_json::{Value, json};
 use testkit::server::{Caller, INCIDENTS, Reply, TestServer};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use crate::pipeline::{PERIOD, Watched, until};
 
@@ -22,7 +22,7 @@ struct Outage {
 impl Outage {
     async fn begin() -> Self {
         let target = HttpTarget::start().await;
-        let broken = Answer::status(503).header("set-cookie", "session=hunter2");
+        let broken = ScriptedResponse::status(503).header("set-cookie", "session=hunter2");
         target.on("/", broken);
         let watched = Watched::start().await;
         let monitor = watched.monitor(&target.url("/")).await;
@@ -109,7 +109,7 @@ async fn an_incident_is_read_with_what_happened_and_what_each_region_saw() {
 async fn an_incident_is_taken_up_once_by_whoever_came_first() {
     let outage = Outage::begin().await;
     let first = outage.call("AcknowledgeIncident").await;
-    assert_snapshot!(stable(&first, &outage), @r#"200 {"incident":{"id":"[incident]","monitorId":"[monitor]","monitorName":"local","state":"open","openedAt":"2026-11-21T00:00:00Z","acknowledgedAt":"2026-11-21T00:00:00Z","acknowledgedBy":{"keyId":"[key]","name":"test write"},"closedHow":""}}"#);
+    assert_snapshot!(stable(&first, &outage), @r#"200 {"incident":{"id":"[incident]","monitorId":"[monitor]","monitorName":"local","state":"open","openedAt":"2026-11-21T00:00:00Z","acknowledgedAt":"2026-11-21T00:00:00Z","acknowledgedBy":{"keyId":"[key]","name":"test write"},"closeReason":""}}"#);
     outage.watched.server.advance(PERIOD);
     let again = outage.call("AcknowledgeIncident").await;
     assert_eq!(again.json(), first.json());
@@ -123,7 +123,7 @@ async fn who_resolves_an_incident_ends_it_while_the_monitor_fails_on() {
     let resolved = outage.call("ResolveIncident").await;
     assert_eq!(resolved.status, 200, "{resolved}");
     let shown = &resolved.json()["incident"];
-    let end = [&shown["state"], &shown["closedHow"], &shown["closedAt"]];
+    let end = [&shown["state"], &shown["closeReason"], &shown["closedAt"]];
     assert_eq!(end, ["closed", "resolved", "2026-11-21T00:00:00Z"]);
     assert_eq!(outage.status().await, ("error".to_owned(), String::new()));
     outage.next_result().await;
@@ -131,10 +131,10 @@ async fn who_resolves_an_incident_ends_it_while_the_monitor_fails_on() {
     assert_eq!(outage.timeline().await, ["opened", "resolved by test write"]);
     assert_eq!(open(&outage.caller, 1).await, outage.incident, "it still fails, and none opens");
 
-    outage.target.on("/", Answer::ok("fine"));
+    outage.target.on("/", ScriptedResponse::ok("fine"));
     outage.next_result().await;
     assert_eq!(outage.status().await.0, "active");
-    outage.target.on("/", Answer::status(503));
+    outage.target.on("/", ScriptedResponse::status(503));
     outage.next_result().await;
     let next = open(&outage.caller, 2).await;
     assert_eq!(outage.status().await, ("error".to_owned(), next));
@@ -163,7 +163,7 @@ async fn a_comment_has_one_to_4096_characters_and_is_written_once() {
         outage.caller.request(request).await
     };
     let first = send(json!("the disk is full"), "k1").await;
-    assert_snapshot!(stable(&first, &outage), @r#"200 {"entry":{"at":"2026-11-21T00:00:00Z","kind":"commented","by":{"keyId":"[key]","name":"test write"},"text":"the disk is full","region":"","closedHow":"","place":""}}"#);
+    assert_snapshot!(stable(&first, &outage), @r#"200 {"entry":{"at":"2026-11-21T00:00:00Z","kind":"commented","by":{"keyId":"[key]","name":"test write"},"text":"the disk is full","region":"","closeReason":"","place":""}}"#);
     assert_eq!(send(json!("the disk is full"), "k1").await.json(), first.json());
     let longest = send(json!("é".repeat(4_096)), "k2").await;
     assert_eq!(longest.status, 200, "{longest}");
@@ -207,9 +207,9 @@ async fn a_list_goes_page_by_page_through_what_its_filter_lets_through() {
     let list =
         async |request: Value| outage.caller.call(INCIDENTS, "ListIncidents", request).await.json();
     outage.call("ResolveIncident").await;
-    outage.target.on("/", Answer::ok("fine"));
+    outage.target.on("/", ScriptedResponse::ok("fine"));
     outage.next_result().await;
-    outage.target.on("/", Answer::status(503));
+    outage.target.on("/", ScriptedResponse::status(503));
     outage.next_result().await;
     let newest = open(&outage.caller, 2).await;
     let first = list(json!({ "limit": 1 })).await;

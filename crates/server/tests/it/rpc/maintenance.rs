@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::judge::{IncidentChange, Transition, Why};
+use domain::judge::{IncidentChange, StatusReason, Transition};
 use insta::assert_snapshot;
 use rules::{MonitorId, MonitorStatus, Scope, Timestamp};
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ async fn it_says_where_it_stands_as_time_goes_by() {
     let created = done(&caller, "CreateMaintenance", an_hour(&monitor, json!({}))).await;
     let window = json!({ "startsAt": after_start(60), "endsAt": after_start(120) });
     for (minutes, status, current) in
-        [(0, "scheduled", None), (60, "active", Some(&window)), (60, "over", None)]
+        [(0, "scheduled", None), (60, "active", Some(&window)), (60, "completed", None)]
     {
         server.advance(Duration::from_mins(minutes));
         let seen = done(&caller, "GetMaintenance", json!({ "id": created["id"] })).await;
@@ -246,7 +246,10 @@ async fn what_is_ended_or_deleted_is_over_and_stays_left_out_of_uptime() {
     let change = |minutes, from, to| {
         let id = MonitorId::parse(monitor.as_str().unwrap()).unwrap();
         let at: Timestamp = START + Duration::from_mins(minutes);
-        (id, Transition { from, to, at, incident: IncidentChange::None, why: Why::NoVotes })
+        (
+            id,
+            Transition { from, to, at, incident: IncidentChange::None, why: StatusReason::NoVotes },
+        )
     };
     let transitions = vec![
         change(0, MonitorStatus::Unknown, MonitorStatus::Error),
@@ -256,7 +259,7 @@ async fn what_is_ended_or_deleted_is_over_and_stays_left_out_of_uptime() {
     server.running().app().store.commit(Arc::new(batch)).await.unwrap();
     server.advance(Duration::from_mins(30));
     let ended = done(&caller, "EndMaintenance", json!({ "id": created["id"] })).await;
-    assert_eq!(ended["status"], "over");
+    assert_eq!(ended["status"], "completed");
     let again = done(&caller, "EndMaintenance", json!({ "id": created["id"] })).await;
     assert_eq!(again, ended);
     server.advance(Duration::from_mins(90));

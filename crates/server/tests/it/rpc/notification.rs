@@ -158,8 +158,8 @@ async fn a_kind_that_the_server_is_not_set_up_for_is_stored_with_a_warning() {
     assert_snapshot!(warned.join("\n"), @r#"
     {"field":"notification.provider_type","message":"channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`; until then what it is to be told stands among the dead letters"}
     {"field":"notification.provider_type","message":"channels of the kind `telegram` cannot send on this server: set `ALOFT_TELEGRAM_TOKEN`; until then what it is to be told stands among the dead letters"}
-    {"field":"notification.provider_type","message":"channels of the kind `sms` cannot send on this server: set `ALOFT_TELEPHONE_ACCOUNT`; until then what it is to be told stands among the dead letters"}
-    {"field":"notification.provider_type","message":"channels of the kind `whatsapp` cannot send on this server: set `ALOFT_TELEPHONE_ACCOUNT`; until then what it is to be told stands among the dead letters"}
+    {"field":"notification.provider_type","message":"channels of the kind `sms` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`; until then what it is to be told stands among the dead letters"}
+    {"field":"notification.provider_type","message":"channels of the kind `whatsapp` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`; until then what it is to be told stands among the dead letters"}
     "#);
 }
 

@@ -5,7 +5,7 @@ use rules::Scope;
 use serde_json::Value;
 use serde_json::json;
 use testkit::server::TestServer;
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::net::TcpListener;
 
 use crate::pipeline::{PERIOD, Watched, until};
@@ -30,7 +30,7 @@ async fn all_28_regions_are_listed_and_the_server_stands_in_for_each() {
     assert_eq!(regions.len(), 28);
     for region in &regions {
         assert_eq!(
-            (&region["servedBy"], &region["standsIn"]),
+            (&region["servedBy"], &region["isFallback"]),
             (&json!("this server"), &json!(true))
         );
         assert_eq!(region["health"], "healthy");
@@ -50,7 +50,7 @@ async fn all_28_regions_are_listed_and_the_server_stands_in_for_each() {
 #[tokio::test]
 async fn who_serves_a_region_was_last_seen_when_its_latest_check_ended() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("fine"));
+    target.on("/", ScriptedResponse::ok("fine"));
     let watched = Watched::start().await;
     let monitor = watched.monitor(&target.url("/")).await;
     watched.stored.at_least(1, monitor).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::StatusCode;
 use serde_json::{Value, json};
 use testkit::server::START;
-use testkit::target::Answer;
+use testkit::target::ScriptedResponse;
 
 use super::gate::everything;
 use super::{At, Site, body, well};
@@ -19,7 +19,7 @@ async fn told_of(site: &Site) -> String {
     until(async || {
         let json = body(site.ask(At::Slug, "/status.json", &[]).await).await;
         let json: Value = serde_json::from_str(&json).unwrap();
-        if json["cutOff"] == true {
+        if json["servedFromCache"] == true {
             site.watched.server.advance(Duration::from_secs(5));
             return None;
         }
@@ -44,7 +44,7 @@ async fn while_the_database_is_away_the_last_page_is_shown_with_its_age() {
     let said = "Live data is unavailable. This is the status as of 21 Nov 2026, 00:00 UTC.";
     assert!(page.contains(said) && page.contains("API &#38; more"), "{page}");
     let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
-    assert_eq!(json["cutOff"], true);
+    assert_eq!(json["servedFromCache"], true);
     let unseen = site.anybody().get("/status/other").await;
     assert_eq!(unseen.status, StatusCode::SERVICE_UNAVAILABLE);
 }
@@ -53,7 +53,7 @@ async fn while_the_database_is_away_the_last_page_is_shown_with_its_age() {
 #[tokio::test]
 async fn while_the_database_is_away_every_form_is_said_with_its_age() {
     let target = well().await;
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     let site = Site::open(&target).await;
     site.results(1).await;
     let everything = everything(&site).await;
@@ -108,7 +108,7 @@ async fn who_may_no_longer_look_is_shown_nothing_also_while_the_database_is_away
     let moved = json!({ "slug": "elsewhere" });
     for change in ["password", "unpublish", "delete", "slug"] {
         let target = well().await;
-        target.on("/", Answer::status(503));
+        target.on("/", ScriptedResponse::status(503));
         let site = Site::open(&target).await;
         site.results(1).await;
         let everything = everything(&site).await;

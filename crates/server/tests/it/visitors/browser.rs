@@ -8,7 +8,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use testkit::browser::{Browser, Tab, View};
 use testkit::server::{INCIDENTS, MAINTENANCES};
-use testkit::target::Answer;
+use testkit::target::ScriptedResponse;
 
 use super::report::opened;
 use super::{Site, well};
@@ -31,7 +31,7 @@ impl Seen {
         site.results(1).await;
         let report = opened(&site).await["id"].as_str().unwrap().to_owned();
         let monitor = site.monitor.unwrap().to_string();
-        target.on("/", Answer::status(503));
+        target.on("/", ScriptedResponse::status(503));
         site.results(1).await;
         site.watched.server.advance(crate::pipeline::PERIOD);
         site.results(2).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::{Site, well};
 
@@ -12,7 +12,7 @@ use super::{Site, well};
 async fn recovered(target: &HttpTarget) -> (Site, String) {
     let site = Site::open(target).await;
     site.results(1).await;
-    target.on("/", Answer::status(503).body("secret of the house"));
+    target.on("/", ScriptedResponse::status(503).body("secret of the house"));
     site.watched.server.advance(Duration::from_secs(30));
     site.results(2).await;
     let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
@@ -22,7 +22,7 @@ async fn recovered(target: &HttpTarget) -> (Site, String) {
         .call("incident.v1.IncidentService", "AcknowledgeIncident", json!({ "id": incident }))
         .await;
     assert_eq!(taken_up.status, 200, "{taken_up}");
-    target.on("/", Answer::ok("fine"));
+    target.on("/", ScriptedResponse::ok("fine"));
     site.watched.server.advance(Duration::from_secs(30));
     site.results(3).await;
     (site, incident)
@@ -276,7 +276,7 @@ async fn no_path_shows_what_a_monitor_checks() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
-    target.on("/", Answer::status(503).body("secret of the house"));
+    target.on("/", ScriptedResponse::status(503).body("secret of the house"));
     site.watched.server.advance(Duration::from_secs(30));
     site.results(2).await;
     let monitor = site.monitor.unwrap().to_string();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::StatusCode;
 use serde_json::json;
 use testkit::server::{Reply, STATUS_PAGES, TestServer};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::{Site, made, well};
 
@@ -30,8 +30,8 @@ fn asked(target: &HttpTarget, path: &str) -> usize {
 #[tokio::test]
 async fn an_icon_is_fetched_once_and_served_from_here() {
     let target = well().await;
-    target.on("/moved", Answer::redirect(302, "/i.png"));
-    target.on("/i.png", Answer::ok(PNG).header("content-type", "text/html"));
+    target.on("/moved", ScriptedResponse::redirect(302, "/i.png"));
+    target.on("/i.png", ScriptedResponse::ok(PNG).header("content-type", "text/html"));
     let site = Site::open(&target).await;
     let plain = icon(&site).await;
     assert!(is_ours(&plain), "a page without one has a small one of our own");
@@ -56,7 +56,7 @@ async fn an_icon_is_fetched_once_and_served_from_here() {
     assert!(home.contains("<link rel=\"icon\" href=\"/status/acme/icon\">"), "{home}");
     assert!(home.contains("<img src=\"/status/acme/icon\" alt=\"\""), "{home}");
     assert!(!home.contains(&target.url("/")), "visitors ask nobody else");
-    target.on("/i.png", Answer::status(500));
+    target.on("/i.png", ScriptedResponse::status(500));
     site.watched.server.advance(Duration::from_hours(25));
     assert_eq!(&icon(&site).await.body[..], PNG, "the last one will do");
 }
@@ -64,12 +64,14 @@ async fn an_icon_is_fetched_once_and_served_from_here() {
 #[tokio::test]
 async fn what_is_no_picture_or_too_large_is_not_shown_and_asked_for_again_later() {
     let target = well().await;
-    target
-        .on("/html", Answer::ok("<!doctype html><svg></svg>").header("content-type", "image/png"));
+    target.on(
+        "/html",
+        ScriptedResponse::ok("<!doctype html><svg></svg>").header("content-type", "image/png"),
+    );
     let large = [PNG, &vec![0; 256 * 1024][..]].concat();
-    target.on("/large", Answer::ok(large));
-    target.on("/gone", Answer::status(404));
-    target.on("/round", Answer::redirect(302, "/round"));
+    target.on("/large", ScriptedResponse::ok(large));
+    target.on("/gone", ScriptedResponse::status(404));
+    target.on("/round", ScriptedResponse::redirect(302, "/round"));
     let site = Site::open(&target).await;
     for path in ["/html", "/large", "/gone", "/round"] {
         site.update(json!({ "icon": target.url(path) })).await;
@@ -80,7 +82,7 @@ async fn what_is_no_picture_or_too_large_is_not_shown_and_asked_for_again_later(
     let before = asked(&target, "/gone");
     assert!(is_ours(&icon(&site).await));
     assert_eq!(asked(&target, "/gone"), before, "not at once");
-    target.on("/gone", Answer::ok(PNG));
+    target.on("/gone", ScriptedResponse::ok(PNG));
     site.watched.server.advance(Duration::from_mins(11));
     assert_eq!(&icon(&site).await.body[..], PNG);
 }
@@ -89,7 +91,7 @@ async fn what_is_no_picture_or_too_large_is_not_shown_and_asked_for_again_later(
 #[tokio::test]
 async fn an_icon_in_a_private_network_is_not_fetched() {
     let target = HttpTarget::start().await;
-    target.on("/i.png", Answer::ok(PNG));
+    target.on("/i.png", ScriptedResponse::ok(PNG));
     let server = TestServer::start_with(|settings| settings.allow_private_networks = false).await;
     let owner = server.caller(rules::Scope::Write);
     let page = json!({ "title": "Acme", "slug": "acme", "icon": target.url("/i.png") });

@@ -13,7 +13,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use server::config::Settings;
 use testkit::server::{MAINTENANCES, Reply, STATUS_PAGES, TestServer};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::{At, Site, body, well};
 
@@ -57,7 +57,10 @@ impl Site {
     /// Makes the next check of the monitor succeed or fail and waits for its result, number
     /// `count`.
     async fn turns(&self, target: &HttpTarget, works: bool, count: usize) {
-        target.on("/", if works { Answer::ok("fine") } else { Answer::status(503) });
+        target.on(
+            "/",
+            if works { ScriptedResponse::ok("fine") } else { ScriptedResponse::status(503) },
+        );
         self.watched.server.advance(Duration::from_secs(30));
         self.results(count).await;
     }

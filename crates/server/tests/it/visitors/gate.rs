@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
-use testkit::target::Answer;
+use testkit::target::ScriptedResponse;
 
 use super::{At, Site, body, report, well};
 
@@ -61,7 +61,7 @@ async fn shut(answer: Response, path: &str, at: At) -> StatusCode {
 #[tokio::test]
 async fn everything_that_tells_of_a_page_stands_behind_the_same_gate() {
     let target = well().await;
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     let site = Site::open(&target).await;
     site.results(1).await;
     site.has_a_domain().await;
@@ -115,7 +115,7 @@ async fn a_page_is_the_same_one_at_its_domain_with_links_of_there() {
     assert!(!domain.contains("/status/acme"), "{domain}");
     let feed = body(site.ask(At::Domain, "/feed.atom", &[]).await).await;
     assert!(feed.contains("href=\"https://status.acme.example/feed.atom\""), "{feed}");
-    let made = site.metric("aloft_page_project_seconds_count").await;
+    let made = site.metric("aloft_page_build_seconds_count").await;
     assert_eq!(made, 1, "it is made once for both addresses");
     site.update(json!({ "slug": "other" })).await;
     assert_eq!(site.ask(At::Slug, "", &[]).await.status(), StatusCode::NOT_FOUND);

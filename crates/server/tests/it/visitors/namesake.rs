@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Site, made, well};
-use testkit::target::Answer;
+use testkit::target::ScriptedResponse;
 
 /// Returns the IDs of the items of a list.
 fn ids(list: &Value) -> Vec<&str> {
@@ -28,7 +28,7 @@ async fn components_of_one_name_do_not_share_what_happens_to_them() {
     } });
     let reply = site.owner.call(testkit::server::MAINTENANCES, "CreateMaintenance", planned).await;
     assert_eq!(reply.status, 200, "{reply}");
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     site.watched.server.advance(Duration::from_secs(30));
     site.results(2).await;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::response::Response;
 use http_body_util::BodyExt as _;
 use serde_json::json;
-use testkit::target::Answer;
+use testkit::target::ScriptedResponse;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -37,7 +37,7 @@ async fn open_browsers_hear_of_a_change_at_each_address() {
     for at in [At::Slug, At::Slug, At::Domain] {
         streams.push(site.ask(at, "/events", &[]).await);
     }
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     site.watched.server.advance(Duration::from_secs(30));
     site.results(2).await;
     for stream in &mut streams {

@@ -7,7 +7,7 @@ use flate2::read::GzDecoder;
 use http::StatusCode;
 use serde_json::{Value, json};
 use testkit::server::TestServer;
-use testkit::target::Answer;
+use testkit::target::ScriptedResponse;
 
 use super::{Site, well};
 
@@ -43,7 +43,7 @@ async fn a_failure_is_on_the_page_with_the_next_look_and_its_recovery_too() {
     let site = Site::open(&target).await;
     site.results(1).await;
     assert!(site.text("").await.contains("All systems operational"));
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     site.watched.server.advance(Duration::from_secs(30));
     site.results(2).await;
     let page = site.text("").await;
@@ -59,7 +59,7 @@ async fn a_failure_is_on_the_page_with_the_next_look_and_its_recovery_too() {
     assert!(site.text("/feed.atom").await.contains("<title>API &amp; more is down</title>"));
     assert!(site.text("/feed.rss").await.contains("<title>API &amp; more is down</title>"));
 
-    target.on("/", Answer::ok("fine"));
+    target.on("/", ScriptedResponse::ok("fine"));
     site.watched.server.advance(Duration::from_secs(30));
     site.results(3).await;
     let page = site.text("").await;
@@ -91,7 +91,7 @@ async fn what_a_browser_has_is_not_sent_again_and_travels_compressed() {
 #[tokio::test]
 async fn feeds_are_read_by_a_feed_reader() {
     let target = well().await;
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     let site = Site::open(&target).await;
     site.results(1).await;
     for form in ["/feed.atom", "/feed.rss"] {

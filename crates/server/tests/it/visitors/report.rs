@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::StatusCode;
 use serde_json::{Value, json};
 use testkit::server::STATUS_REPORTS;
-use testkit::target::Answer;
+use testkit::target::ScriptedResponse;
 
 use super::{Site, well};
 
@@ -195,7 +195,7 @@ async fn ongoing_report_and_its_incident_are_shown_once() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     site.watched.server.advance(Duration::from_secs(30));
     site.results(2).await;
     let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();

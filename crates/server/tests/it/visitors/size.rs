@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::judge::{ClosedAs, IncidentChange, Transition, Why};
+use domain::judge::{CloseReason, IncidentChange, StatusReason, Transition};
 use http::Request;
 use http_body_util::Full;
 use rules::{IncidentId, MonitorId, MonitorStatus, Scope, Timestamp};
@@ -66,7 +66,7 @@ pub(super) fn past(number: u64) -> Vec<Transition> {
             _ => (
                 MonitorStatus::Error,
                 IncidentChange::Opened(id),
-                IncidentChange::Closed { id, how: ClosedAs::Recovered },
+                IncidentChange::Closed { id, how: CloseReason::Recovered },
             ),
         };
         past.push(change(ago, MonitorStatus::Active, bad, opened));
@@ -83,7 +83,7 @@ fn change(
     to: MonitorStatus,
     incident: IncidentChange,
 ) -> Transition {
-    let why = Why::NoVotes;
+    let why = StatusReason::NoVotes;
     let at: Timestamp = START - ago;
     Transition { from, to, at, incident, why }
 }

@@ -11,7 +11,7 @@ use http::{Method, StatusCode};
 use serde_json::json;
 use testkit::mail::{MailServer, TakenMail};
 use testkit::server::{MAINTENANCES, Reply, STATUS_PAGES, STATUS_REPORTS, TestServer};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::members::{PUBLIC_URL, sends_mail};
 use super::{Site, well};
@@ -270,7 +270,7 @@ async fn the_gate_of_a_page_stands_before_its_form_and_no_ticket_passes_it_that_
 #[tokio::test]
 async fn a_program_is_told_by_a_signed_webhook_until_its_owner_ends_it() {
     let hook = HttpTarget::start().await;
-    hook.on("/hook", Answer::status(204));
+    hook.on("/hook", ScriptedResponse::status(204));
     let site = Site::open(&well().await).await;
     let subscriber = json!({ "pageId": site.page["id"], "webhookUrl": hook.url("/hook") });
     let request = json!({ "subscriber": subscriber });
@@ -287,7 +287,7 @@ async fn a_program_is_told_by_a_signed_webhook_until_its_owner_ends_it() {
     let body: serde_json::Value = serde_json::from_str(&told.body).unwrap();
     assert_eq!((&body["version"], &body["type"]), (&json!(1), &json!("page.report.opened")));
     assert_eq!(body["data"]["page"]["title"], "Acme <Ops>");
-    assert_eq!(body["data"]["news"][0]["report"]["text"], "We look.");
+    assert_eq!(body["data"]["events"][0]["report"]["text"], "We look.");
     let end = json!({ "id": added.json()["subscriber"]["id"] });
     assert_eq!(site.owner.call(STATUS_PAGES, "RemoveSubscriber", end).await.status, 200);
 }

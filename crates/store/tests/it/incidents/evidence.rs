@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::check::{CheckResult, Outcome};
 use rules::{IncidentId, MonitorId, Region, limits};
-use store::{Batch, Joined, KeepFor};
+use store::{Batch, Joined, RetentionPolicy};
 
 use crate::commit::{closed, opened};
 use crate::harness::{Home, a_result, for_each_engine, instant, monitor_id, with_evidence};
@@ -63,7 +63,7 @@ async fn incident_keeps_first_evidence_of_failing_regions() {
         let mut all = first;
         all.push((Region::FlySin, "singapore".to_owned()));
         assert_eq!(kept(home).await, all);
-        let joined = home.count("incident_entries WHERE kind = 'joined'").await;
+        let joined = home.count("incident_entries WHERE kind = 'region_failed'").await;
         assert_eq!(joined, 1, "amsterdam failed from the start");
     })
     .await;
@@ -95,7 +95,7 @@ async fn incident_evidence_expires_with_the_incident() {
         commit(home, vec![], Some(closed(1, 40))).await;
         let retention = home.store.retention();
         let now = instant(0) + Duration::from_hours(24 * 30);
-        retention.step(KeepFor::default(), now).await.unwrap();
+        retention.step(RetentionPolicy::default(), now).await.unwrap();
         assert_eq!(home.count("evidence").await, 0);
         assert_eq!(kept(home).await, [(Region::FlyAms, "amsterdam".to_owned())]);
 

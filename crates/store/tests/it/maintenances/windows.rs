@@ -37,7 +37,7 @@ async fn windows_are_extended_as_time_passes() {
         keep(home, 600 * DAY).await;
         let seen = read(home, 1, 600 * DAY + HOUR).await.unwrap();
         assert_eq!(seen.current, Some(span(600 * DAY + HOUR, 600 * DAY + 2 * HOUR)));
-        assert_eq!(seen.course(), Course::Active);
+        assert_eq!(seen.course(), MaintenanceStatus::Active);
     })
     .await;
 }
@@ -96,7 +96,7 @@ async fn expired_windows_are_deleted() {
         assert_eq!(windows(home).await, 0);
         assert_eq!(home.count("maintenances").await, 1, "existing maintenance stays");
         assert_eq!(home.count("maintenance_covers").await, 1);
-        assert_eq!(read(home, 1, 500 * DAY).await.unwrap().course(), Course::Over);
+        assert_eq!(read(home, 1, 500 * DAY).await.unwrap().course(), MaintenanceStatus::Completed);
     })
     .await;
 }

@@ -1,7 +1,7 @@
 //! Held deliveries: degradations and reminders wait for their minimum duration, others for the end
 //! of maintenance or quiet hours. Events that are over before are cancelled.
 
-use rules::notification::{Held, QuietHours, Wishes};
+use rules::notification::{NotificationPreferences, QuietHours, QuietHoursScope};
 use rules::{Interval, TimeOfDay, TimeZone};
 use store::DeliveryState;
 
@@ -10,15 +10,21 @@ use crate::harness::for_each_engine;
 
 /// Returns preferences with quiet hours from half past eight in the morning until noon. The tests
 /// start at eight.
-fn quiet(held: Held) -> Wishes {
+fn quiet(held: QuietHoursScope) -> NotificationPreferences {
     let time = |text| TimeOfDay::parse(text).unwrap();
     let time_zone = TimeZone::parse("Europe/Berlin").unwrap();
     let (from, until) = (time("09:30"), time("13:00"));
-    Wishes { quiet_hours: Some(QuietHours { from, until, time_zone, held }), ..Wishes::default() }
+    NotificationPreferences {
+        quiet_hours: Some(QuietHours { from, until, time_zone, applies_to: held }),
+        ..NotificationPreferences::default()
+    }
 }
 
-fn reminded() -> Wishes {
-    Wishes { remind_every: Some(Interval::parse("1h").unwrap()), ..Wishes::default() }
+fn reminded() -> NotificationPreferences {
+    NotificationPreferences {
+        remind_every: Some(Interval::parse("1h").unwrap()),
+        ..NotificationPreferences::default()
+    }
 }
 
 // design: §5 "`degraded` that lasts two periods"
@@ -29,7 +35,7 @@ async fn degradation_of_two_periods_is_notified() {
         let channel = slack(home, 1, &[monitor]).await;
         turn(home, monitor, slow(0)).await;
         let queue = due(home, channel, MINUTE - 1).await;
-        assert_eq!(queue, Queue { due: Vec::new(), next_at: Some(instant(MINUTE)) });
+        assert_eq!(queue, DueDeliveries { due: Vec::new(), next_at: Some(instant(MINUTE)) });
         assert_eq!(deliver(home, channel, MINUTE).await, ["degraded 1"]);
         turn(home, monitor, fine(2 * MINUTE)).await;
         assert_eq!(deliver(home, channel, 2 * MINUTE).await, ["recovered 1"]);
@@ -66,7 +72,7 @@ async fn shorter_degradation_is_cancelled() {
 async fn event_stored_late_is_held_by_storage_time() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let channel = wishing(home, 1, &[monitor], quiet(Held::All)).await;
+        let channel = wishing(home, 1, &[monitor], quiet(QuietHoursScope::All)).await;
         let transitions = vec![(monitor, down(1, 29 * MINUTE))];
         let stored_late = Batch { transitions, at: instant(HOUR), ..Batch::default() };
         home.commit(stored_late).await.unwrap();
@@ -86,13 +92,13 @@ async fn event_stored_late_is_held_by_storage_time() {
 async fn alert_in_quiet_hours_waits_for_their_end() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let (all, but_errors) = (quiet(Held::All), quiet(Held::AllButErrors));
+        let (all, but_errors) = (quiet(QuietHoursScope::All), quiet(QuietHoursScope::AllButErrors));
         let channel = wishing(home, 1, &[monitor], all).await;
         let loud = wishing(home, 2, &[monitor], but_errors).await;
         turn(home, monitor, down(1, HOUR)).await;
         turn(home, monitor, up(1, 2 * HOUR)).await;
         let queue = due(home, channel, 4 * HOUR - 1).await;
-        assert_eq!(queue, Queue { due: Vec::new(), next_at: Some(instant(4 * HOUR)) });
+        assert_eq!(queue, DueDeliveries { due: Vec::new(), next_at: Some(instant(4 * HOUR)) });
         assert_eq!(deliver(home, channel, 4 * HOUR).await, ["error 1", "recovered 1"]);
         assert_eq!(deliver(home, loud, 2 * HOUR).await, ["error 1", "recovered 1"]);
     })
@@ -103,10 +109,11 @@ async fn alert_in_quiet_hours_waits_for_their_end() {
 async fn removing_quiet_hours_releases_held_alerts() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let channel = wishing(home, 1, &[monitor], quiet(Held::All)).await;
+        let channel = wishing(home, 1, &[monitor], quiet(QuietHoursScope::All)).await;
         turn(home, monitor, down(1, HOUR)).await;
         let seen = home.store.channels().get(home.workspace, channel).await.unwrap();
-        let settings = ChannelSettings { wishes: Wishes::default(), ..seen.settings.clone() };
+        let settings =
+            ChannelSettings { wishes: NotificationPreferences::default(), ..seen.settings.clone() };
         let mut news = home.store.outbox().listen();
         home.store.channels().update(seen, settings, at(2 * HOUR)).await.unwrap();
         assert_eq!(news.try_recv().map(|it| it.due_at), Ok(instant(2 * HOUR)));
@@ -125,11 +132,11 @@ async fn unacknowledged_outage_is_reminded() {
         deliver(home, channel, 5).await;
         deliver(home, plain, 5).await;
         assert_eq!(due(home, channel, HOUR - 1).await.next_at, Some(instant(HOUR)));
-        assert_eq!(due(home, plain, HOUR).await, Queue::default());
+        assert_eq!(due(home, plain, HOUR).await, DueDeliveries::default());
         let reminders = due(home, channel, HOUR).await.due;
         let event = alert(&reminders[0]);
         assert_eq!(
-            (event.reminder, event.at, event.lasted()),
+            (event.reminder, event.at, event.duration()),
             (1, instant(HOUR), Duration::from_hours(1))
         );
         assert_eq!(reminders[0].key, "inc_0000000000001-chn_0000000000001-error-1");
@@ -141,7 +148,7 @@ async fn unacknowledged_outage_is_reminded() {
         turn(home, monitor, up(1, 6 * HOUR - 1)).await;
         assert_eq!(deliver(home, channel, 6 * HOUR).await, ["recovered 1"]);
         assert_eq!(deliver(home, plain, 6 * HOUR).await, ["recovered 1"]);
-        assert_eq!(home.count("deliveries WHERE open OR state = 'waiting'").await, 0);
+        assert_eq!(home.count("deliveries WHERE is_open OR state = 'waiting'").await, 0);
     })
     .await;
 }

@@ -1,8 +1,8 @@
 //! Order: deliveries of one monitor on one channel wait for earlier ones. All others are
 //! independent.
 
-use rules::notification::Wishes;
-use store::{DeliveryState, Then};
+use rules::notification::NotificationPreferences;
+use store::{DeliveryState, NextStep};
 
 use super::*;
 use crate::harness::for_each_engine;
@@ -16,7 +16,7 @@ async fn later_delivery_of_monitor_waits_for_earlier_one() {
             (opsgenie(home, 1, &monitors).await, opsgenie(home, 2, &monitors).await);
         turn(home, monitors[0], down(1, 10)).await;
         let first = due(home, channel, 10).await.due[0].id;
-        answer(home, first, 20, Then::Again(instant(MINUTE))).await;
+        answer(home, first, 20, NextStep::Again(instant(MINUTE))).await;
         turn(home, monitors[0], up(1, 30)).await;
         turn(home, monitors[1], down(2, 40)).await;
         let queue = due(home, channel, 40).await;
@@ -40,7 +40,7 @@ async fn dead_letter_does_not_block_later_deliveries() {
         turn(home, monitor, down(1, 10)).await;
         turn(home, monitor, up(1, 20)).await;
         let first = due(home, channel, 20).await.due[0].id;
-        answer(home, first, 20, Then::Dead).await;
+        answer(home, first, 20, NextStep::Dead).await;
         assert_eq!(deliver(home, channel, 20).await, ["recovered 1"]);
     })
     .await;
@@ -53,7 +53,7 @@ async fn end_of_a_dead_opening_is_not_notified() {
         let channel = slack(home, 1, &[monitor]).await;
         turn(home, monitor, down(1, 10)).await;
         let first = due(home, channel, 20).await.due[0].id;
-        answer(home, first, 20, Then::Dead).await;
+        answer(home, first, 20, NextStep::Dead).await;
         turn(home, monitor, up(1, 30)).await;
         assert_eq!(states(home).await, [(EventKind::Error, DeliveryState::Dead)]);
     })
@@ -69,13 +69,13 @@ async fn attempt_recorded_twice_counts_once() {
         let id = due(home, channel, 10).await.due[0].id;
         let outbox = home.store.outbox();
         for _ in 0..2 {
-            let again = Then::Again(instant(30));
+            let again = NextStep::Again(instant(30));
             outbox.attempted(vec![tried((id, 1), 20, again)]).await.unwrap();
         }
-        answer(home, id, 30, Then::Accepted).await;
+        answer(home, id, 30, NextStep::Accepted).await;
         for gone in [999, u64::MAX] {
             let gone = (DeliveryId::from_bits(gone), 1);
-            outbox.attempted(vec![tried(gone, 30, Then::Dead)]).await.unwrap();
+            outbox.attempted(vec![tried(gone, 30, NextStep::Dead)]).await.unwrap();
         }
         let delivery = outbox.get(home.workspace, id).await.unwrap();
         assert_eq!((delivery.tries, delivery.attempts.len()), (2, 2));
@@ -112,7 +112,7 @@ async fn slow_channel_does_not_block_others() {
 async fn unlinked_channel_gets_the_end_of_its_alerts() {
     for_each_engine(async |home| {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
-        let channel = wishing(home, 1, &[monitor], Wishes::default()).await;
+        let channel = wishing(home, 1, &[monitor], NotificationPreferences::default()).await;
         turn(home, monitor, down(1, 10)).await;
         deliver(home, channel, 10).await;
         let seen = home.store.channels().get(home.workspace, channel).await.unwrap();

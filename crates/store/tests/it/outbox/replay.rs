@@ -1,6 +1,6 @@
 //! Replays of dead letters.
 
-use store::{DeliveryState, StoreError, Then, Woken};
+use store::{DeliveryState, NextStep, StoreError, Wakeup};
 
 use super::*;
 use crate::harness::{a_workspace, for_each_engine, workspace_id};
@@ -9,7 +9,7 @@ use crate::harness::{a_workspace, for_each_engine, workspace_id};
 async fn a_dead_letter(home: &Home, channel: ChannelId, monitor: MonitorId) -> DeliveryId {
     turn(home, monitor, down(1, 10)).await;
     let id = due(home, channel, 10).await.due[0].id;
-    answer(home, id, 20, Then::Dead).await;
+    answer(home, id, 20, NextStep::Dead).await;
     id
 }
 
@@ -26,11 +26,14 @@ async fn replayed_dead_letter_gets_all_attempts_again() {
         assert_eq!((replayed.state, replayed.tries), (DeliveryState::Waiting, 0));
         assert_eq!((replayed.due_at, replayed.done_at), (instant(HOUR), None));
         assert_eq!(replayed.attempts.len(), 1, "earlier attempts stay in the log");
-        assert_eq!(news.try_recv(), Ok(Woken { addressee: channel.into(), due_at: instant(HOUR) }));
+        assert_eq!(
+            news.try_recv(),
+            Ok(Wakeup { addressee: channel.into(), due_at: instant(HOUR) })
+        );
         let again = &due(home, channel, HOUR).await.due[0];
         assert_eq!((again.tries, again.first_try_at), (0, None));
         assert_eq!(again.key, "inc_0000000000001-chn_0000000000001-error");
-        answer(home, id, HOUR, Then::Accepted).await;
+        answer(home, id, HOUR, NextStep::Accepted).await;
         turn(home, monitor, up(1, 2 * HOUR)).await;
         assert_eq!(deliver(home, channel, 2 * HOUR).await, ["recovered 1"]);
         let audit = home.store.audit().newest(home.workspace, 1).await.unwrap();
@@ -53,7 +56,7 @@ async fn replay_at_the_time_of_death_is_recorded() {
         outbox.replay(home.workspace, id, at(20)).await.unwrap();
         let again = &due(home, channel, 20).await.due[0];
         assert_eq!((again.tries, again.attempts), (0, 1));
-        let arrived = tried((id, again.attempts + 1), 20, Then::Accepted);
+        let arrived = tried((id, again.attempts + 1), 20, NextStep::Accepted);
         outbox.attempted(vec![arrived]).await.unwrap();
         let told = outbox.get(home.workspace, id).await.unwrap();
         assert_eq!((told.state, told.attempts.len()), (DeliveryState::Accepted, 2));
@@ -74,9 +77,9 @@ async fn replayed_opening_of_closed_incident_sends_its_end() {
         home.store.outbox().replay(home.workspace, id, at(HOUR)).await.unwrap();
         let opening = due(home, channel, HOUR).await.due[0].id;
         assert_eq!(opening, id);
-        answer(home, id, HOUR, Then::Dead).await;
+        answer(home, id, HOUR, NextStep::Dead).await;
         let end = due(home, channel, HOUR).await.due;
-        assert_eq!(alert(&end[0]).lasted(), Duration::from_secs(70));
+        assert_eq!(alert(&end[0]).duration(), Duration::from_secs(70));
         assert_eq!(deliver(home, channel, HOUR).await, ["recovered 1"]);
         // Again, after the end was delivered.
         home.store.outbox().replay(home.workspace, id, at(2 * HOUR)).await.unwrap();
@@ -99,16 +102,16 @@ async fn end_attempted_in_a_digest_stays_in_it() {
             turn(home, *monitor, down(number, number as i64)).await;
         }
         let opening = due(home, channel, 10).await.due[0].id;
-        answer(home, opening, 10, Then::Again(instant(2 * MINUTE))).await;
+        answer(home, opening, 10, NextStep::Again(instant(2 * MINUTE))).await;
         turn(home, monitors[0], up(1, 20)).await;
         assert_eq!(deliver(home, channel, 20).await, ["error 2", "error 3"]);
-        answer(home, opening, 2 * MINUTE, Then::Dead).await;
+        answer(home, opening, 2 * MINUTE, NextStep::Dead).await;
         let storm: Vec<_> =
             due(home, channel, 2 * MINUTE).await.due.iter().map(|it| it.id).collect();
         assert_eq!(shown(home, channel, 2 * MINUTE).await, ["error 4", "recovered 1"]);
         let outbox = home.store.outbox();
         outbox.begin_storm(&storm, "storm-2".to_owned()).await.unwrap();
-        let again = Then::Again(instant(2 * HOUR));
+        let again = NextStep::Again(instant(2 * HOUR));
         let failed = storm.iter().map(|id| tried((*id, 1), 2 * MINUTE, again)).collect();
         outbox.attempted(failed).await.unwrap();
         outbox.replay(home.workspace, opening, at(HOUR)).await.unwrap();
@@ -130,7 +133,7 @@ async fn replayed_degradation_that_is_over_sends_its_end() {
         let channel = slack(home, 1, &[monitor]).await;
         turn(home, monitor, slow(0)).await;
         let id = due(home, channel, MINUTE).await.due[0].id;
-        answer(home, id, MINUTE, Then::Dead).await;
+        answer(home, id, MINUTE, NextStep::Dead).await;
         turn(home, monitor, fine(2 * MINUTE)).await;
         home.store.outbox().replay(home.workspace, id, at(HOUR)).await.unwrap();
         assert_eq!(deliver(home, channel, HOUR).await, ["degraded 1", "recovered 1"]);

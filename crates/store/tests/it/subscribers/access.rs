@@ -3,8 +3,8 @@
 //! outside its domains. `domain::page` decides who may view it.
 
 use rules::MonitorId;
-use rules::status_page::{NotTold, PageDraft, PageSettings};
-use store::{Batch, Left, Receiving, Spread};
+use rules::status_page::{PageDraft, PageSettings, SuppressionReason};
+use store::{Batch, CancelOutcome, FanOutProgress, SubscriberWithPage};
 
 use super::*;
 use crate::commit::{closed, opened};
@@ -58,7 +58,7 @@ async fn breaks(home: &Home, page: PageId, monitor: MonitorId, number: u64) {
 /// Counts the openings that were sent to a subscriber.
 async fn letters(home: &Home, subscriber: u64) -> i64 {
     let of_it = format!(
-        "deliveries d JOIN events e ON e.number = d.event WHERE d.channel = '{}' \
+        "deliveries d JOIN events e ON e.number = d.event WHERE d.recipient = '{}' \
          AND e.kind = 'page.incident.opened'",
         subscriber_id(subscriber)
     );
@@ -66,15 +66,15 @@ async fn letters(home: &Home, subscriber: u64) -> i64 {
 }
 
 /// Returns the reasons why subscribers are suppressed, in the order of their numbers.
-async fn reasons(home: &Home) -> Vec<Option<NotTold>> {
+async fn reasons(home: &Home) -> Vec<Option<SuppressionReason>> {
     let (store, all) = (home.store.subscribers(), SubscriberFilter::default());
     let listed = store.list(home.workspace, all, ALL).await;
-    listed.unwrap().rows.iter().rev().map(|row: &Receiving| row.not_told).collect()
+    listed.unwrap().rows.iter().rev().map(|row: &SubscriberWithPage| row.not_told).collect()
 }
 
 /// Signs up at the page in its current state, and confirms.
 async fn subscribes(home: &Home, page: &StatusPage, number: u64, email: &str) {
-    assert_eq!(asks(home, page, number, all_of(page.id, email), 0).await, Asked::New);
+    assert_eq!(asks(home, page, number, all_of(page.id, email), 0).await, SignupOutcome::New);
     let confirmed = home.store.subscribers().confirm(subscriber_id(number), None, instant(1)).await;
     assert!(confirmed.unwrap().is_some());
     home.execute("DELETE FROM deliveries").await;
@@ -96,14 +96,14 @@ async fn members_page_notifies_member_domains_only() {
         });
         add(home, 4, hook).await.unwrap();
         let closed = becomes(home, &page, for_members).await;
-        let outside = Some(NotTold::Domain);
+        let outside = Some(SuppressionReason::Domain);
         assert_eq!(reasons(home).await, [None, outside, outside, None]);
         breaks(home, page.id, monitor, 1).await;
         for (subscriber, told) in [(1, 1), (2, 0), (3, 0), (4, 1)] {
             assert_eq!(letters(home, subscriber).await, told, "{subscriber}");
         }
         let outsider = all_of(page.id, "eva@notacme.com");
-        assert_eq!(asks(home, &closed, 5, outsider.clone(), 2).await, Asked::Outside);
+        assert_eq!(asks(home, &closed, 5, outsider.clone(), 2).await, SignupOutcome::Outside);
         let refused = add(home, 5, outsider).await;
         assert!(matches!(refused, Err(StoreError::Refused(it)) if it.field == "email"));
 
@@ -125,7 +125,7 @@ async fn password_page_notifies_admitted_and_added_subscribers() {
         add(home, 2, all_of(page.id, "added@example.com")).await.unwrap();
         let closed = becomes(home, &page, |draft| with_password(draft, "first")).await;
         subscribes(home, &closed, 3, "inside@example.com").await;
-        let outside = Some(NotTold::Password);
+        let outside = Some(SuppressionReason::Password);
         assert_eq!(reasons(home).await, [outside, None, None]);
         breaks(home, page.id, monitor, 1).await;
         for (subscriber, told) in [(1, 0), (2, 1), (3, 1)] {
@@ -135,8 +135,9 @@ async fn password_page_notifies_admitted_and_added_subscribers() {
         assert_eq!(reasons(home).await, [outside, None, outside], "sessions end, too");
         // People who are admitted again receive events again: after a sign-up, or a choice.
         let again = all_of(page.id, "before@example.com");
-        assert_eq!(asks(home, &changed, 9, again, 3).await, Asked::Known);
-        let wanted = Wanted { scope: Components::All, topics: vec![Topic::Incidents] };
+        assert_eq!(asks(home, &changed, 9, again, 3).await, SignupOutcome::Known);
+        let wanted =
+            SubscriptionChoice { scope: ComponentScope::All, topics: vec![Topic::Incidents] };
         let store = home.store.subscribers();
         store.choose(subscriber_id(3), wanted, changed, instant(4)).await.unwrap();
         assert_eq!(reasons(home).await, [None; 3]);
@@ -158,10 +159,10 @@ async fn fan_out_skips_suppressed_subscribers_in_steps() {
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         let outbox = home.store.outbox();
         for told in [0, 1] {
-            assert_eq!(outbox.spread(page.id, instant(10)).await.unwrap(), Spread::More);
+            assert_eq!(outbox.spread(page.id, instant(10)).await.unwrap(), FanOutProgress::More);
             assert_eq!(letters(home, 502).await, told, "a step does not check all subscribers");
         }
-        assert_eq!(outbox.spread(page.id, instant(10)).await.unwrap(), Spread::Done);
+        assert_eq!(outbox.spread(page.id, instant(10)).await.unwrap(), FanOutProgress::Done);
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 1);
         assert_eq!(home.count("deliveries WHERE kind = 'page' AND state = 'accepted'").await, 1);
     })
@@ -180,7 +181,7 @@ async fn rolled_back_step_is_repeated() {
         home.execute("ALTER TABLE events RENAME TO elsewhere").await;
         home.store.outbox().spread(page.id, instant(10)).await.unwrap_err();
         home.execute("ALTER TABLE elsewhere RENAME TO events").await;
-        assert_eq!(hearing::pass_on(home, page.id, 10).await, Spread::Done);
+        assert_eq!(hearing::pass_on(home, page.id, 10).await, FanOutProgress::Done);
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 501);
     })
     .await;
@@ -194,11 +195,11 @@ async fn deliveries_of_suppressed_subscriber_are_cancelled() {
         breaks(home, page.id, monitor, 1).await;
         assert_ne!(due(home, 1, 11).await, []);
         let left = home.store.outbox().leave(subscriber_id(1), instant(12)).await.unwrap();
-        assert_eq!(left, Left::Hears);
+        assert_eq!(left, CancelOutcome::Hears);
         assert_ne!(due(home, 1, 12).await, [], "the page is open again");
         becomes(home, &page, for_members).await;
         let left = home.store.outbox().leave(subscriber_id(1), instant(13)).await.unwrap();
-        assert_eq!(left, Left::Cancelled);
+        assert_eq!(left, CancelOutcome::Cancelled);
         assert_eq!(due(home, 1, 13).await, []);
         assert_eq!(home.count("deliveries WHERE kind = 'email' AND state = 'cancelled'").await, 2);
     })

@@ -2,10 +2,10 @@
 //! in between.
 
 use domain::judge::Transition;
-use domain::notify::News;
+use domain::notify::PageEvent;
 use rules::report::{ComponentImpact, Impact, ReportDraft, ReportStatus, UpdateSettings};
 use rules::{MonitorId, ReportId, UpdateId};
-use store::{Batch, NewReport, NewUpdate, Spread};
+use store::{Batch, FanOutProgress, NewReport, NewUpdate};
 
 use super::*;
 use crate::commit::{closed, opened};
@@ -14,11 +14,11 @@ use crate::maintenances;
 const HOUR: i64 = 3_600_000;
 
 /// Fans out everything that is due.
-pub(super) async fn pass_on(home: &Home, page: PageId, now: i64) -> Spread {
+pub(super) async fn pass_on(home: &Home, page: PageId, now: i64) -> FanOutProgress {
     loop {
         match home.store.outbox().spread(page, instant(now)).await.unwrap() {
-            Spread::More => {}
-            rest @ (Spread::Later(_) | Spread::Done) => return rest,
+            FanOutProgress::More => {}
+            rest @ (FanOutProgress::Later(_) | FanOutProgress::Done) => return rest,
         }
     }
 }
@@ -30,7 +30,7 @@ async fn told(home: &Home, page: PageId, subscriber: u64, now: i64) -> Vec<&'sta
     loop {
         let due = due(home, subscriber, now).await;
         let Some(first) = due.into_iter().next() else { return words };
-        words.push(first.content.news().map(News::word).unwrap());
+        words.push(first.content.news().map(PageEvent::word).unwrap());
         crate::outbox::accept(home, &first, now).await;
     }
 }
@@ -94,7 +94,7 @@ async fn incident_within_maintenance_waits_or_is_dropped() {
         let settings = maintenances::with(0, |draft| draft.monitor_ids = vec![monitor.to_string()]);
         maintenances::create(home, 1, settings).await.unwrap();
         turns(home, monitor, opened(1, HOUR)).await;
-        assert_eq!(pass_on(home, page, HOUR).await, Spread::Later(instant(2 * HOUR)));
+        assert_eq!(pass_on(home, page, HOUR).await, FanOutProgress::Later(instant(2 * HOUR)));
         assert_eq!(told(home, page, 1, 2 * HOUR).await, ["page.incident.opened"]);
         turns(home, monitor, closed(1, 3 * HOUR)).await;
         assert_eq!(told(home, page, 1, 3 * HOUR).await, ["page.incident.closed"]);
@@ -124,12 +124,12 @@ async fn each_maintenance_phase_is_announced_once() {
         let settings =
             maintenances::with(HOUR, |draft| draft.component_ids = vec![shown.to_string()]);
         maintenances::create(home, 1, settings).await.unwrap();
-        assert_eq!(told(home, page, 1, 0).await, ["page.maintenance.announced"]);
+        assert_eq!(told(home, page, 1, 0).await, ["page.maintenance.scheduled"]);
         for (now, word) in [
             (HOUR - 1, None),
-            (HOUR, Some("page.maintenance.begun")),
+            (HOUR, Some("page.maintenance.started")),
             (2 * HOUR, None),
-            (3 * HOUR, Some("page.maintenance.over")),
+            (3 * HOUR, Some("page.maintenance.completed")),
             (4 * HOUR, None),
         ] {
             for _ in 0..2 {
@@ -161,7 +161,7 @@ async fn recurring_windows_are_announced_unless_daily() {
         let announced = async |now: i64| {
             home.store.subscribers().herald(instant(now)).await.unwrap();
             let told = told(home, page, 1, now).await;
-            told.iter().filter(|word| **word == "page.maintenance.announced").count()
+            told.iter().filter(|word| **word == "page.maintenance.scheduled").count()
         };
         assert_eq!(announced(0).await, 2, "both are announced when planned");
         let week = 7 * 24 * HOUR;
@@ -188,11 +188,11 @@ async fn deleted_maintenance_announces_its_end_once() {
             maintenances::with(HOUR, |draft| draft.component_ids = vec![still.to_string()]);
         let planned = maintenances::create(home, 1, settings).await.unwrap();
         home.store.subscribers().herald(instant(HOUR)).await.unwrap();
-        let begun = ["page.maintenance.announced", "page.maintenance.begun"];
+        let begun = ["page.maintenance.scheduled", "page.maintenance.started"];
         assert_eq!(told(home, page, 1, HOUR).await, begun);
         let id = planned.maintenance.id;
         home.store.maintenances().delete(home.workspace, id, at(2 * HOUR)).await.unwrap();
-        assert_eq!(told(home, page, 1, 2 * HOUR).await, ["page.maintenance.over"]);
+        assert_eq!(told(home, page, 1, 2 * HOUR).await, ["page.maintenance.completed"]);
         home.store.subscribers().herald(instant(2 * HOUR + 1)).await.unwrap();
         assert_eq!(told(home, page, 1, 4 * HOUR).await, [""; 0]);
     })
@@ -209,7 +209,10 @@ async fn fan_out_in_steps_reaches_each_subscriber_once() {
             add(home, number, of(page, &format!("{number}@example.com"), &[])).await.unwrap();
         }
         turns(home, monitor, opened(1, 10)).await;
-        assert_eq!(home.store.outbox().spread(page, instant(10)).await.unwrap(), Spread::More);
+        assert_eq!(
+            home.store.outbox().spread(page, instant(10)).await.unwrap(),
+            FanOutProgress::More
+        );
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 500);
         // Deliveries from before an interrupted step are not repeated.
         home.execute("UPDATE deliveries SET state = 'accepted' WHERE kind = 'email'").await;

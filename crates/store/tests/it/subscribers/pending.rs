@@ -32,7 +32,7 @@ async fn requesting_many_addresses_does_not_block_others() {
         let most = i64::from(limits::SUBSCRIBERS_PENDING_MAX);
         assert_eq!(home.count("subscribers").await, most);
         let settings = wants(page.id, "honest@example.com", |_| {});
-        assert_eq!(asks(home, &page, 9_000, settings, 5_000).await, Asked::New);
+        assert_eq!(asks(home, &page, 9_000, settings, 5_000).await, SignupOutcome::New);
         assert_eq!(home.count("subscribers").await, most);
         let oldest_of_many = "subscribers WHERE id = 'sub_0000000001000'";
         assert_eq!(
@@ -53,13 +53,13 @@ async fn addresses_without_network_count_as_one_network() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         home.execute(many_asked(home.engine)).await;
-        home.execute("UPDATE subscribers SET asked_from = NULL").await;
+        home.execute("UPDATE subscribers SET requester_hash = NULL").await;
         let asked = new(9_001, wants(page.id, "added@example.com", |_| {}));
-        let asked = NewSubscriber { begins: Begins::Asked, ..asked };
+        let asked = NewSubscriber { begins: InitialState::Unconfirmed, ..asked };
         home.store.subscribers().add(asked, at(-1)).await.unwrap();
         let before = home.count("subscribers").await;
         let settings = wants(page.id, "honest@example.com", |_| {});
-        assert_eq!(asks(home, &page, 9_000, settings, 5_000).await, Asked::New);
+        assert_eq!(asks(home, &page, 9_000, settings, 5_000).await, SignupOutcome::New);
         assert_eq!(home.count("subscribers").await, before);
         assert_eq!(home.count("subscribers WHERE id = 'sub_0000000000001'").await, 0);
         assert_eq!(home.count("subscribers WHERE by_owner").await, 1);
@@ -77,18 +77,18 @@ async fn unconfirmed_addresses_per_network_are_limited() {
             asks_from(home, &page, (number, NETWORK), settings, number as i64).await
         };
         for number in 1..=most {
-            assert_eq!(ask(number).await, Asked::New);
+            assert_eq!(ask(number).await, SignupOutcome::New);
         }
-        assert_eq!(ask(most + 1).await, Asked::TooMany);
-        assert_eq!(ask(1).await, Asked::Again, "a known address may be requested again");
+        assert_eq!(ask(most + 1).await, SignupOutcome::TooMany);
+        assert_eq!(ask(1).await, SignupOutcome::Again, "a known address may be requested again");
         let elsewhere = wants(page.id, "elsewhere@example.com", |_| {});
-        assert_eq!(asks(home, &page, 99, elsewhere, 50).await, Asked::New);
+        assert_eq!(asks(home, &page, 99, elsewhere, 50).await, SignupOutcome::New);
         home.store.subscribers().confirm(subscriber_id(1), None, instant(60)).await.unwrap();
         assert_eq!(
-            home.count("subscribers WHERE confirmed_at > 0 AND asked_from IS NOT NULL").await,
+            home.count("subscribers WHERE confirmed_at > 0 AND requester_hash IS NOT NULL").await,
             0
         );
-        assert_eq!(ask(most + 1).await, Asked::New);
+        assert_eq!(ask(most + 1).await, SignupOutcome::New);
     })
     .await;
 }

@@ -10,12 +10,12 @@ use tokio_rustls::client::TlsStream;
 use super::*;
 
 /// A certificate as hosts create it: P-521, self-signed CA.
-struct Identity {
+struct TestCertificate {
     certificate: rcgen::Certificate,
     key: KeyPair,
 }
 
-impl Identity {
+impl TestCertificate {
     fn new() -> Self {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P521_SHA512).unwrap();
         let mut params = CertificateParams::new([NAME.to_owned()]).unwrap();
@@ -26,7 +26,10 @@ impl Identity {
 
 /// Connects as a client with `identity` to a provider that pins `pinned`. Returns the handshake
 /// error, or the first byte that the provider sends after the handshake.
-async fn connect(pinned: &Identity, identity: Option<&Identity>) -> std::io::Result<u8> {
+async fn connect(
+    pinned: &TestCertificate,
+    identity: Option<&TestCertificate>,
+) -> std::io::Result<u8> {
     let tls = Tls::for_host(&pinned.certificate.pem()).unwrap();
     let mut roots = RootCertStore::empty();
     roots.add(tls.certificate.clone()).unwrap();
@@ -37,7 +40,7 @@ async fn connect(pinned: &Identity, identity: Option<&Identity>) -> std::io::Res
         .with_root_certificates(roots);
     let mut config = match identity {
         None => config.with_no_client_auth(),
-        Some(Identity { certificate, key }) => {
+        Some(TestCertificate { certificate, key }) => {
             let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
             let key = aws_lc_rs::sign::any_supported_type(&key).unwrap();
             // Allows a key that does not belong to the certificate.
@@ -65,26 +68,28 @@ async fn connect(pinned: &Identity, identity: Option<&Identity>) -> std::io::Res
 
 #[tokio::test]
 async fn pinned_certificate_is_accepted() {
-    let host = Identity::new();
+    let host = TestCertificate::new();
     assert_eq!(connect(&host, Some(&host)).await.unwrap(), b'!');
 }
 
 #[tokio::test]
 async fn missing_client_certificate_is_rejected() {
-    let refused = connect(&Identity::new(), None).await.unwrap_err();
+    let refused = connect(&TestCertificate::new(), None).await.unwrap_err();
     assert!(refused.to_string().contains("CertificateRequired"), "{refused}");
 }
 
 #[tokio::test]
 async fn other_certificate_of_same_name_is_rejected() {
-    let refused = connect(&Identity::new(), Some(&Identity::new())).await.unwrap_err();
+    let refused =
+        connect(&TestCertificate::new(), Some(&TestCertificate::new())).await.unwrap_err();
     assert!(refused.to_string().contains("AccessDenied"), "{refused}");
 }
 
 #[tokio::test]
 async fn pinned_certificate_without_its_key_is_rejected() {
-    let host = Identity::new();
-    let thief = Identity { certificate: host.certificate.clone(), key: Identity::new().key };
+    let host = TestCertificate::new();
+    let thief =
+        TestCertificate { certificate: host.certificate.clone(), key: TestCertificate::new().key };
     let refused = connect(&host, Some(&thief)).await.unwrap_err();
     assert!(refused.to_string().contains("DecryptError"), "{refused}");
 }
@@ -92,6 +97,6 @@ async fn pinned_certificate_without_its_key_is_rejected() {
 #[test]
 fn invalid_host_certificate_fails_at_startup() {
     for pem in ["", "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"] {
-        assert!(matches!(Tls::for_host(pem), Err(Error::Certificate(_))));
+        assert!(matches!(Tls::for_host(pem), Err(ServeError::Certificate(_))));
     }
 }

@@ -1,6 +1,6 @@
 //! Receivers misbehave as told, and then work again.
 
-use domain::notify::{EventKind, Notice};
+use domain::notify::{EventBatch, EventKind};
 use rules::ProviderType;
 use testkit::receivers::Behaviour;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -16,7 +16,7 @@ async fn receiver_misbehaves_given_times_then_accepts() {
     receiver.behave_times(2, Behaviour::Status(500));
     receiver.behave_times(1, Behaviour::Busy(7));
     let event = event(EventKind::Error, "API");
-    let message = message(&receiver, Notice::One(&event), LINK);
+    let message = message(&receiver, EventBatch::One(&event), LINK);
     let mut statuses = Vec::new();
     for _ in 0..4 {
         let reply = post(&receiver, &message).await;

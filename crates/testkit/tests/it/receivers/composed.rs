@@ -1,6 +1,6 @@
 //! Every vendor accepts the messages that we compose, for all names, addresses and reasons.
 
-use domain::notify::{Ended, Event, EventKind, Notice, STORM_EVENTS_MAX};
+use domain::notify::{Event, EventBatch, EventKind, STORM_EVENTS_MAX, StoredCloseReason};
 use rules::{Region, Timestamp};
 use testkit::receivers::Receiver;
 
@@ -70,7 +70,7 @@ fn events(name: &str) -> Vec<Event> {
     let region = everywhere.grounds.regions[0].clone();
     everywhere.grounds.regions = Region::ALL
         .iter()
-        .map(|at| domain::notify::RegionSeen { region: *at, ..region.clone() })
+        .map(|at| domain::notify::RegionOutcome { region: *at, ..region.clone() })
         .collect();
     let never = Timestamp::from_millis(i64::MAX);
     vec![
@@ -81,17 +81,17 @@ fn events(name: &str) -> Vec<Event> {
         Event { incident: None, ..event(EventKind::Degraded, name) },
         event(EventKind::StillDegraded, name),
         recovered(None),
-        recovered(Some(Ended::Recovered)),
-        recovered(Some(Ended::Degraded)),
-        recovered(Some(Ended::Paused)),
-        recovered(Some(Ended::Deleted)),
-        recovered(Some(Ended::Resolved)),
-        Event { closed: Some(Ended::Resolved), ..test.clone() },
+        recovered(Some(StoredCloseReason::Recovered)),
+        recovered(Some(StoredCloseReason::Degraded)),
+        recovered(Some(StoredCloseReason::Paused)),
+        recovered(Some(StoredCloseReason::Deleted)),
+        recovered(Some(StoredCloseReason::Resolved)),
+        Event { closed: Some(StoredCloseReason::Resolved), ..test.clone() },
         test,
     ]
 }
 
-async fn assert_taken(receiver: &Receiver, notice: Notice<'_>, link: &str) {
+async fn assert_taken(receiver: &Receiver, notice: EventBatch<'_>, link: &str) {
     let before = receiver.accepted().len();
     let reply = post(receiver, &message(receiver, notice, link)).await;
     let why: Vec<String> = receiver.refused().into_iter().map(|it| it.why).collect();
@@ -109,7 +109,7 @@ async fn every_event_and_name_is_accepted_by_all() {
         for (at, name) in NAMES.iter().enumerate() {
             let link = &links()[at % 3];
             for event in events(name) {
-                assert_taken(&receiver, Notice::One(&event), link).await;
+                assert_taken(&receiver, EventBatch::One(&event), link).await;
             }
         }
     }
@@ -121,7 +121,7 @@ async fn long_names_are_accepted_by_every_vendor() {
         let receiver = receiver(kind).await;
         for (at, name) in long_names().enumerate() {
             for event in &events(&name)[3..6] {
-                assert_taken(&receiver, Notice::One(event), &links()[at % 3]).await;
+                assert_taken(&receiver, EventBatch::One(event), &links()[at % 3]).await;
             }
         }
     }
@@ -136,8 +136,8 @@ async fn digest_of_all_names_is_accepted_by_all() {
     for kind in kinds() {
         let receiver = receiver(kind).await;
         for (link, events) in links().iter().zip([&short, &long, &largest]) {
-            assert_taken(&receiver, Notice::Storm(events), link).await;
-            assert_taken(&receiver, Notice::Storm(&events[..2]), link).await;
+            assert_taken(&receiver, EventBatch::Storm(events), link).await;
+            assert_taken(&receiver, EventBatch::Storm(&events[..2]), link).await;
         }
     }
 }

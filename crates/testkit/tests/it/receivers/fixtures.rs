@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use domain::notify::{
-    BotAccount, Envelope, Event, EventKind, Grounds, HttpMessage, Message, Notice, RegionSeen,
-    Servers, Subject, TelephoneAccount, compose, event_key, storm_key, thread,
+    BotAccount, Cause, Envelope, Event, EventBatch, EventKind, HttpMessage, Message,
+    MonitorSnapshot, RegionOutcome, TwilioAccount, VendorConfig, compose, digest_key, event_key,
+    thread,
 };
 use http::Request;
 use http_body_util::Full;
@@ -33,7 +34,7 @@ pub(super) async fn receiver(kind: ProviderType) -> Receiver {
 
 /// Returns an event: a monitor with this name is down in two regions.
 pub(super) fn event(kind: EventKind, name: &str) -> Event {
-    let seen = |region, failing| RegionSeen {
+    let seen = |region, failing| RegionOutcome {
         region,
         place: None,
         failing,
@@ -45,7 +46,7 @@ pub(super) fn event(kind: EventKind, name: &str) -> Event {
         kind,
         at: START,
         workspace: name.to_owned(),
-        monitor: Subject {
+        monitor: MonitorSnapshot {
             id: MonitorId::from_bits(3),
             name: name.to_owned(),
             kind: MonitorKind::Http,
@@ -55,7 +56,7 @@ pub(super) fn event(kind: EventKind, name: &str) -> Event {
         incident: Some(IncidentId::from_bits(5)),
         began_at: Timestamp::from_millis(START.as_millis() - 720_000),
         closed: None,
-        grounds: Grounds {
+        grounds: Cause {
             why: format!("{name} says 503"),
             regions: vec![seen(Region::FlyAms, true), seen(Region::FlyIad, false)],
         },
@@ -64,10 +65,10 @@ pub(super) fn event(kind: EventKind, name: &str) -> Event {
 }
 
 /// Returns the message that the server would send to this receiver.
-pub(super) fn message(receiver: &Receiver, notice: Notice<'_>, link: &str) -> HttpMessage {
+pub(super) fn message(receiver: &Receiver, notice: EventBatch<'_>, link: &str) -> HttpMessage {
     let (key, thread) = match notice {
-        Notice::One(event) => (event_key(CHANNEL, event), thread(event)),
-        Notice::Storm(events) => (storm_key(CHANNEL, events), storm_key(CHANNEL, events)),
+        EventBatch::One(event) => (event_key(CHANNEL, event), thread(event)),
+        EventBatch::Storm(events) => (digest_key(CHANNEL, events), digest_key(CHANNEL, events)),
     };
     let signing = [Secret::new(vec![9; 24]), Secret::new(SIGNING.to_vec())];
     let envelope = Envelope {
@@ -86,15 +87,15 @@ pub(super) fn message(receiver: &Receiver, notice: Notice<'_>, link: &str) -> Ht
 }
 
 /// Returns vendor settings that all lead to this receiver.
-fn servers(receiver: &Receiver) -> Servers {
+fn servers(receiver: &Receiver) -> VendorConfig {
     let base = receiver.base();
-    Servers {
+    VendorConfig {
         has_mail: false,
         telegram: Some(BotAccount {
             base: base.clone(),
             token: Secret::new(TELEGRAM_TOKEN.to_owned()),
         }),
-        telephone: Some(TelephoneAccount {
+        telephone: Some(TwilioAccount {
             base: base.clone(),
             account: TELEPHONE_ACCOUNT.to_owned(),
             token: Secret::new(TELEPHONE_TOKEN.to_owned()),

@@ -1,6 +1,8 @@
 //! Rejections by each vendor, with its own error messages: a valid message with one invalid part.
 
-use domain::notify::{Answer, Delivered, EventKind, HttpMessage, Notice, read_answer};
+use domain::notify::{
+    Disposition, EventBatch, EventKind, HttpMessage, VendorResponse, read_answer,
+};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use rules::{ProviderType, Secret};
 use serde_json::{Value, json};
@@ -21,7 +23,7 @@ impl Bench {
     async fn of(kind: ProviderType, event_kind: EventKind) -> Self {
         let receiver = receiver(kind).await;
         let event = event(event_kind, "API");
-        let good = message(&receiver, Notice::One(&event), LINK);
+        let good = message(&receiver, EventBatch::One(&event), LINK);
         let reply = post(&receiver, &good).await;
         assert!(reply.status.is_success(), "{kind}: {reply}");
         Self { receiver, good, shown: Vec::new() }
@@ -40,9 +42,9 @@ impl Bench {
         }
         self.shown.push(format!("{name}: {} {}", reply.status.as_u16(), refused[before].why));
         let body = String::from_utf8_lossy(&reply.body).into_owned();
-        let answer = Answer { status: reply.status.as_u16(), retry_after: None, body };
+        let answer = VendorResponse { status: reply.status.as_u16(), retry_after: None, body };
         let read = read_answer(self.receiver.kind(), &answer);
-        assert!(matches!(read, Delivered::Refused(_)), "{name} is read as {read:?}");
+        assert!(matches!(read, Disposition::Refused(_)), "{name} is read as {read:?}");
     }
 
     /// Posts the message with another value in its JSON, and records the response. Null removes the

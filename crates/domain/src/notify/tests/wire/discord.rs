@@ -4,13 +4,13 @@ use insta::assert_snapshot;
 use rules::ProviderType;
 
 use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
-use crate::notify::{EventKind, Notice};
+use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::Discord;
 
 #[test]
 fn error_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Error))), @r#"
     POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
     content-type: application/json
 
@@ -37,7 +37,7 @@ fn error_is_composed() {
 
 #[test]
 fn degradation_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Degraded))), @r#"
     POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
     content-type: application/json
 
@@ -64,7 +64,7 @@ fn degradation_is_composed() {
 
 #[test]
 fn recovery_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Recovered))), @r#"
     POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
     content-type: application/json
 
@@ -90,7 +90,7 @@ fn recovery_is_composed() {
 
 #[test]
 fn test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Test))), @r#"
     POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
     content-type: application/json
 
@@ -112,7 +112,7 @@ fn test_is_composed() {
 
 #[test]
 fn reminder_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&a_reminder())), @r#"
     POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
     content-type: application/json
 
@@ -141,7 +141,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
     POST https://discord.com/api/webhooks/1/token?thread_id=2&wait=true
     content-type: application/json
 

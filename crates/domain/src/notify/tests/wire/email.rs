@@ -4,13 +4,13 @@ use insta::assert_snapshot;
 use rules::ProviderType;
 
 use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
-use crate::notify::{EventKind, Notice};
+use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::Email;
 
 #[test]
 fn error_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Error))), @r#"
     To: ops@example.com
     Subject: Down: API & <shop>
     Message-ID: inc_0000000000005-chn_0000000000007-error
@@ -52,7 +52,7 @@ fn error_is_composed() {
 
 #[test]
 fn degradation_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Degraded))), @r#"
     To: ops@example.com
     Subject: Degraded: API & <shop>
     Message-ID: mon_0000000000003-1795279675250-chn_0000000000007-degraded
@@ -93,7 +93,7 @@ fn degradation_is_composed() {
 
 #[test]
 fn recovery_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Recovered))), @r#"
     To: ops@example.com
     Subject: Recovered after 12 min: API & <shop>
     Message-ID: inc_0000000000005-chn_0000000000007-recovered
@@ -129,7 +129,7 @@ fn recovery_is_composed() {
 
 #[test]
 fn test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Test))), @r#"
     To: ops@example.com
     Subject: Test: this channel works
     Message-ID: mon_0000000000003-1795279735250-chn_0000000000007-test
@@ -161,7 +161,7 @@ fn test_is_composed() {
 
 #[test]
 fn reminder_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&a_reminder())), @r#"
     To: ops@example.com
     Subject: Still down after 2 h 5 min: API & <shop>
     Message-ID: inc_0000000000005-chn_0000000000007-error-2
@@ -207,7 +207,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
     To: ops@example.com
     Subject: 3 events: 1 down, 1 degraded, 1 recovered
     Message-ID: storm-3-inc_0000000000005-chn_0000000000007-error

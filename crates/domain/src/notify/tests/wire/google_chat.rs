@@ -4,13 +4,13 @@ use insta::assert_snapshot;
 use rules::ProviderType;
 
 use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
-use crate::notify::{EventKind, Notice};
+use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::GoogleChat;
 
 #[test]
 fn error_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Error))), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_0000000000005-chn_0000000000007-error
     content-type: application/json
 
@@ -62,7 +62,7 @@ fn error_is_composed() {
 
 #[test]
 fn degradation_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Degraded))), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=mon_0000000000003-1795279675250-chn_0000000000007-degraded
     content-type: application/json
 
@@ -117,7 +117,7 @@ fn degradation_is_composed() {
 
 #[test]
 fn recovery_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Recovered))), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_0000000000005-chn_0000000000007-recovered
     content-type: application/json
 
@@ -166,7 +166,7 @@ fn recovery_is_composed() {
 
 #[test]
 fn test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Test))), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=mon_0000000000003-1795279735250-chn_0000000000007-test
     content-type: application/json
 
@@ -209,7 +209,7 @@ fn test_is_composed() {
 
 #[test]
 fn reminder_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&a_reminder())), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=inc_0000000000005-chn_0000000000007-error-2
     content-type: application/json
 
@@ -266,7 +266,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=storm-3-inc_0000000000005-chn_0000000000007-error
     content-type: application/json
 

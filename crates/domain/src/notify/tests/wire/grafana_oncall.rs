@@ -4,13 +4,13 @@ use insta::assert_snapshot;
 use rules::ProviderType;
 
 use super::super::fixtures::{a_reminder, an_event, the_end_of_test, wire};
-use crate::notify::{EventKind, Notice};
+use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::GrafanaOncall;
 
 #[test]
 fn error_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Error))), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
 
@@ -26,7 +26,7 @@ fn error_is_composed() {
 
 #[test]
 fn degradation_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Degraded))), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
 
@@ -42,7 +42,7 @@ fn degradation_is_composed() {
 
 #[test]
 fn recovery_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Recovered))), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
 
@@ -58,7 +58,7 @@ fn recovery_is_composed() {
 
 #[test]
 fn test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Test))), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
 
@@ -74,7 +74,7 @@ fn test_is_composed() {
 
 #[test]
 fn reminder_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&a_reminder())), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
 
@@ -90,7 +90,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn end_of_test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&the_end_of_test())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&the_end_of_test())), @r#"
     POST https://oncall.example.com/integrations/v1/formatted_webhook/x/
     content-type: application/json
 

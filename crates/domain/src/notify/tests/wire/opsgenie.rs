@@ -4,13 +4,13 @@ use insta::assert_snapshot;
 use rules::ProviderType;
 
 use super::super::fixtures::{a_reminder, an_event, the_end_of_test, wire};
-use crate::notify::{EventKind, Notice};
+use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::Opsgenie;
 
 #[test]
 fn error_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Error))), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts
     content-type: application/json
     authorization: GenieKey opsgenie-key
@@ -35,7 +35,7 @@ fn error_is_composed() {
 
 #[test]
 fn degradation_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Degraded))), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts
     content-type: application/json
     authorization: GenieKey opsgenie-key
@@ -60,7 +60,7 @@ fn degradation_is_composed() {
 
 #[test]
 fn recovery_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Recovered))), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts/inc_0000000000005/close?identifierType=alias
     content-type: application/json
     authorization: GenieKey opsgenie-key
@@ -75,7 +75,7 @@ fn recovery_is_composed() {
 
 #[test]
 fn test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Test))), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts
     content-type: application/json
     authorization: GenieKey opsgenie-key
@@ -95,7 +95,7 @@ fn test_is_composed() {
 
 #[test]
 fn reminder_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&a_reminder())), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts
     content-type: application/json
     authorization: GenieKey opsgenie-key
@@ -122,7 +122,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn end_of_test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&the_end_of_test())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&the_end_of_test())), @r#"
     POST https://api.eu.opsgenie.com/v2/alerts/test-1795279735250/close?identifierType=alias
     content-type: application/json
     authorization: GenieKey opsgenie-key

@@ -4,13 +4,13 @@ use insta::assert_snapshot;
 use rules::ProviderType;
 
 use super::super::fixtures::{a_reminder, an_event, the_end_of_test, wire};
-use crate::notify::{EventKind, Notice};
+use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::Pagerduty;
 
 #[test]
 fn error_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Error))), @r#"
     POST https://events.pagerduty.com/v2/enqueue
     content-type: application/json
 
@@ -46,7 +46,7 @@ fn error_is_composed() {
 
 #[test]
 fn degradation_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Degraded))), @r#"
     POST https://events.pagerduty.com/v2/enqueue
     content-type: application/json
 
@@ -81,7 +81,7 @@ fn degradation_is_composed() {
 
 #[test]
 fn recovery_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Recovered))), @r#"
     POST https://events.pagerduty.com/v2/enqueue
     content-type: application/json
 
@@ -95,7 +95,7 @@ fn recovery_is_composed() {
 
 #[test]
 fn test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Test))), @r#"
     POST https://events.pagerduty.com/v2/enqueue
     content-type: application/json
 
@@ -123,7 +123,7 @@ fn test_is_composed() {
 
 #[test]
 fn reminder_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&a_reminder())), @r#"
     POST https://events.pagerduty.com/v2/enqueue
     content-type: application/json
 
@@ -161,7 +161,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn end_of_test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&the_end_of_test())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&the_end_of_test())), @r#"
     POST https://events.pagerduty.com/v2/enqueue
     content-type: application/json
 

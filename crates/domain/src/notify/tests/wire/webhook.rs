@@ -4,13 +4,13 @@ use insta::assert_snapshot;
 use rules::ProviderType;
 
 use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
-use crate::notify::{EventKind, Notice};
+use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::Webhook;
 
 #[test]
 fn error_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Error))), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
     authorization: Basic dXNlcjpwYXNz
@@ -40,10 +40,10 @@ fn error_is_composed() {
             },
             "incident": "inc_0000000000005",
             "began_at": "2026-11-21T16:48:55.250Z",
-            "lasted_ms": 0,
-            "closed": null,
+            "duration_ms": 0,
+            "close_reason": null,
             "reminder": 0,
-            "why": "the status is 503, which is not 200",
+            "summary": "the status is 503, which is not 200",
             "regions": [
               {
                 "region": "fly-ams",
@@ -79,7 +79,7 @@ fn error_is_composed() {
 
 #[test]
 fn degradation_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Degraded))), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
     authorization: Basic dXNlcjpwYXNz
@@ -109,10 +109,10 @@ fn degradation_is_composed() {
             },
             "incident": null,
             "began_at": "2026-11-21T16:47:55.250Z",
-            "lasted_ms": 60000,
-            "closed": null,
+            "duration_ms": 60000,
+            "close_reason": null,
             "reminder": 0,
-            "why": "the status is 503, which is not 200",
+            "summary": "the status is 503, which is not 200",
             "regions": [
               {
                 "region": "fly-ams",
@@ -140,7 +140,7 @@ fn degradation_is_composed() {
 
 #[test]
 fn recovery_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Recovered))), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
     authorization: Basic dXNlcjpwYXNz
@@ -170,10 +170,10 @@ fn recovery_is_composed() {
             },
             "incident": "inc_0000000000005",
             "began_at": "2026-11-21T16:36:55.250Z",
-            "lasted_ms": 720000,
-            "closed": "recovered",
+            "duration_ms": 720000,
+            "close_reason": "recovered",
             "reminder": 0,
-            "why": null,
+            "summary": null,
             "regions": []
           }
         ]
@@ -184,7 +184,7 @@ fn recovery_is_composed() {
 
 #[test]
 fn test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Test))), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
     authorization: Basic dXNlcjpwYXNz
@@ -214,10 +214,10 @@ fn test_is_composed() {
             },
             "incident": null,
             "began_at": "2026-11-21T16:48:55.250Z",
-            "lasted_ms": 0,
-            "closed": null,
+            "duration_ms": 0,
+            "close_reason": null,
             "reminder": 0,
-            "why": null,
+            "summary": null,
             "regions": []
           }
         ]
@@ -228,7 +228,7 @@ fn test_is_composed() {
 
 #[test]
 fn reminder_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&a_reminder())), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
     authorization: Basic dXNlcjpwYXNz
@@ -258,10 +258,10 @@ fn reminder_is_composed() {
             },
             "incident": "inc_0000000000005",
             "began_at": "2026-11-21T14:43:55.250Z",
-            "lasted_ms": 7500000,
-            "closed": null,
+            "duration_ms": 7500000,
+            "close_reason": null,
             "reminder": 2,
-            "why": "the status is 503, which is not 200",
+            "summary": "the status is 503, which is not 200",
             "regions": [
               {
                 "region": "fly-ams",
@@ -298,7 +298,7 @@ fn reminder_is_composed() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "the snapshot shows three whole events")]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
     authorization: Basic dXNlcjpwYXNz
@@ -309,7 +309,7 @@ fn digest_is_composed() {
 
     {
       "version": 1,
-      "type": "monitor.storm",
+      "type": "monitor.digest",
       "timestamp": "2026-11-21T16:48:55.250Z",
       "data": {
         "channel": "chn_0000000000007",
@@ -328,10 +328,10 @@ fn digest_is_composed() {
             },
             "incident": "inc_0000000000005",
             "began_at": "2026-11-21T16:48:55.250Z",
-            "lasted_ms": 0,
-            "closed": null,
+            "duration_ms": 0,
+            "close_reason": null,
             "reminder": 0,
-            "why": "the status is 503, which is not 200",
+            "summary": "the status is 503, which is not 200",
             "regions": [
               {
                 "region": "fly-ams",
@@ -372,10 +372,10 @@ fn digest_is_composed() {
             },
             "incident": null,
             "began_at": "2026-11-21T16:47:55.250Z",
-            "lasted_ms": 60000,
-            "closed": null,
+            "duration_ms": 60000,
+            "close_reason": null,
             "reminder": 0,
-            "why": "the status is 503, which is not 200",
+            "summary": "the status is 503, which is not 200",
             "regions": [
               {
                 "region": "fly-ams",
@@ -408,10 +408,10 @@ fn digest_is_composed() {
             },
             "incident": "inc_0000000000005",
             "began_at": "2026-11-21T16:36:55.250Z",
-            "lasted_ms": 720000,
-            "closed": "recovered",
+            "duration_ms": 720000,
+            "close_reason": "recovered",
             "reminder": 0,
-            "why": null,
+            "summary": null,
             "regions": []
           }
         ]

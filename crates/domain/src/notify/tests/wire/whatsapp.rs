@@ -5,14 +5,14 @@ use rules::ProviderType;
 
 use super::super::fixtures::{a_reminder, a_storm, an_event, servers, wire, wire_of};
 use crate::notify::{
-    EventKind, Notice, Servers, TelephoneAccount, TemplateParameter, WhatsappTemplate,
+    EventBatch, EventKind, TemplateParameter, TwilioAccount, VendorConfig, WhatsappTemplate,
 };
 
 const KIND: ProviderType = ProviderType::Whatsapp;
 
 #[test]
 fn error_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Error))), @"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Error))), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -34,7 +34,7 @@ fn error_is_composed() {
 
 #[test]
 fn degradation_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Degraded))), @"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Degraded))), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -55,7 +55,7 @@ fn degradation_is_composed() {
 
 #[test]
 fn recovery_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Recovered))), @"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Recovered))), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -73,7 +73,7 @@ fn recovery_is_composed() {
 
 #[test]
 fn test_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&an_event(EventKind::Test))), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Test))), @r#"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -89,7 +89,7 @@ fn test_is_composed() {
 
 #[test]
 fn reminder_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::One(&a_reminder())), @"
+    assert_snapshot!(wire(KIND, EventBatch::One(&a_reminder())), @"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -113,7 +113,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, Notice::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -137,12 +137,12 @@ fn template_is_composed() {
         parameters: TemplateParameter::ALL.to_vec(),
     };
     let telephone =
-        TelephoneAccount { whatsapp_template: Some(template), ..servers().telephone.unwrap() };
-    let servers = Servers { telephone: Some(telephone), ..servers() };
+        TwilioAccount { whatsapp_template: Some(template), ..servers().telephone.unwrap() };
+    let servers = VendorConfig { telephone: Some(telephone), ..servers() };
     assert!(
         !servers.is_without_template() && super::super::fixtures::servers().is_without_template()
     );
-    assert_snapshot!(wire_of(KIND, &servers, Notice::One(&an_event(EventKind::Error))), @r#"
+    assert_snapshot!(wire_of(KIND, &servers, EventBatch::One(&an_event(EventKind::Error))), @r#"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==

@@ -8,7 +8,7 @@ use crate::observe::metrics::MessageOutcome;
 
 #[tokio::test]
 async fn what_happens_is_told_once_and_written_down() {
-    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
     let notifier = bench.notifier();
@@ -30,8 +30,8 @@ async fn what_happens_is_told_once_and_written_down() {
 // issue 6: "retry with back-off and jitter for 24 h, Retry-After honoured"
 #[tokio::test]
 async fn a_receiver_that_is_not_ready_is_tried_again_when_it_asked_for_with_the_same_key() {
-    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
-    receiver.answers([Answer::status(503).header("retry-after", "90").body("busy")]);
+    let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
+    receiver.answers([ScriptedResponse::status(503).header("retry-after", "90").body("busy")]);
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
     let _running = bench.notifier().start();
@@ -48,9 +48,9 @@ async fn a_receiver_that_is_not_ready_is_tried_again_when_it_asked_for_with_the_
 // issue 6: "permanent answers (410, 404, 401) reported at once"
 #[tokio::test]
 async fn a_final_answer_makes_a_dead_letter_at_once_which_can_be_replayed() {
-    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let elsewhere = Receiver::start().await;
-    receiver.answers([Answer::redirect(302, elsewhere.target.url("/"))]);
+    receiver.answers([ScriptedResponse::redirect(302, elsewhere.target.url("/"))]);
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
     let _running = bench.notifier().start();
@@ -69,8 +69,8 @@ async fn a_final_answer_makes_a_dead_letter_at_once_which_can_be_replayed() {
 // issue 6: "in order per monitor and channel"
 #[tokio::test]
 async fn nothing_of_a_monitor_overtakes_what_came_before() {
-    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
-    receiver.answers([Answer::status(500), Answer::status(500)]);
+    let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
+    receiver.answers([ScriptedResponse::status(500), ScriptedResponse::status(500)]);
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
     let _running = bench.notifier().start();
@@ -92,9 +92,9 @@ async fn nothing_of_a_monitor_overtakes_what_came_before() {
 // issue 6: "one slow receiver delays nobody else"
 #[tokio::test]
 async fn a_receiver_that_hangs_delays_nobody_else() {
-    let (bench, mut hangs) = (Bench::new().await, Receiver::start().await);
+    let (bench, mut hangs) = (NotifierFixture::new().await, Receiver::start().await);
     let mut answers = Receiver::start().await;
-    hangs.answers((0..100).map(|_| Answer::silent()));
+    hangs.answers((0..100).map(|_| ScriptedResponse::silent()));
     let mut monitors = Vec::new();
     for number in 1..=3 {
         monitors.push(bench.monitor(number).await);
@@ -120,7 +120,7 @@ async fn a_receiver_that_hangs_delays_nobody_else() {
 // issue 6: "the first three of a minute on one channel go at once, the rest in one message"
 #[tokio::test]
 async fn a_storm_is_told_in_one_message_with_one_key_in_every_try() {
-    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let mut monitors = Vec::new();
     for number in 1..=6 {
         monitors.push(bench.monitor(number).await);
@@ -134,7 +134,7 @@ async fn a_storm_is_told_in_one_message_with_one_key_in_every_try() {
         assert!(receiver.next_told().await.contains("error inc_"));
     }
     bench.once(|it| it.state == DeliveryState::Accepted || it.holds.is_some()).await;
-    receiver.answers([Answer::status(500)]);
+    receiver.answers([ScriptedResponse::status(500)]);
     bench.clock.advance(Duration::from_mins(1));
     let storm = receiver.next_told().await;
     assert!(storm.contains(" storm-3-inc_"), "{storm}");
@@ -148,7 +148,7 @@ async fn a_storm_is_told_in_one_message_with_one_key_in_every_try() {
 // issue 6: "never for PagerDuty and Opsgenie, which group themselves"
 #[tokio::test]
 async fn kinds_that_group_by_themselves_are_told_each_event() {
-    let (mut bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let (mut bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     bench.servers.pagerduty = receiver.target.url("");
     let mut monitors = Vec::new();
     for number in 1..=6 {
@@ -173,7 +173,7 @@ async fn kinds_that_group_by_themselves_are_told_each_event() {
 // design: §4 "its deliveries stand in the dead-letter list until it is"
 #[tokio::test]
 async fn a_kind_whose_server_side_is_missing_waits_as_a_dead_letter_that_names_the_setting() {
-    let (mut bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let (mut bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let monitor = bench.monitor(1).await;
     let chat = rules::notification::Telegram { chat_id: "1".to_owned() };
     bench.channel(1, &[monitor], Provider::Telegram(chat)).await;
@@ -194,8 +194,8 @@ async fn a_kind_whose_server_side_is_missing_waits_as_a_dead_letter_that_names_t
 // issue 6: "speaks no HTTP: a delivery attempt that failed with its reason, and nothing else"
 #[tokio::test]
 async fn a_receiver_without_http_is_tried_again_with_its_reason() {
-    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
-    receiver.answers([Answer::raw("220 mail.example.com ESMTP\r\n")]);
+    let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
+    receiver.answers([ScriptedResponse::raw("220 mail.example.com ESMTP\r\n")]);
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
     let _running = bench.notifier().start();
@@ -208,9 +208,9 @@ async fn a_receiver_without_http_is_tried_again_with_its_reason() {
 
 #[tokio::test]
 async fn a_change_of_the_channel_counts_from_the_next_try_on() {
-    let (bench, mut before) = (Bench::new().await, Receiver::start().await);
+    let (bench, mut before) = (NotifierFixture::new().await, Receiver::start().await);
     let mut after = Receiver::start().await;
-    before.answers([Answer::status(500)]);
+    before.answers([ScriptedResponse::status(500)]);
     let monitor = bench.monitor(1).await;
     let channel = bench.webhook(1, &[monitor], &before).await;
     let _running = bench.notifier().start();
@@ -226,8 +226,8 @@ async fn a_change_of_the_channel_counts_from_the_next_try_on() {
 
 #[tokio::test]
 async fn what_waits_for_a_channel_that_is_deleted_is_never_told() {
-    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
-    receiver.answers([Answer::status(500)]);
+    let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
+    receiver.answers([ScriptedResponse::status(500)]);
     let monitor = bench.monitor(1).await;
     let channel = bench.webhook(1, &[monitor], &receiver).await;
     let notifier = bench.notifier();
@@ -244,7 +244,7 @@ async fn what_waits_for_a_channel_that_is_deleted_is_never_told() {
 
 #[tokio::test]
 async fn no_alert_waits_until_all_is_tidied_up() {
-    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
     let notifier = bench.notifier();

@@ -4,15 +4,15 @@
 use std::sync::OnceLock;
 
 use store::DeliveryState;
-use testkit::line::Line;
+use testkit::flaky_proxy::FlakyProxy;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
 
 #[tokio::test]
 async fn what_waited_at_a_stop_is_told_by_the_next_server() {
-    let (bench, mut receiver) = (Bench::new().await, Receiver::start().await);
-    receiver.answers([Answer::status(500)]);
+    let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
+    receiver.answers([ScriptedResponse::status(500)]);
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
     let running = bench.notifier().start();
@@ -32,7 +32,7 @@ async fn what_waited_at_a_stop_is_told_by_the_next_server() {
 #[tokio::test]
 async fn what_arrived_and_was_not_written_down_before_a_kill_is_told_again_with_its_key() {
     let kill = Arc::new(OnceLock::<CancellationToken>::new());
-    let bench = Bench::new().await;
+    let bench = NotifierFixture::new().await;
     let mut receiver = Receiver::start_with({
         let kill = Arc::clone(&kill);
         move || kill.get().unwrap().cancel()
@@ -56,7 +56,7 @@ async fn what_arrived_and_was_not_written_down_before_a_kill_is_told_again_with_
 #[tokio::test]
 async fn what_waited_for_a_storm_and_went_alone_is_told_again_with_its_own_key() {
     let kill = Arc::new(OnceLock::<CancellationToken>::new());
-    let bench = Bench::new().await;
+    let bench = NotifierFixture::new().await;
     let mut receiver = Receiver::start_with({
         let kill = Arc::clone(&kill);
         move || kill.get().into_iter().for_each(CancellationToken::cancel)
@@ -91,12 +91,12 @@ async fn what_waited_for_a_storm_and_went_alone_is_told_again_with_its_own_key()
         told.push(receiver.next_told().await);
     }
     assert!(told.contains(&alone), "{alone}: {told:?}");
-    assert!(!told.iter().any(|it| it.contains("storm")), "{told:?}");
+    assert!(!told.iter().any(|it| it.contains("digest")), "{told:?}");
 }
 
 #[tokio::test]
 async fn a_message_on_its_way_at_a_stop_is_waited_for_and_written_down() {
-    let bench = Bench::new().await;
+    let bench = NotifierFixture::new().await;
     let stop = Arc::new(OnceLock::<CancellationToken>::new());
     let mut receiver = Receiver::start_with({
         let stop = Arc::clone(&stop);
@@ -118,14 +118,14 @@ async fn a_message_on_its_way_at_a_stop_is_waited_for_and_written_down() {
 
 #[tokio::test]
 async fn what_arrived_while_the_database_was_away_is_written_down_later_and_not_told_again() {
-    let line = Arc::new(Line::to(&testkit::postgres::database()).await);
+    let line = Arc::new(FlakyProxy::to(&testkit::postgres::database()).await);
     let folder = tempfile::tempdir().unwrap();
     let settings = store::Settings {
         folder: folder.path().join("data"),
         database: Database::Postgres(Secret::new(line.address())),
         master_key: MasterKeySource::File,
     };
-    let bench = Bench::on(Store::open(settings).await.unwrap(), folder).await;
+    let bench = NotifierFixture::on(Store::open(settings).await.unwrap(), folder).await;
     let mut receiver = Receiver::start_with({
         let line = Arc::clone(&line);
         move || line.cut()
@@ -145,7 +145,7 @@ async fn what_arrived_while_the_database_was_away_is_written_down_later_and_not_
 }
 
 /// Waits until a worker notices the lost connection.
-async fn until_a_look_failed(bench: &Bench) {
+async fn until_a_look_failed(bench: &NotifierFixture) {
     let page = Page::<DeliveryId> { limit: 1, offset: 0, after: None };
     let filter = DeliveryFilter::default();
     while bench.store.outbox().list(WORKSPACE, filter, page).await.is_ok() {
@@ -153,8 +153,8 @@ async fn until_a_look_failed(bench: &Bench) {
     }
 }
 
-impl Bench {
-    /// Waits like [`Bench::once`], with a database that may still be recovering.
+impl NotifierFixture {
+    /// Waits like [`NotifierFixture::once`], with a database that may still be recovering.
     async fn once_mended(&self, is: impl Fn(&Delivery) -> bool) {
         let page = Page::<DeliveryId> { limit: 100, offset: 0, after: None };
         let looking = async {

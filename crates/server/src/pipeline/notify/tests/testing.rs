@@ -1,7 +1,7 @@
 //! Tests of channels: sent immediately, reported accurately, and closed at receivers that keep
 //! alerts.
 
-use domain::notify::{EventKind, Subject};
+use domain::notify::{EventKind, MonitorSnapshot};
 use rules::MonitorKind;
 
 use super::*;
@@ -11,7 +11,7 @@ fn a_test() -> Event {
         kind: EventKind::Test,
         at: START,
         workspace: "Acme".to_owned(),
-        monitor: Subject {
+        monitor: MonitorSnapshot {
             id: MonitorId::from_bits(1),
             name: "API".to_owned(),
             kind: MonitorKind::Http,
@@ -21,12 +21,12 @@ fn a_test() -> Event {
         incident: None,
         began_at: START,
         closed: None,
-        grounds: Grounds::default(),
+        grounds: Cause::default(),
         reminder: 0,
     }
 }
 
-async fn test(bench: &Bench, provider: Provider) -> Tested {
+async fn test(bench: &NotifierFixture, provider: Provider) -> Tested {
     let settings = settings(&[], provider);
     let channel = ChannelId::from_bits(7);
     let notifier = bench.notifier();
@@ -36,8 +36,11 @@ async fn test(bench: &Bench, provider: Provider) -> Tested {
 
 #[tokio::test]
 async fn a_test_says_truthfully_what_the_receiver_answered() {
-    let (bench, receiver) = (Bench::new().await, Receiver::start().await);
-    receiver.answers([Answer::ok("thanks"), Answer::status(401).body("who are you?")]);
+    let (bench, receiver) = (NotifierFixture::new().await, Receiver::start().await);
+    receiver.answers([
+        ScriptedResponse::ok("thanks"),
+        ScriptedResponse::status(401).body("who are you?"),
+    ]);
     let url = receiver.target.url("/hook");
     let taken = test(&bench, hook(&url)).await;
     assert_eq!((taken.accepted, taken.status), (true, Some(200)));
@@ -50,7 +53,7 @@ async fn a_test_says_truthfully_what_the_receiver_answered() {
 
 #[tokio::test]
 async fn what_a_test_opened_is_closed_by_a_second_message() {
-    let (mut bench, mut receiver) = (Bench::new().await, Receiver::start().await);
+    let (mut bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     bench.servers.pagerduty = receiver.target.url("");
     assert!(test(&bench, pagerduty()).await.accepted);
     let mut told = Vec::new();
@@ -64,7 +67,7 @@ async fn what_a_test_opened_is_closed_by_a_second_message() {
 
 #[tokio::test]
 async fn a_test_of_a_kind_that_this_server_cannot_send_names_the_setting() {
-    let bench = Bench::new().await;
+    let bench = NotifierFixture::new().await;
     let email = rules::notification::Email { email: "ops@example.com".to_owned() };
     let tested = test(&bench, Provider::Email(email)).await;
     assert_eq!((tested.accepted, tested.status), (false, None));
@@ -73,16 +76,16 @@ async fn a_test_of_a_kind_that_this_server_cannot_send_names_the_setting() {
 
 #[tokio::test]
 async fn a_test_to_a_closed_network_names_the_way_out() {
-    let (bench, receiver) = (Bench::new().await, Receiver::start().await);
+    let (bench, receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let client = Client::new(probe::Settings::default());
-    let notifier = Notifier::new(Parts {
+    let notifier = Notifier::new(NotifierParts {
         ctx: bench.ctx.clone(),
         store: bench.store.clone(),
         metrics: Metrics::new(),
         client,
         mail: None,
         extra_roots: &[] as &[Vec<u8>],
-        servers: Servers::default(),
+        servers: VendorConfig::default(),
         public_url: None,
     })
     .unwrap();
@@ -96,7 +99,7 @@ async fn a_test_to_a_closed_network_names_the_way_out() {
 
 #[tokio::test]
 async fn a_test_that_nobody_waits_for_any_more_sends_nothing() {
-    let (bench, receiver) = (Bench::new().await, Receiver::start().await);
+    let (bench, receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let notifier = bench.notifier();
     let places = &notifier.0.sender.places;
     let (url, to) = (receiver.target.url("/"), receiver.target.address().to_string());
@@ -118,7 +121,7 @@ async fn a_test_that_nobody_waits_for_any_more_sends_nothing() {
 
 #[tokio::test]
 async fn what_a_test_opened_is_closed_also_when_nobody_waits_any_more() {
-    let mut bench = Bench::new().await;
+    let mut bench = NotifierFixture::new().await;
     let stop = Arc::new(std::sync::OnceLock::<CancellationToken>::new());
     let mut receiver = Receiver::start_with({
         let stop = Arc::clone(&stop);

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::judge::{IncidentChange, Transition, Why};
-use domain::notify::Grounds;
+use domain::judge::{IncidentChange, StatusReason, Transition};
+use domain::notify::Cause;
 use insta::assert_snapshot;
 use rules::{IncidentId, MonitorId, MonitorStatus, ProviderType, Scope};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ async fn tested(caller: &Caller, request: Value) -> Value {
     let reply = call(caller, "TestNotification", request).await;
     assert_eq!(reply.status, 200, "{reply}");
     let mut json = reply.json();
-    let took = json.as_object_mut().unwrap().remove("tookMs");
+    let took = json.as_object_mut().unwrap().remove("durationMs");
     assert!(took.is_none_or(|took| took.as_i64().unwrap() >= 0));
     json
 }
@@ -73,9 +73,9 @@ impl Scene {
             to: MonitorStatus::Error,
             at: app.ctx.now(),
             incident: IncidentChange::Opened(IncidentId::from_bits(incident)),
-            why: Why::NoVotes,
+            why: StatusReason::NoVotes,
         };
-        let grounds = Grounds { why: "connection refused".to_owned(), ..Grounds::default() };
+        let grounds = Cause { why: "connection refused".to_owned(), ..Cause::default() };
         let batch = Batch {
             transitions: vec![(monitor, transition)],
             grounds: vec![(monitor, grounds)],
@@ -120,13 +120,13 @@ async fn a_test_says_what_the_receiver_answered() {
     // The port differs between runs.
     told[6] = told[6].replace(&receiver.base()["http://".len()..], "127.0.0.1:80");
     assert_snapshot!(told.join("\n"), @r#"
-    {"accepted":true,"status":200,"answer":"answered 200 “ok”","help":""}
-    {"accepted":false,"status":404,"answer":"answered 404; it no longer exists: enter its new address in the channel","help":"put the address that the receiver has today into the channel"}
-    {"accepted":false,"status":401,"answer":"answered 401; it rejected the credentials: correct them in the channel","help":"put credentials into the channel that the receiver takes"}
-    {"accepted":false,"status":429,"answer":"answered 429","help":"try again later: the receiver does not accept messages at the moment"}
-    {"accepted":false,"status":500,"answer":"answered 500","help":"try again later: the receiver does not accept messages at the moment"}
-    {"accepted":false,"status":307,"answer":"answered 307; it redirects: enter its final address in the channel","help":"put the address that it leads to into the channel"}
-    {"accepted":false,"answer":"127.0.0.1:80 reset the connection before the response was complete","help":"check that the address is right, and that this server may send to it"}
+    {"accepted":true,"status":200,"response":"answered 200 “ok”","help":""}
+    {"accepted":false,"status":404,"response":"answered 404; it no longer exists: enter its new address in the channel","help":"put the address that the receiver has today into the channel"}
+    {"accepted":false,"status":401,"response":"answered 401; it rejected the credentials: correct them in the channel","help":"put credentials into the channel that the receiver takes"}
+    {"accepted":false,"status":429,"response":"answered 429","help":"try again later: the receiver does not accept messages at the moment"}
+    {"accepted":false,"status":500,"response":"answered 500","help":"try again later: the receiver does not accept messages at the moment"}
+    {"accepted":false,"status":307,"response":"answered 307; it redirects: enter its final address in the channel","help":"put the address that it leads to into the channel"}
+    {"accepted":false,"response":"127.0.0.1:80 reset the connection before the response was complete","help":"check that the address is right, and that this server may send to it"}
     "#);
     let log = deliveries(&caller, json!({ "notificationId": channel["id"] })).await;
     let states = log["deliveries"].as_array().unwrap().iter();
@@ -152,7 +152,7 @@ async fn a_kind_that_the_server_is_not_set_up_for_says_so_and_what_would_help() 
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let told = tested(&caller, json!({ "notification": a_channel(ProviderType::Email) })).await;
-    assert_snapshot!(told, @r#"{"accepted":false,"answer":"channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`","help":"the operator of this server has to set `ALOFT_SMTP_URL`"}"#);
+    assert_snapshot!(told, @r#"{"accepted":false,"response":"channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`","help":"the operator of this server has to set `ALOFT_SMTP_URL`"}"#);
 }
 
 #[tokio::test]
@@ -204,12 +204,12 @@ async fn what_was_told_stands_in_the_log_with_its_attempts() {
     let read = scene.server.caller(Scope::Read);
     let got = call(&read, "GetDelivery", json!({ "id": id })).await.json()["delivery"].clone();
     assert_eq!(got, delivery);
-    let took = delivery["attempts"][0]["tookMs"].to_string();
+    let took = delivery["attempts"][0]["durationMs"].to_string();
     let shown = serde_json::to_string_pretty(&delivery).unwrap();
     let shown = shown
         .replace(&scene.monitor, "mon_here")
         .replace(&scene.channel, "chn_here")
-        .replace(&format!("\"tookMs\": {took}"), "\"tookMs\": 0")
+        .replace(&format!("\"durationMs\": {took}"), "\"durationMs\": 0")
         .replace(delivery["nextAttemptAt"].as_str().unwrap(), "later");
     assert_snapshot!(shown, @r#"
     {
@@ -228,9 +228,9 @@ async fn what_was_told_stands_in_the_log_with_its_attempts() {
         {
           "number": 1,
           "at": "2026-11-21T00:00:00Z",
-          "tookMs": 0,
+          "durationMs": 0,
           "status": 500,
-          "answer": "answered 500"
+          "response": "answered 500"
         }
       ]
     }

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use rules::notification::{ChannelDraft, NtfyDraft};
 use rules::{ProviderType, Scope};
 use serde_json::{Value, json};
-use store::{Actor, Change, NewChannel};
+use store::{Actor, AuditContext, NewChannel};
 use testkit::server::{Caller, Reply, TestServer};
 
 use super::{a_channel, call, created, get};
@@ -219,7 +219,7 @@ async fn stored_before(server: &TestServer, url: &str) -> String {
         settings: draft.parse().unwrap(),
         idempotency: None,
     };
-    let (id, change) = (new.id, Change { actor: Actor::CommandLine, at: app.ctx.now() });
+    let (id, change) = (new.id, AuditContext { actor: Actor::CommandLine, at: app.ctx.now() });
     app.store.channels().create(new, change).await.unwrap();
     id.to_string()
 }

@@ -11,7 +11,7 @@ fn wishing() -> Value {
     channel["events"] = json!(["error", "degraded"]);
     channel["remindEvery"] = json!("60m");
     channel["quietHours"] = json!({
-        "from": "22:00", "until": "07:00", "timeZone": "Europe/Berlin", "held": "all_but_errors",
+        "from": "22:00", "until": "07:00", "timeZone": "Europe/Berlin", "appliesTo": "all_but_errors",
     });
     channel
 }

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use rules::Scope;
 use serde_json::{Value, json};
 use testkit::server::{Caller, STATUS_PAGES};
-use testkit::target::{Answer, HttpTarget};
+use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::{a_component, a_group, a_page, call, done, paths, start};
 use crate::pipeline::{PERIOD, Watched};
@@ -39,7 +39,7 @@ async fn a_page_of_nothing_known_has_its_components_in_order_and_no_uptime() {
 #[tokio::test]
 async fn what_a_visitor_sees_of_a_failure_is_told_as_data_whoever_may_see_the_page() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("fine"));
+    target.on("/", ScriptedResponse::ok("fine"));
     let watched = Watched::start().await;
     let caller = watched.server.caller(Scope::Write);
     let monitor = watched.monitor(&target.url("/")).await;
@@ -47,7 +47,7 @@ async fn what_a_visitor_sees_of_a_failure_is_told_as_data_whoever_may_see_the_pa
     let shows = json!({ "type": "monitor", "monitorId": monitor.to_string(), "name": "API" });
     let component = a_component(&caller, &page, shows).await;
     watched.stored.at_least(1, monitor).await;
-    target.on("/", Answer::status(503));
+    target.on("/", ScriptedResponse::status(503));
     watched.server.advance(PERIOD);
     watched.stored.at_least(2, monitor).await;
     let locked = json!({ "id": page["id"], "accessType": "password", "password": "hunter2" });
@@ -88,7 +88,7 @@ async fn what_a_visitor_sees_of_a_failure_is_told_as_data_whoever_may_see_the_pa
 #[tokio::test]
 async fn the_component_of_a_deleted_monitor_is_unknown_with_its_days() {
     let target = HttpTarget::start().await;
-    target.on("/", Answer::ok("fine"));
+    target.on("/", ScriptedResponse::ok("fine"));
     let watched = Watched::start().await;
     let caller = watched.server.caller(Scope::Write);
     let monitor = watched.monitor(&target.url("/")).await;

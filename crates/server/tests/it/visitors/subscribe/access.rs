@@ -30,7 +30,7 @@ impl Subscribing {
         assert_eq!(listed.status, 200, "{listed}");
         let all = listed.json()["subscribers"].as_array().unwrap().clone();
         let found = all.into_iter().find(|it| it["email"] == email);
-        found.map(|it| it["notToldBecause"].clone())
+        found.map(|it| it["suppressionReason"].clone())
     }
 
     /// Waits for `count` emails after the first `before` and returns their recipients.

@@ -1,0 +1,165 @@
+//! `aloft pages show`, `components`, `publish`, `theme` and similar commands: shows and changes how
+//! a page appears. Its content (title, components, access) is managed with Terraform or RPC.
+
+use anyhow::Result;
+use clap::ValueEnum;
+use contract::status_page::wire::{
+    Component, ComponentGroup, CustomDomainStatus, GetStatusPageRequest,
+    ListComponentGroupsRequest, ListComponentsRequest, PublishStatusPageRequest,
+    SetStatusPageIndexingRequest, SetStatusPageThemeRequest, StatusPage,
+    UnpublishStatusPageRequest,
+};
+use serde_json::json;
+
+use super::{OutputArgs, PAGES_SHOWN, moment};
+use crate::output;
+
+/// Whether search engines may list a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Indexing {
+    /// Search engines may list a public page
+    Allow,
+    /// Search engines must not list the page
+    Forbid,
+}
+
+pub(super) async fn show(id: String, manner: &OutputArgs) -> Result<()> {
+    let request = GetStatusPageRequest { id };
+    let answer = manner.service.client()?.status_pages.get_status_page(request).await;
+    let answer = manner.service.answered("reading the status page", answer)?.into_owned();
+    if manner.json {
+        output::print(serde_json::to_value(&answer)?);
+        return Ok(());
+    }
+    let page = answer.status_page.into_option().unwrap_or_default();
+    let domain = answer.custom_domain_status.into_option();
+    output::say(&output::table(&lines(&page, domain.as_ref())));
+    Ok(())
+}
+
+pub(super) async fn publish(id: String, manner: &OutputArgs) -> Result<()> {
+    let request = PublishStatusPageRequest { id };
+    let answer = manner.service.client()?.status_pages.publish_status_page(request).await;
+    let answer = manner.service.answered("publishing the status page", answer)?.into_owned();
+    said(answer.status_page.into_option(), "is published", manner)
+}
+
+pub(super) async fn unpublish(id: String, manner: &OutputArgs) -> Result<()> {
+    let request = UnpublishStatusPageRequest { id };
+    let answer = manner.service.client()?.status_pages.unpublish_status_page(request).await;
+    let answer = manner.service.answered("unpublishing the status page", answer)?.into_owned();
+    said(answer.status_page.into_option(), "is hidden", manner)
+}
+
+pub(super) async fn theme(id: String, theme: String, manner: &OutputArgs) -> Result<()> {
+    let said_so = format!("now has the theme {theme}");
+    let request = SetStatusPageThemeRequest { id, theme };
+    let answer = manner.service.client()?.status_pages.set_status_page_theme(request).await;
+    let answer = manner.service.answered("changing the theme", answer)?.into_owned();
+    said(answer.status_page.into_option(), &said_so, manner)
+}
+
+pub(super) async fn indexing(id: String, wanted: Indexing, manner: &OutputArgs) -> Result<()> {
+    let (allow, said_so) = match wanted {
+        Indexing::Allow => (true, "may be indexed by search engines if it is public"),
+        Indexing::Forbid => (false, "may not be indexed by search engines"),
+    };
+    let request = SetStatusPageIndexingRequest { id, allow_indexing: Some(allow) };
+    let answer = manner.service.client()?.status_pages.set_status_page_indexing(request).await;
+    let answer = manner.service.answered("changing the indexing", answer)?.into_owned();
+    said(answer.status_page.into_option(), said_so, manner)
+}
+
+/// Prints the components of a page with their groups.
+pub(super) async fn components(page: String, manner: &OutputArgs) -> Result<()> {
+    let client = manner.service.client()?.status_pages;
+    let (mut groups, mut token) = (Vec::new(), None);
+    loop {
+        let request = ListComponentGroupsRequest {
+            page_id: Some(page.clone()),
+            limit: Some(PAGES_SHOWN),
+            page_token: token,
+            ..Default::default()
+        };
+        let answer = client.list_component_groups(request).await;
+        let part = manner.service.answered("listing groups", answer)?.into_owned();
+        groups.extend(part.component_groups);
+        token = Some(part.next_page_token).filter(|token| !token.is_empty());
+        if token.is_none() {
+            break;
+        }
+    }
+    let mut all: Vec<Component> = Vec::new();
+    let mut token = None;
+    loop {
+        let request = ListComponentsRequest {
+            page_id: Some(page.clone()),
+            limit: Some(PAGES_SHOWN),
+            page_token: token,
+            ..Default::default()
+        };
+        let answer = client.list_components(request).await;
+        let part = manner.service.answered("listing components", answer)?.into_owned();
+        all.extend(part.components);
+        token = Some(part.next_page_token).filter(|token| !token.is_empty());
+        if token.is_none() {
+            break;
+        }
+    }
+    if manner.json {
+        output::print(json!({ "components": all, "componentGroups": groups }));
+        return Ok(());
+    }
+    let head = ["COMPONENT", "MONITOR", "GROUP", "NAME"].map(str::to_owned);
+    let rows = std::iter::once(head).chain(all.iter().map(|it| component(it, &groups)));
+    output::say(&output::table(&rows.collect::<Vec<_>>()));
+    Ok(())
+}
+
+fn said(page: Option<StatusPage>, what: &str, manner: &OutputArgs) -> Result<()> {
+    let page = page.unwrap_or_default();
+    if manner.json {
+        output::print(serde_json::to_value(&page)?);
+    } else {
+        output::say(&format!("{} {what}", text(page.id)));
+    }
+    Ok(())
+}
+
+/// Returns a component as a row of a table. A component without a name has the name of its monitor.
+fn component(it: &Component, groups: &[ComponentGroup]) -> [String; 4] {
+    let group = groups.iter().find(|group| group.id.is_some() && group.id == it.group_id);
+    let group = group.and_then(|group| group.name.clone());
+    let name = it.name.clone().unwrap_or_else(|| "(its monitor's)".to_owned());
+    [text(it.id.clone()), text(it.monitor_id.clone()), text(group), name]
+}
+
+/// Returns the properties of a page, one per row.
+fn lines(page: &StatusPage, domain: Option<&CustomDomainStatus>) -> Vec<[String; 2]> {
+    let choice = |is: Option<bool>, yes: &str, no: &str| {
+        if is == Some(true) { yes.to_owned() } else { no.to_owned() }
+    };
+    let access = page.access_type.clone().unwrap_or_else(|| "public".to_owned());
+    let domain_is = domain.map(|it| match &it.reason {
+        Some(why) => format!("{} ({}: {why})", it.domain, it.state),
+        None => format!("{} ({})", it.domain, it.state),
+    });
+    let known = [
+        ("page", page.id.clone()),
+        ("title", page.title.clone()),
+        ("slug", page.slug.clone()),
+        ("domain", domain_is.or_else(|| page.custom_domain.clone())),
+        ("access", Some(access)),
+        ("shown", Some(choice(page.published, "published", "hidden"))),
+        ("theme", page.theme.clone()),
+        ("search engines", Some(choice(page.allow_indexing, "may list it", "may not list it"))),
+        ("created", page.created_at.as_option().map(moment)),
+        ("changed", page.updated_at.as_option().map(moment)),
+    ];
+    let line = |(name, value): (&str, Option<String>)| Some([name.to_owned(), value?]);
+    known.into_iter().filter_map(line).collect()
+}
+
+fn text(field: Option<String>) -> String {
+    field.unwrap_or_default()
+}

@@ -1,0 +1,104 @@
+//! Encodes a stored channel. Unset arguments are absent, and so are secrets for read keys (design
+//! §4).
+
+use rules::Secret;
+use rules::notification::{
+    Channel, Email, IncomingWebhook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, QuietHours,
+    Telegram, Webhook,
+};
+
+use super::wire;
+use crate::monitor::{SecretVisibility, instant, revision, shown_endpoint, shown_url};
+
+/// Encodes a channel.
+pub fn shown(channel: &Channel, secrets: SecretVisibility) -> wire::Notification {
+    let settings = &channel.settings;
+    let wishes = &settings.wishes;
+    let mut shown = wire::Notification {
+        id: Some(channel.id.to_string()),
+        name: settings.name.clone(),
+        provider_type: Some(settings.provider.kind().to_string()),
+        monitor_ids: settings.monitor_ids.iter().map(ToString::to_string).collect(),
+        created_at: instant(channel.created_at),
+        updated_at: instant(channel.updated_at),
+        revision: Some(revision(channel.updated_at)),
+        events: wishes.events.iter().map(ToString::to_string).collect(),
+        remind_every: wishes.remind_every.map(|every| every.to_string()),
+        quiet_hours: wishes.quiet_hours.as_ref().map(quiet_hours).into(),
+        ..wire::Notification::default()
+    };
+    put(&mut shown, &settings.provider, secrets);
+    shown
+}
+
+fn quiet_hours(hours: &QuietHours) -> wire::QuietHours {
+    wire::QuietHours {
+        from: Some(hours.from.to_string()),
+        until: Some(hours.until.to_string()),
+        time_zone: Some(hours.time_zone.to_string()),
+        applies_to: Some(hours.applies_to.to_string()),
+    }
+}
+
+/// Returns the secret, or `None` for a read key.
+fn shown_to(secrets: SecretVisibility, secret: &Secret<String>) -> Option<String> {
+    (secrets == SecretVisibility::Shown).then(|| secret.expose().clone())
+}
+
+/// Sets the block of the channel's provider.
+fn put(shown: &mut wire::Notification, provider: &Provider, secrets: SecretVisibility) {
+    let hook = |hook: &IncomingWebhook| shown_to(secrets, &hook.webhook_url);
+    let number = |phone: &Phone| Some(phone.phone_number.clone());
+    match provider {
+        Provider::Discord(block) => {
+            shown.discord = wire::Discord { webhook_url: hook(block) }.into();
+        }
+        Provider::Email(Email { email }) => {
+            shown.email = wire::Email { email: Some(email.clone()) }.into();
+        }
+        Provider::Slack(block) => shown.slack = wire::Slack { webhook_url: hook(block) }.into(),
+        Provider::Pagerduty(Pagerduty { integration_key }) => {
+            let integration_key = shown_to(secrets, integration_key);
+            shown.pagerduty = wire::Pagerduty { integration_key }.into();
+        }
+        Provider::Opsgenie(Opsgenie { api_key, region }) => {
+            let api_key = shown_to(secrets, api_key);
+            shown.opsgenie = wire::Opsgenie { api_key, region: Some(region.to_string()) }.into();
+        }
+        Provider::Webhook(block) => shown.webhook = webhook(block, secrets).into(),
+        Provider::Telegram(Telegram { chat_id }) => {
+            shown.telegram = wire::Telegram { chat_id: Some(chat_id.clone()) }.into();
+        }
+        Provider::Sms(block) => shown.sms = wire::Sms { phone_number: number(block) }.into(),
+        Provider::Whatsapp(block) => {
+            shown.whatsapp = wire::Whatsapp { phone_number: number(block) }.into();
+        }
+        Provider::GoogleChat(block) => {
+            shown.google_chat = wire::GoogleChat { webhook_url: hook(block) }.into();
+        }
+        Provider::GrafanaOncall(block) => {
+            shown.grafana_oncall = wire::GrafanaOncall { webhook_url: hook(block) }.into();
+        }
+        Provider::Ntfy(Ntfy { topic, server_url, token }) => {
+            shown.ntfy = wire::Ntfy {
+                topic: Some(topic.clone()),
+                server_url: server_url.as_deref().map(|url| shown_url(url, secrets)),
+                token: token.as_ref().and_then(|token| shown_to(secrets, token)),
+            }
+            .into();
+        }
+    }
+}
+
+fn webhook(block: &Webhook, secrets: SecretVisibility) -> wire::Webhook {
+    let headers = block.headers.iter();
+    wire::Webhook {
+        endpoint: Some(shown_endpoint(&block.endpoint, secrets)),
+        headers: headers
+            .map(|header| wire::Header {
+                key: Some(header.key.clone()),
+                value: shown_to(secrets, &header.value),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,235 @@
+//! Suspicion of a probe (design §5 "Votes"): if most of its hosts, healthy before, fail within a
+//! minute, the probe itself may be cut off. Each workspace has the same weight, however many hosts
+//! it has. Pure state: the pipeline runs connectivity checks, notifies the owners and recomputes
+//! verdicts.
+//!
+//! Without connectivity checks, a suspicion mutes nothing and only adds a line to alerts. With
+//! them, the votes of the probe are void until the hosts of the check respond or stay silent. If
+//! neither is known in time, the votes count.
+//!
+//! A suspicion ends when most connectivity checks or half of the hosts respond, or after a time
+//! limit. If the first connectivity check succeeds, the probe was never cut off, and its recorded
+//! votes count again. After a failed connectivity check, and if hosts recover, failures of earlier
+//! slots never count: they would cause alerts for checks that ran while the probe was cut off.
+
+mod probe;
+
+use std::fmt;
+use std::time::Duration;
+
+use rules::{Timestamp, WorkspaceId};
+
+use self::probe::Probe;
+use super::{ProbeIndex, RegionResult, Vote};
+
+/// Hosts without a report for this long (twice the longest period) are removed.
+const FORGOTTEN_AFTER: Duration = Duration::from_hours(2);
+/// Interval of removing such hosts.
+const SWEPT_EVERY: Duration = Duration::from_mins(10);
+
+/// Suspicions of all probes, derived from the results of their hosts. Initially no probe is
+/// suspect.
+#[derive(Clone, Debug, Default)]
+pub struct ProbeSuspicions {
+    /// Whether connectivity checks are configured; without them a suspicion mutes nothing.
+    has_canaries: bool,
+    /// Indexed by the number of the [`ProbeIndex`].
+    probes: Vec<Probe>,
+    /// Time of the last event; an earlier one means that the clock was set back.
+    now: Timestamp,
+}
+
+/// A hash that identifies a host by its name, ignoring case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HostMark(u64);
+
+/// Outcome of one check for its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostReport {
+    pub probe: ProbeIndex,
+    pub workspace: WorkspaceId,
+    pub host: HostMark,
+    pub failed: bool,
+    /// End of the check; a report older than the host's last one changes nothing.
+    pub finished_at: Timestamp,
+}
+
+/// Result of one connectivity check of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectivityCheck {
+    /// Number of hosts tried; zero means no information.
+    pub asked: u32,
+    /// Number of hosts that responded.
+    pub answered: u32,
+}
+
+/// Whether the reports of a probe count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProbeTrust {
+    /// All of them.
+    #[default]
+    Sound,
+    /// All but failures of slots before this instant: the probe was cut off until then.
+    SoundSince(Timestamp),
+    /// None: the probe is suspect.
+    Suspect,
+}
+
+/// Start or end of a suspicion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoubtChange {
+    /// The owners are notified. Its votes are void from now on if there are connectivity checks.
+    Doubts {
+        probe: ProbeIndex,
+        since: Timestamp,
+        /// Number of hosts that failed within the minute.
+        failing: u32,
+        /// Number of all hosts.
+        hosts: u32,
+    },
+    /// Its votes count again.
+    Recovered {
+        probe: ProbeIndex,
+        /// Start of the suspicion.
+        since: Timestamp,
+        relief: ClearedBy,
+    },
+}
+
+/// Reason for the end of a suspicion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClearedBy {
+    /// Most hosts of the connectivity check responded.
+    Canaries,
+    /// At least half of the hosts responded.
+    Hosts,
+    /// The time limit was reached.
+    Time,
+}
+
+impl HostMark {
+    /// Creates the mark of a host name or address.
+    pub fn of(name: &str) -> Self {
+        // FNV-1a: the hash lives as long as the process, and no attacker gains from a collision.
+        let fold = |hash: u64, byte: u8| {
+            (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
+        };
+        Self(name.bytes().fold(0xcbf2_9ce4_8422_2325, fold))
+    }
+}
+
+impl ProbeTrust {
+    /// Returns whether a result of the probe has a vote, as far as the probe is concerned.
+    pub(super) fn counts(self, heard: &RegionResult) -> bool {
+        match self {
+            Self::Sound => true,
+            Self::SoundSince(since) => heard.ballot != Vote::Failing || heard.slot >= since,
+            Self::Suspect => false,
+        }
+    }
+}
+
+impl ProbeSuspicions {
+    /// Creates the state without any suspicion. Without connectivity checks, a suspicion mutes
+    /// nothing.
+    pub fn new(has_canaries: bool) -> Self {
+        Self { has_canaries, ..Self::default() }
+    }
+
+    /// Returns the number of hosts that failed within a minute and of all hosts, at the start of
+    /// the probe's suspicion.
+    pub fn suspicion(&self, probe: ProbeIndex) -> Option<(u32, u32)> {
+        let doubt = self.probes.get(usize::from(probe.0))?.doubt?;
+        Some((doubt.failing, doubt.hosts))
+    }
+
+    /// Records the outcome of one check.
+    pub fn hear(&mut self, report: HostReport, now: Timestamp) -> Option<DoubtChange> {
+        self.pass_to(now);
+        let has_canaries = self.has_canaries;
+        let number = usize::from(report.probe.0);
+        if self.probes.len() <= number {
+            self.probes.resize_with(number + 1, Probe::default);
+        }
+        let probe = &mut self.probes[number];
+        probe.sweep(now);
+        probe.note(&report, now);
+        match probe.doubt {
+            Some(_) => probe.ended_by_hosts(report.probe, now),
+            None => probe.begun(report.probe, has_canaries, now),
+        }
+    }
+
+    /// Records the result of a connectivity check.
+    pub fn hear_canaries(
+        &mut self,
+        slot: ProbeIndex,
+        canaries: ConnectivityCheck,
+        now: Timestamp,
+    ) -> Option<DoubtChange> {
+        self.pass_to(now);
+        let probe = self.probes.get_mut(usize::from(slot.0))?;
+        let doubt = probe.doubt.as_mut().filter(|_| canaries.asked > 0)?;
+        if 2 * canaries.answered <= canaries.asked {
+            doubt.silent_at = Some(now);
+            return None;
+        }
+        let standing = match doubt.silent_at {
+            Some(_) => ProbeTrust::SoundSince(now),
+            None => ProbeTrust::Sound,
+        };
+        probe.end(slot, ClearedBy::Canaries, standing)
+    }
+
+    /// Ends the first suspicion whose time limit is reached at `now`.
+    pub fn tick(&mut self, now: Timestamp) -> Option<DoubtChange> {
+        self.pass_to(now);
+        let number = self
+            .probes
+            .iter()
+            .position(|probe| probe.doubt.is_some_and(|doubt| doubt.end() <= now))?;
+        self.probes[number].end(slot_of(number), ClearedBy::Time, ProbeTrust::Sound)
+    }
+
+    /// Advances the time. If the clock was set back, moves later instants to `now`. So new reports
+    /// are newer than recorded ones, and suspicions end in time.
+    fn pass_to(&mut self, now: Timestamp) {
+        if now < self.now {
+            self.probes.iter_mut().for_each(|probe| probe.set_back(now));
+        }
+        self.now = now;
+    }
+
+    /// Returns the next time at which [`Self::tick`] has an effect.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        self.probes.iter().filter_map(|probe| probe.doubt).map(probe::Doubt::end).min()
+    }
+
+    /// Returns the suspect probes.
+    pub fn doubting(&self) -> impl Iterator<Item = ProbeIndex> {
+        let doubting = self.probes.iter().enumerate().filter(|(_, probe)| probe.doubt.is_some());
+        doubting.map(|(number, _)| slot_of(number))
+    }
+
+    /// Returns whether the reports of `probe` count.
+    pub fn standing(&self, probe: ProbeIndex) -> ProbeTrust {
+        self.probes.get(usize::from(probe.0)).map_or(ProbeTrust::Sound, |probe| probe.standing)
+    }
+}
+
+impl fmt::Display for ClearedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Canaries => "its connectivity checks succeed",
+            Self::Hosts => "half of its hosts or more answer",
+            Self::Time => "nothing confirmed it in time",
+        })
+    }
+}
+
+fn slot_of(number: usize) -> ProbeIndex {
+    ProbeIndex(u16::try_from(number).expect("the index of a probe is the number of its slot"))
+}
+
+#[cfg(test)]
+mod tests;

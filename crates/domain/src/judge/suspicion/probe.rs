@@ -1,0 +1,219 @@
+//! The host states of one probe: which hosts failed within a minute, and how a suspicion begins and
+//! ends.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use rules::{Timestamp, WorkspaceId, limits};
+
+use super::{
+    ClearedBy, DoubtChange, FORGOTTEN_AFTER, HostMark, HostReport, ProbeIndex, ProbeTrust,
+    SWEPT_EVERY,
+};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Probe {
+    hosts: HashMap<Host, HostState>,
+    workspaces: HashMap<WorkspaceId, Count>,
+    /// Hosts that turned from healthy to failing within the last minute, in order of time.
+    turns: VecDeque<(Timestamp, Host)>,
+    /// How many of these still fail.
+    turned: u32,
+    pub(super) doubt: Option<Doubt>,
+    pub(super) standing: ProbeTrust,
+    swept_at: Timestamp,
+}
+
+/// A host as checked by one workspace.
+type Host = (WorkspaceId, HostMark);
+
+/// Counts of one workspace's hosts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    hosts: u32,
+    /// Hosts whose last report failed.
+    failing: u32,
+    /// Hosts among [`Probe::turns`] that still fail.
+    turned: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct HostState {
+    failing: bool,
+    /// Time of turning to failing, if it is among [`Probe::turns`].
+    turned_at: Option<Timestamp>,
+    finished_at: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Doubt {
+    pub(super) since: Timestamp,
+    /// Time of the last failed connectivity check.
+    pub(super) silent_at: Option<Timestamp>,
+    /// Time limit if no connectivity check has decided.
+    undecided_for: Duration,
+    /// Hosts that failed within the minute, and all hosts, at its start.
+    pub(super) failing: u32,
+    pub(super) hosts: u32,
+}
+
+impl Doubt {
+    pub(super) fn end(self) -> Timestamp {
+        match self.silent_at {
+            Some(silent_at) => (silent_at + limits::SELF_DOUBT_UNCONFIRMED_MAX)
+                .min(self.since + limits::SELF_DOUBT_MAX),
+            None => self.since + self.undecided_for,
+        }
+    }
+}
+
+impl Probe {
+    pub(super) fn set_back(&mut self, now: Timestamp) {
+        for host in self.hosts.values_mut() {
+            host.finished_at = host.finished_at.min(now);
+            host.turned_at = host.turned_at.map(|at| at.min(now));
+        }
+        self.turns.iter_mut().for_each(|(at, _)| *at = now.min(*at));
+        self.swept_at = self.swept_at.min(now);
+        if let Some(doubt) = &mut self.doubt {
+            doubt.since = doubt.since.min(now);
+            doubt.silent_at = doubt.silent_at.map(|at| at.min(now));
+        }
+        if let ProbeTrust::SoundSince(since) = &mut self.standing {
+            *since = now.min(*since);
+        }
+    }
+
+    /// Records a report.
+    pub(super) fn note(&mut self, report: &HostReport, now: Timestamp) {
+        self.forget_turns(now);
+        let fresh = HostState { failing: false, turned_at: None, finished_at: report.finished_at };
+        let mark = (report.workspace, report.host);
+        let known = self.hosts.contains_key(&mark);
+        if !known {
+            self.workspaces.entry(report.workspace).or_default().hosts += 1;
+        }
+        let host = self.hosts.entry(mark).or_insert(fresh);
+        if host.finished_at > report.finished_at {
+            return;
+        }
+        host.finished_at = report.finished_at;
+        if host.failing == report.failed {
+            return;
+        }
+        let count = self.workspaces.entry(report.workspace).or_default();
+        host.failing = report.failed;
+        if report.failed {
+            count.failing += 1;
+            // A host that was never healthy says nothing about the probe.
+            if known {
+                host.turned_at = Some(now);
+                count.turned += 1;
+                self.turned += 1;
+                self.turns.push_back((now, mark));
+            }
+        } else {
+            count.failing -= 1;
+            let is_turned = u32::from(host.turned_at.take().is_some());
+            count.turned -= is_turned;
+            self.turned -= is_turned;
+        }
+    }
+
+    fn forget_turns(&mut self, now: Timestamp) {
+        while let Some((at, mark)) = self.turns.front().copied() {
+            if at <= now && now.since(at) <= limits::SELF_DOUBT_WITHIN {
+                return;
+            }
+            self.turns.pop_front();
+            if let Some(host) = self.hosts.get_mut(&mark).filter(|it| it.turned_at == Some(at)) {
+                host.turned_at = None;
+                self.turned -= 1;
+                if let Some(count) = self.workspaces.get_mut(&mark.0) {
+                    count.turned -= 1;
+                }
+            }
+        }
+    }
+
+    pub(super) fn sweep(&mut self, now: Timestamp) {
+        if now.since(self.swept_at) < SWEPT_EVERY {
+            return;
+        }
+        self.swept_at = now;
+        self.hosts.retain(|_, host| now.since(host.finished_at) <= FORGOTTEN_AFTER);
+        self.workspaces.clear();
+        self.turned = 0;
+        for ((workspace, _), host) in &self.hosts {
+            let count = self.workspaces.entry(*workspace).or_default();
+            let is_turned = u32::from(host.turned_at.is_some());
+            count.hosts += 1;
+            count.failing += u32::from(host.failing);
+            count.turned += is_turned;
+            self.turned += is_turned;
+        }
+    }
+
+    /// Returns whether most hosts are of this kind, with the same weight for each workspace.
+    fn is_most(&self, kind: impl Fn(&Count) -> u32) -> bool {
+        let shares = self.workspaces.values().filter(|count| count.hosts > 0);
+        let share: f64 = shares.map(|count| f64::from(kind(count)) / f64::from(count.hosts)).sum();
+        2.0 * share > self.workspaces.len() as f64
+    }
+
+    pub(super) fn begun(
+        &mut self,
+        slot: ProbeIndex,
+        has_canaries: bool,
+        now: Timestamp,
+    ) -> Option<DoubtChange> {
+        let hosts = self.hosts.len();
+        let may_begin = self.turned > 0 && hosts >= limits::SELF_DOUBT_HOSTS_MIN;
+        if !may_begin || !self.is_most(|count| count.turned) {
+            return None;
+        }
+        let (failing, hosts) = (self.turned, hosts as u32);
+        let undecided_for = if has_canaries {
+            limits::SELF_DOUBT_DECIDED_WITHIN
+        } else {
+            limits::SELF_DOUBT_UNCONFIRMED_MAX
+        };
+        self.doubt = Some(Doubt { since: now, silent_at: None, undecided_for, failing, hosts });
+        if has_canaries {
+            self.standing = ProbeTrust::Suspect;
+        }
+        Some(DoubtChange::Doubts { probe: slot, since: now, failing, hosts })
+    }
+
+    pub(super) fn ended_by_hosts(
+        &mut self,
+        slot: ProbeIndex,
+        now: Timestamp,
+    ) -> Option<DoubtChange> {
+        if self.is_most(|count| count.failing) {
+            return None;
+        }
+        // Votes that were never void keep counting.
+        let standing = match self.standing {
+            ProbeTrust::Suspect => ProbeTrust::SoundSince(now),
+            ProbeTrust::Sound | ProbeTrust::SoundSince(_) => self.standing,
+        };
+        self.end(slot, ClearedBy::Hosts, standing)
+    }
+
+    pub(super) fn end(
+        &mut self,
+        slot: ProbeIndex,
+        relief: ClearedBy,
+        standing: ProbeTrust,
+    ) -> Option<DoubtChange> {
+        let since = self.doubt.take()?.since;
+        self.standing = standing;
+        // Earlier failures say nothing about later ones.
+        self.turns.clear();
+        self.turned = 0;
+        self.hosts.values_mut().for_each(|host| host.turned_at = None);
+        self.workspaces.values_mut().for_each(|count| count.turned = 0);
+        Some(DoubtChange::Recovered { probe: slot, since, relief })
+    }
+}

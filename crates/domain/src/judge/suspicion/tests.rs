@@ -1,0 +1,202 @@
+//! When a probe becomes suspect, and what ends a suspicion.
+
+use rules::limits;
+
+use super::*;
+
+const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+const PROBE: ProbeIndex = ProbeIndex::EMBEDDED;
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A probe and its numbered hosts.
+#[derive(Clone)]
+struct ProbeScenario {
+    doubts: ProbeSuspicions,
+    now: Timestamp,
+    changes: Vec<DoubtChange>,
+    workspace: WorkspaceId,
+}
+
+/// A probe with connectivity checks and this many healthy hosts.
+fn a_probe_of(hosts: u64) -> ProbeScenario {
+    story(true).answer(0..hosts)
+}
+
+fn story(has_canaries: bool) -> ProbeScenario {
+    ProbeScenario {
+        doubts: ProbeSuspicions::new(has_canaries),
+        now: START,
+        changes: Vec::new(),
+        workspace: WorkspaceId::from_bits(1),
+    }
+}
+
+impl ProbeScenario {
+    fn fail(self, hosts: std::ops::Range<u64>) -> Self {
+        self.report(hosts, true)
+    }
+
+    fn answer(self, hosts: std::ops::Range<u64>) -> Self {
+        self.report(hosts, false)
+    }
+
+    fn report(mut self, hosts: std::ops::Range<u64>, failed: bool) -> Self {
+        for host in hosts {
+            let (host, finished_at) = (HostMark(host), self.now);
+            let (probe, workspace) = (PROBE, self.workspace);
+            let report = HostReport { probe, workspace, host, failed, finished_at };
+            self.changes.extend(self.doubts.hear(report, self.now));
+        }
+        self
+    }
+
+    fn after(mut self, time: Duration) -> Self {
+        self.now = self.now + time;
+        self.changes.extend(self.doubts.tick(self.now));
+        self
+    }
+
+    fn canaries(mut self, answered: u32) -> Self {
+        let canaries = ConnectivityCheck { asked: 3, answered };
+        self.changes.extend(self.doubts.hear_canaries(PROBE, canaries, self.now));
+        self
+    }
+
+    fn of(mut self, workspace: u64) -> Self {
+        self.workspace = WorkspaceId::from_bits(workspace);
+        self
+    }
+
+    fn standing(&self) -> ProbeTrust {
+        self.doubts.standing(PROBE)
+    }
+
+    fn relief(&self) -> Option<ClearedBy> {
+        match self.changes.last()? {
+            DoubtChange::Recovered { relief, .. } => Some(*relief),
+            DoubtChange::Doubts { .. } => None,
+        }
+    }
+}
+
+// design: §5 "more than half of a probe's distinct hosts (five at least), fine before, fail within
+// one minute"
+#[test]
+fn probe_is_suspect_when_most_hosts_fail_together() {
+    let half_minute = 30 * SECOND;
+    let rows = [
+        ("3 of 5", a_probe_of(5).fail(0..3), true),
+        ("2 of 5", a_probe_of(5).fail(0..2), false),
+        ("4 of 4", a_probe_of(4).fail(0..4), false),
+        ("half of 6", a_probe_of(6).fail(0..3), false),
+        ("4 of 6", a_probe_of(6).fail(0..4), true),
+        ("within a minute", a_probe_of(5).fail(0..1).after(60 * SECOND).fail(1..3), true),
+        ("within more", a_probe_of(5).fail(0..1).after(61 * SECOND).fail(1..3), false),
+        (
+            "one came back",
+            a_probe_of(5).fail(0..2).answer(0..1).after(half_minute).fail(2..3),
+            false,
+        ),
+        ("never fine", a_probe_of(5).fail(5..20), false),
+        ("one host, many times", a_probe_of(5).fail(0..1).fail(0..1).fail(0..1), false),
+    ];
+    for (row, story, doubts) in rows {
+        assert_eq!(story.standing() == ProbeTrust::Suspect, doubts, "{row}");
+        assert_eq!(story.changes.len(), usize::from(doubts), "{row}: reported once");
+    }
+}
+
+#[test]
+fn late_report_is_ignored() {
+    let mut story = a_probe_of(5).after(SECOND).fail(0..2);
+    let report = HostReport {
+        probe: PROBE,
+        workspace: story.workspace,
+        host: HostMark(2),
+        failed: true,
+        finished_at: START - SECOND,
+    };
+    assert_eq!(story.doubts.hear(report, story.now), None);
+}
+
+#[test]
+fn immediate_connectivity_clears_the_suspicion() {
+    let story = a_probe_of(5).fail(0..5).canaries(2);
+    assert_eq!((story.relief(), story.standing()), (Some(ClearedBy::Canaries), ProbeTrust::Sound));
+}
+
+#[test]
+fn failures_before_regained_connectivity_never_count() {
+    let silent = a_probe_of(5).fail(0..5).canaries(1).after(10 * SECOND);
+    assert_eq!(silent.standing(), ProbeTrust::Suspect);
+    let story = silent.canaries(3);
+    assert_eq!(story.relief(), Some(ClearedBy::Canaries));
+    assert_eq!(story.standing(), ProbeTrust::SoundSince(START + 10 * SECOND));
+}
+
+// issue 16, point 5: five sites of one operator that fail together cause alerts at once
+#[test]
+fn suspicion_without_connectivity_check_mutes_nothing() {
+    let mut story = story(false).answer(0..5).fail(0..5);
+    assert_eq!(story.standing(), ProbeTrust::Sound);
+    assert_eq!(story.doubts.suspicion(PROBE), Some((3, 5)), "the counts at the start");
+    let none = ConnectivityCheck { asked: 0, answered: 0 };
+    assert_eq!(story.doubts.hear_canaries(PROBE, none, story.now), None);
+    let story = story.after(SECOND).answer(0..5);
+    assert_eq!((story.relief(), story.standing()), (Some(ClearedBy::Hosts), ProbeTrust::Sound));
+    assert_eq!(story.doubts.suspicion(PROBE), None);
+}
+
+// issue 16, point 5: the hosts of one workspace must not delay the alerts of another
+#[test]
+fn workspaces_have_equal_weight() {
+    let two = |other: u64| a_probe_of(12).of(2).answer(20..20 + other).of(1).fail(0..12);
+    assert_eq!(two(3).standing(), ProbeTrust::Sound, "half of the workspaces are healthy");
+    assert_eq!(two(3).of(2).fail(20..21).standing(), ProbeTrust::Suspect);
+    assert_eq!(a_probe_of(12).fail(0..12).standing(), ProbeTrust::Suspect);
+}
+
+#[test]
+fn suspicion_ends_when_half_the_hosts_respond() {
+    let story = a_probe_of(6).fail(0..6).after(SECOND).answer(0..2);
+    assert_eq!(story.standing(), ProbeTrust::Suspect);
+    let story = story.answer(2..3);
+    assert_eq!(story.relief(), Some(ClearedBy::Hosts));
+    assert_eq!(story.standing(), ProbeTrust::SoundSince(START + SECOND));
+}
+
+// A real outage of most hosts must not be hidden forever.
+#[test]
+fn suspicion_ends_after_its_time_limit() {
+    let story = a_probe_of(5).fail(0..5);
+    assert_eq!(story.doubts.wake_at(), Some(START + limits::SELF_DOUBT_DECIDED_WITHIN));
+    let story = story.after(limits::SELF_DOUBT_DECIDED_WITHIN).fail(0..5);
+    assert_eq!((story.relief(), story.standing()), (Some(ClearedBy::Time), ProbeTrust::Sound));
+    let mut silent = a_probe_of(5).fail(0..5);
+    while silent.standing() == ProbeTrust::Suspect {
+        silent = silent.canaries(0).after(60 * SECOND);
+    }
+    assert_eq!(silent.now, START + limits::SELF_DOUBT_MAX);
+    assert_eq!(silent.relief(), Some(ClearedBy::Time));
+}
+
+#[test]
+fn hosts_without_reports_for_hours_are_removed() {
+    let story = a_probe_of(20).after(FORGOTTEN_AFTER + SECOND).answer(0..5).fail(0..3);
+    assert_eq!(story.standing(), ProbeTrust::Suspect);
+}
+
+#[test]
+fn clock_set_back_keeps_suspicion_working() {
+    let back = |mut story: ProbeScenario| {
+        story.now = story.now - 60 * 60 * SECOND;
+        story.report(0..1, false)
+    };
+    let sound = back(a_probe_of(5).fail(0..5).after(2 * SECOND).answer(0..3));
+    assert_eq!(sound.standing(), ProbeTrust::SoundSince(sound.now), "later failures count");
+    let turned = back(a_probe_of(5).after(SECOND).answer(0..5)).fail(0..3);
+    assert_eq!(turned.standing(), ProbeTrust::Suspect, "current reports are recorded");
+    let void = back(a_probe_of(5).fail(0..5));
+    let ended = void.after(limits::SELF_DOUBT_UNCONFIRMED_MAX);
+    assert_eq!(ended.relief(), Some(ClearedBy::Time));
+}

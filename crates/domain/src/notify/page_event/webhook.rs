@@ -1,0 +1,168 @@
+//! Webhooks for subscribers: versioned JSON, signed like the webhooks of channels. Within a
+//! version, fields may be added but never removed or redefined; see
+//! `docs/reference/page-webhook.md`.
+
+use rules::Secret;
+use rules::status_page::Subscriber;
+use serde::Serialize;
+
+use super::super::alert_text::written_time;
+use super::super::message::HttpMessage;
+use super::super::truncate::{Unit, fit, one_line, plain};
+use super::super::webhook::signed;
+use super::{ComponentNamed, PageEvent, PageEventKind, SubscriberEnvelope};
+
+/// Version of the body.
+const VERSION: u32 = 1;
+/// Maximum length of a user's one-line text (our choice).
+const LINE_MAX: usize = 2_048;
+/// Maximum length of a user's text (our choice): that of an update.
+const TEXT_MAX: usize = 16_384;
+
+#[derive(Serialize)]
+struct PageWebhookBody {
+    version: u32,
+    r#type: &'static str,
+    timestamp: Option<String>,
+    data: PageWebhookData,
+}
+
+#[derive(Serialize)]
+struct PageWebhookData {
+    subscriber: String,
+    page: Page,
+    /// Oldest first; one event or a digest.
+    events: Vec<EventBody>,
+}
+
+#[derive(Serialize)]
+struct Page {
+    id: String,
+    title: String,
+    link: Option<String>,
+}
+
+#[derive(Serialize)]
+struct EventBody {
+    r#type: &'static str,
+    at: Option<String>,
+    components: Vec<Component>,
+    #[serde(flatten)]
+    about: Matter,
+}
+
+#[derive(Serialize)]
+struct Component {
+    id: String,
+    name: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Matter {
+    Report {
+        id: String,
+        update: String,
+        title: String,
+        status: &'static str,
+        text: String,
+    },
+    Maintenance {
+        id: String,
+        title: String,
+        description: Option<String>,
+        from: Option<String>,
+        until: Option<String>,
+    },
+    Incident {
+        id: String,
+        began_at: Option<String>,
+    },
+    Subscriber {
+        id: String,
+    },
+}
+
+pub(super) fn compose(
+    subscriber: &Subscriber,
+    url: &Secret<String>,
+    news: &[PageEvent],
+    cover: &SubscriberEnvelope<'_>,
+) -> HttpMessage {
+    let body = serde_json::to_value(body(subscriber, news, cover));
+    let body = body.expect("texts and numbers always serialize");
+    let message = HttpMessage::json(url.expose(), &body);
+    signed(message, cover.key, cover.now, cover.signing)
+}
+
+fn body(
+    subscriber: &Subscriber,
+    news: &[PageEvent],
+    cover: &SubscriberEnvelope<'_>,
+) -> PageWebhookBody {
+    let kind = match news {
+        [only] => only.word(),
+        _ => "page.digest",
+    };
+    let title = news.first().map(|news| line(&news.page.title)).unwrap_or_default();
+    PageWebhookBody {
+        version: VERSION,
+        r#type: kind,
+        timestamp: written_time(news.last().map_or(cover.now, |news| news.at)),
+        data: PageWebhookData {
+            subscriber: subscriber.id.to_string(),
+            page: Page {
+                id: subscriber.settings.page_id.to_string(),
+                title,
+                link: cover.links.as_ref().map(|links| links.page.clone()),
+            },
+            events: news.iter().map(told).collect(),
+        },
+    }
+}
+
+fn told(news: &PageEvent) -> EventBody {
+    let component = |component: &ComponentNamed| Component {
+        id: component.id.to_string(),
+        name: line(&component.name),
+    };
+    EventBody {
+        r#type: news.word(),
+        at: written_time(news.at),
+        components: news.components.iter().map(component).collect(),
+        about: matter(&news.about),
+    }
+}
+
+fn matter(about: &PageEventKind) -> Matter {
+    match about {
+        PageEventKind::Report(report) => Matter::Report {
+            id: report.report.to_string(),
+            update: report.update.to_string(),
+            title: line(&report.title),
+            status: report.status.as_str(),
+            text: fit(&report.text, plain, Unit::Utf16, TEXT_MAX),
+        },
+        PageEventKind::Maintenance(it) => Matter::Maintenance {
+            id: it.maintenance.to_string(),
+            title: line(&it.title),
+            description: it
+                .description
+                .as_deref()
+                .map(|text| fit(text, plain, Unit::Utf16, TEXT_MAX)),
+            from: written_time(it.from),
+            until: written_time(it.until),
+        },
+        PageEventKind::Incident(it) => {
+            Matter::Incident { id: it.incident.to_string(), began_at: written_time(it.began_at) }
+        }
+        PageEventKind::ConfirmationRequested(subscriber)
+        | PageEventKind::AlreadySubscribed(subscriber) => {
+            Matter::Subscriber { id: subscriber.to_string() }
+        }
+    }
+}
+
+fn line(text: &str) -> String {
+    fit(&one_line(text), plain, Unit::Utf16, LINE_MAX)
+}

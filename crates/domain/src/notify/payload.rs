@@ -1,0 +1,51 @@
+//! The payload of one delivery: a monitor event for a channel, or a page event for a subscriber.
+
+use rules::Timestamp;
+
+use super::event::Event;
+use super::page_event::PageEvent;
+
+/// The payload of one delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// For a channel.
+    Alert(Box<Event>),
+    /// For a page and its subscribers.
+    News(Box<PageEvent>),
+}
+
+impl Payload {
+    /// Returns the time of the event.
+    pub const fn at(&self) -> Timestamp {
+        match self {
+            Self::Alert(event) => event.at,
+            Self::News(news) => news.at,
+        }
+    }
+
+    /// Returns name and ID of the monitor or page, for the log.
+    pub fn about(&self) -> String {
+        match self {
+            Self::Alert(event) => {
+                format!("monitor `{}` ({})", event.monitor.name, event.monitor.id)
+            }
+            Self::News(news) => format!("page `{}` ({})", news.page.title, news.page.id),
+        }
+    }
+
+    /// Returns the event for a channel, if it is one.
+    pub fn alert(&self) -> Option<&Event> {
+        match self {
+            Self::Alert(event) => Some(event),
+            Self::News(_) => None,
+        }
+    }
+
+    /// Returns the event for subscribers, if it is one.
+    pub fn news(&self) -> Option<&PageEvent> {
+        match self {
+            Self::Alert(_) => None,
+            Self::News(news) => Some(news),
+        }
+    }
+}

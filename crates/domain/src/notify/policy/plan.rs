@@ -1,0 +1,260 @@
+//! Plans the deliveries of one channel after a change of a monitor: new messages, messages to hold
+//! and why, and held messages that are obsolete. Pure: the channel's earlier deliveries are
+//! parameters. `teller` handles each kind of change, `placing` computes times.
+
+mod builder;
+mod timing;
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use rules::notification::NotificationPreferences;
+use rules::{IncidentId, MonitorStatus, ProviderType, Timestamp};
+
+pub use timing::{next_reminder, reschedule_held, schedule};
+
+use self::builder::Teller;
+use super::grouping::GroupWindow;
+use crate::judge::{IncidentChange, Transition};
+use crate::notify::{Cause, Event, EventKind, MonitorSnapshot, StoredCloseReason};
+
+/// Reason a delivery waits before its first attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HoldReason {
+    /// Sent only if the problem lasts until then: degradations and reminders.
+    MinDuration,
+    /// Sent when the maintenance ends, if the problem lasts until then.
+    Maintenance,
+    /// Sent when the quiet hours end, whatever happened since.
+    QuietHours,
+    /// Sent in a digest.
+    Digest,
+}
+
+/// A change of a monitor that may cause alerts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertChange {
+    /// An incident opened.
+    Down(IncidentId),
+    /// The problem ended: an open incident, and a degradation unless the monitor is now degraded.
+    Over {
+        /// The incident that closed.
+        incident: Option<IncidentId>,
+        /// Reason for the end.
+        how: StoredCloseReason,
+    },
+    /// The monitor is degraded and was not down before.
+    Degraded,
+    /// The status is unknown.
+    Unsure,
+}
+
+/// Data of the change, the same for every channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertContext {
+    /// Time of the change.
+    pub at: Timestamp,
+    /// Time of storing it, from which deliveries are scheduled. Later than `at` if storing was
+    /// delayed.
+    pub now: Timestamp,
+    /// Name of the workspace.
+    pub workspace: String,
+    pub monitor: MonitorSnapshot,
+    /// Period of the monitor.
+    pub period: Duration,
+    /// Cause, with the last result of each region.
+    pub grounds: Cause,
+    /// End of the monitor's active maintenance.
+    pub muted_until: Option<Timestamp>,
+}
+
+/// State of a channel with regard to the monitor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelState {
+    pub kind: ProviderType,
+    pub wishes: NotificationPreferences,
+    /// Whether it is linked to the monitor. A channel unlinked since only gets the end of earlier
+    /// alerts.
+    pub is_linked: bool,
+    /// Its current group window.
+    pub window: Option<GroupWindow>,
+    /// Sent and pending deliveries about problems that have not ended for it.
+    pub told: Vec<OpenDelivery>,
+}
+
+/// A delivery about a problem that has not ended for its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenDelivery {
+    /// ID of the delivery in the store.
+    pub delivery: i64,
+    pub matter: AlertSubject,
+    /// Start of the problem.
+    pub since: Timestamp,
+    /// Number of the reminder; 0 if it is not a reminder.
+    pub reminder: u32,
+    pub stands: DeliveryProgress,
+}
+
+/// Subject of an alert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertSubject {
+    Incident(IncidentId),
+    /// Degradation after an incident that the channel was notified of. One message ends both.
+    Tail(IncidentId),
+    /// Any other degradation.
+    Degradation,
+}
+
+/// Progress of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryProgress {
+    /// It was delivered or is being attempted.
+    Sent,
+    /// It waits until then and was not attempted.
+    Held(HoldReason, Timestamp),
+    /// It is a dead letter.
+    Lost,
+}
+
+/// Plan of a channel's deliveries after a change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliveryPlan {
+    /// New deliveries, in order.
+    pub written: Vec<NewDelivery>,
+    /// Deliveries that will not be sent, because their problem ended.
+    pub cancelled: Vec<i64>,
+    /// Deliveries about problems that ended now.
+    pub over: Vec<i64>,
+    /// The group window, if it changed.
+    pub window: Option<GroupWindow>,
+}
+
+/// A new delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelivery {
+    pub event: Event,
+    /// When to send it, and why so late.
+    pub place: DueTime,
+    /// Whether it reports a lasting problem, of whose end the channel is to be notified.
+    pub opens: bool,
+}
+
+/// Due time of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueTime {
+    /// Earliest time to send.
+    pub due_at: Timestamp,
+    /// Reason to wait until then; `None` to send at once.
+    pub holds: Option<HoldReason>,
+}
+
+impl HoldReason {
+    /// All variants.
+    pub const ALL: &[Self] =
+        &[Self::MinDuration, Self::Maintenance, Self::QuietHours, Self::Digest];
+
+    /// Returns the name used in storage and the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::MinDuration => "min_duration",
+            Self::Maintenance => "maintenance",
+            Self::QuietHours => "quiet_hours",
+            Self::Digest => "digest",
+        }
+    }
+
+    /// Parses the name of a reason.
+    pub fn parse(word: &str) -> Result<Self, String> {
+        let known = Self::ALL.iter().find(|holds| holds.as_str() == word);
+        known.copied().ok_or_else(|| format!("unknown reason to wait `{word}`"))
+    }
+}
+
+impl AlertChange {
+    /// Converts a transition, or returns `None` if it never causes messages.
+    pub fn of(transition: &Transition) -> Option<Self> {
+        match (transition.incident, transition.to) {
+            (IncidentChange::Opened(id), _) => Some(Self::Down(id)),
+            (IncidentChange::Closed { id, how }, _) => {
+                Some(Self::Over { incident: Some(id), how: how.into() })
+            }
+            (IncidentChange::Suspended(_) | IncidentChange::Resumed(_), _)
+            | (IncidentChange::None, MonitorStatus::Error) => None,
+            (IncidentChange::None, MonitorStatus::Active) => {
+                Some(Self::Over { incident: None, how: StoredCloseReason::Recovered })
+            }
+            (IncidentChange::None, MonitorStatus::Degraded) => Some(Self::Degraded),
+            (IncidentChange::None, MonitorStatus::Unknown) => Some(Self::Unsure),
+        }
+    }
+}
+
+/// Returns the event for the end of what `opening` reported.
+pub fn end_of(opening: &Event, at: Timestamp, how: StoredCloseReason) -> Event {
+    Event {
+        kind: EventKind::Recovered,
+        at,
+        closed: Some(how),
+        grounds: Cause::default(),
+        reminder: 0,
+        ..opening.clone()
+    }
+}
+
+/// Plans the deliveries of a channel after a change.
+pub fn plan_deliveries(
+    occasion: AlertChange,
+    scene: &AlertContext,
+    hearer: &ChannelState,
+) -> DeliveryPlan {
+    let mut teller = Teller::new(scene, hearer);
+    match occasion {
+        AlertChange::Down(incident) => teller.down(incident),
+        AlertChange::Over { incident, how } => teller.over(incident, how),
+        AlertChange::Degraded => teller.degraded(),
+        AlertChange::Unsure => teller.forget_held(),
+    }
+    teller.telling
+}
+
+impl AlertSubject {
+    /// Returns the subject of an opening of this kind.
+    pub fn of(kind: EventKind, incident: Option<IncidentId>) -> Self {
+        match (kind, incident) {
+            (EventKind::StillDegraded, Some(incident)) => Self::Tail(incident),
+            (_, Some(incident)) => Self::Incident(incident),
+            (_, None) => Self::Degradation,
+        }
+    }
+}
+
+impl OpenDelivery {
+    /// Returns whether the channel counts as notified by it.
+    fn is_heard(&self) -> bool {
+        let stands = match self.stands {
+            DeliveryProgress::Sent
+            | DeliveryProgress::Held(HoldReason::QuietHours | HoldReason::Digest, _) => true,
+            DeliveryProgress::Held(HoldReason::MinDuration | HoldReason::Maintenance, _)
+            | DeliveryProgress::Lost => false,
+        };
+        stands && self.reminder == 0
+    }
+
+    /// Returns whether it waits and was never attempted.
+    const fn is_held(&self) -> bool {
+        matches!(self.stands, DeliveryProgress::Held(..))
+    }
+
+    /// Returns whether it is dropped when its problem ends.
+    fn is_void_when_over(&self) -> bool {
+        match self.stands {
+            DeliveryProgress::Held(HoldReason::MinDuration | HoldReason::Maintenance, _) => true,
+            DeliveryProgress::Held(HoldReason::QuietHours | HoldReason::Digest, _) => {
+                self.reminder > 0
+            }
+            DeliveryProgress::Sent | DeliveryProgress::Lost => false,
+        }
+    }
+}

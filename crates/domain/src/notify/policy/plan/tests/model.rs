@@ -1,0 +1,406 @@
+//! A model of the store's deliveries for one channel, and of a sender that delivers in order.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use rules::notification::NotificationPreferences;
+use rules::{IncidentId, MonitorStatus, ProviderType, Timestamp};
+
+use super::super::*;
+use crate::judge::CloseReason;
+use crate::notify::tests::{CHANNEL, an_event};
+use crate::notify::{event_key, is_stateful};
+
+/// Noon of a day.
+const NOON: Timestamp = Timestamp::from_millis(20_000 * 86_400_000 + 43_200_000);
+const PERIOD: Duration = Duration::from_secs(30);
+
+/// A step of a test.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// The monitor changes to this status.
+    Turn(MonitorStatus),
+    /// A user pauses it.
+    Pause,
+    /// A user resolves its incident.
+    Resolve,
+    /// A maintenance of this length begins.
+    Mute(Duration),
+    /// Time passes, and all due messages are delivered.
+    Pass(Duration),
+    /// The sender attempts due messages with this result.
+    Deliver(Fate),
+}
+
+/// Result of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Arrives,
+    Fails,
+    Dies,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    number: i64,
+    event: Event,
+    pub(super) holds: Option<HoldReason>,
+    due_at: Timestamp,
+    tries: u32,
+    open: bool,
+    state: State,
+    /// Position in the order of completion.
+    done: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Arrived,
+    Dead,
+    Cancelled,
+}
+
+/// A delivered message or dead letter.
+pub(super) struct Heard(Event);
+
+pub(super) struct Model {
+    now: Timestamp,
+    status: MonitorStatus,
+    incident: Option<IncidentId>,
+    incidents: u64,
+    muted_until: Option<Timestamp>,
+    hearer: ChannelState,
+    pub(super) is_linked: bool,
+    rows: Vec<Row>,
+    done: usize,
+}
+
+impl Heard {
+    /// Returns the duration in a recovery message.
+    pub(super) fn recovered_after(&self) -> Option<Duration> {
+        (self.0.kind == EventKind::Recovered).then(|| self.0.duration())
+    }
+
+    pub(super) fn shown(&self) -> String {
+        let event = &self.0;
+        match (event.kind, event.closed, event.reminder) {
+            (EventKind::Recovered, None | Some(StoredCloseReason::Recovered), _) => {
+                "recovered".to_owned()
+            }
+            (EventKind::Recovered, Some(StoredCloseReason::Degraded), _) => {
+                "over as degraded".to_owned()
+            }
+            (EventKind::Recovered, Some(StoredCloseReason::Paused), _) => {
+                "over as paused".to_owned()
+            }
+            (EventKind::Recovered, Some(StoredCloseReason::Deleted), _) => {
+                "over as deleted".to_owned()
+            }
+            (EventKind::Recovered, Some(StoredCloseReason::Resolved), _) => {
+                "over as resolved".to_owned()
+            }
+            (kind, _, 0) => kind.as_str().to_owned(),
+            (kind, _, number) => format!("still {} ({number})", kind.as_str()),
+        }
+    }
+}
+
+impl Row {
+    fn is_held_for_later(&self) -> bool {
+        matches!(self.holds, Some(HoldReason::MinDuration | HoldReason::Maintenance))
+    }
+}
+
+impl Model {
+    pub(super) fn new(kind: ProviderType, wishes: NotificationPreferences) -> Self {
+        Self {
+            now: NOON,
+            status: MonitorStatus::Unknown,
+            incident: None,
+            incidents: 0,
+            muted_until: None,
+            hearer: ChannelState { kind, wishes, is_linked: true, window: None, told: Vec::new() },
+            is_linked: true,
+            rows: Vec::new(),
+            done: 0,
+        }
+    }
+
+    pub(super) fn all(&mut self, steps: &[Step]) {
+        for step in steps {
+            self.step(*step);
+        }
+    }
+
+    pub(super) fn step(&mut self, step: Step) {
+        // No two changes occur at the same instant.
+        self.now = self.now + Duration::from_millis(1);
+        match step {
+            Step::Turn(to) => self.turn(to),
+            Step::Pause => {
+                self.status = MonitorStatus::Unknown;
+                let incident = self.incident.take();
+                self.happen(AlertChange::Over { incident, how: StoredCloseReason::Paused });
+            }
+            Step::Resolve => {
+                if let Some(id) = self.incident.take() {
+                    self.happen(AlertChange::Over {
+                        incident: Some(id),
+                        how: StoredCloseReason::Resolved,
+                    });
+                }
+            }
+            Step::Mute(time) => self.muted_until = Some(self.now + time),
+            Step::Pass(time) => self.pass(time),
+            Step::Deliver(fate) => self.deliver(fate),
+        }
+    }
+
+    /// Makes the judge lose an open incident.
+    pub(super) fn forget_incident(&mut self) {
+        self.incident = None;
+        self.status = MonitorStatus::Unknown;
+    }
+
+    /// Returns all delivered messages, then those that would be sent as time passes.
+    pub(super) fn heard(&self) -> Vec<Heard> {
+        let mut told: Vec<&Row> = self
+            .rows
+            .iter()
+            .filter(|row| match row.state {
+                State::Arrived | State::Dead => true,
+                State::Waiting => row.holds.is_none(),
+                State::Cancelled => false,
+            })
+            .collect();
+        told.sort_by_key(|row| if row.state == State::Waiting { usize::MAX } else { row.done });
+        told.into_iter().map(|row| Heard(row.event.clone())).collect()
+    }
+
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.state == State::Waiting)
+    }
+
+    pub(super) fn open(&self) -> usize {
+        self.rows.iter().filter(|row| row.open).count()
+    }
+
+    /// Returns a key that was used twice.
+    pub(super) fn twice(&self) -> Option<String> {
+        let mut keys = BTreeSet::new();
+        let mut all = self.rows.iter().map(|row| event_key(CHANNEL, &row.event));
+        all.find(|key| !keys.insert(key.clone()))
+    }
+
+    pub(super) fn incidents(&self) -> Vec<IncidentId> {
+        (1..=self.incidents).map(IncidentId::from_bits).collect()
+    }
+
+    pub(super) fn openings(&self, incident: IncidentId) -> usize {
+        let is_opening = |row: &&Row| row.event.kind == EventKind::Error && row.event.reminder == 0;
+        self.of(incident).filter(is_opening).filter(|row| row.state == State::Arrived).count()
+    }
+
+    pub(super) fn ends(&self, incident: IncidentId) -> usize {
+        self.of(incident).filter(|row| row.event.kind == EventKind::Recovered).count()
+    }
+
+    pub(super) fn arrived(&self, incident: IncidentId) -> bool {
+        self.openings(incident) == 1
+    }
+
+    /// Returns whether an opening of the incident was sent or attempted.
+    pub(super) fn was_written(&self, incident: IncidentId) -> bool {
+        let is_opening = |row: &Row| row.event.kind == EventKind::Error && row.event.reminder == 0;
+        self.of(incident).any(|row| is_opening(row) && row.state != State::Cancelled)
+    }
+
+    /// Returns a pair of messages delivered in the wrong order.
+    pub(super) fn out_of_order(&self) -> Option<(i64, i64)> {
+        let mut arrived: Vec<_> =
+            self.rows.iter().filter(|it| it.state == State::Arrived).collect();
+        arrived.sort_by_key(|row| row.done);
+        let is_end = |row: &Row| row.event.kind == EventKind::Recovered;
+        let mut pairs = arrived.windows(2);
+        // A held message may follow a later one, but an end never precedes its opening.
+        let wrong = pairs.find(|pair| {
+            is_end(pair[0])
+                && pair[1].event.incident == pair[0].event.incident
+                && pair[1].event.incident.is_some()
+        });
+        wrong.map(|pair| (pair[0].number, pair[1].number))
+    }
+
+    /// Returns whether a degradation was sent, but not its end.
+    pub(super) fn is_degradation_left(&self) -> bool {
+        let mut arrived: Vec<_> =
+            self.rows.iter().filter(|it| it.state == State::Arrived).collect();
+        arrived.sort_by_key(|row| row.done);
+        let last = arrived.iter().rposition(|row| row.event.kind == EventKind::Degraded);
+        let Some(last) = last else { return false };
+        let keeps = is_stateful(self.hearer.kind);
+        let ends = |row: &&Row| {
+            row.event.kind == EventKind::Recovered && (row.event.incident.is_none() || !keeps)
+        };
+        // Its end may be a dead letter.
+        let after = self.rows.iter().filter(|row| row.number > arrived[last].number);
+        !after.filter(|row| row.state != State::Cancelled).any(|row| ends(&row))
+    }
+
+    fn of(&self, incident: IncidentId) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(move |row| row.event.incident == Some(incident))
+    }
+
+    fn turn(&mut self, to: MonitorStatus) {
+        if to == self.status {
+            return;
+        }
+        let from = std::mem::replace(&mut self.status, to);
+        let closed = |id, how| IncidentChange::Closed { id, how };
+        let incident = match (to, self.incident) {
+            (MonitorStatus::Error, Some(id)) => IncidentChange::Resumed(id),
+            (MonitorStatus::Error, None) => {
+                self.incidents += 1;
+                let id = IncidentId::from_bits(self.incidents);
+                self.incident = Some(id);
+                IncidentChange::Opened(id)
+            }
+            (MonitorStatus::Unknown, Some(id)) => IncidentChange::Suspended(id),
+            (_, None) => IncidentChange::None,
+            (MonitorStatus::Active, Some(id)) => closed(id, CloseReason::Recovered),
+            (MonitorStatus::Degraded, Some(id)) => closed(id, CloseReason::Degraded),
+        };
+        if let IncidentChange::Closed { .. } = incident {
+            self.incident = None;
+        }
+        let why = crate::judge::StatusReason::NoVotes;
+        if let Some(occasion) =
+            AlertChange::of(&Transition { from, to, at: self.now, incident, why })
+        {
+            self.happen(occasion);
+        }
+    }
+
+    fn happen(&mut self, occasion: AlertChange) {
+        let event = an_event(EventKind::Error);
+        let scene = AlertContext {
+            now: self.now,
+            at: self.now,
+            workspace: event.workspace,
+            monitor: event.monitor,
+            period: PERIOD,
+            grounds: Cause::default(),
+            muted_until: self.muted_until.filter(|until| *until > self.now),
+        };
+        let hearer = self.hearer();
+        let telling = plan_deliveries(occasion, &scene, &hearer);
+        self.hearer.window = telling.window.or(hearer.window);
+        telling.written.into_iter().for_each(|written| self.write(written));
+        for row in &mut self.rows {
+            if telling.over.contains(&row.number) {
+                row.open = false;
+            }
+            if telling.cancelled.contains(&row.number) {
+                assert_eq!(
+                    (row.state, row.tries),
+                    (State::Waiting, 0),
+                    "only deliveries without attempts are cancelled"
+                );
+                (row.open, row.state) = (false, State::Cancelled);
+            }
+        }
+    }
+
+    fn write(&mut self, written: NewDelivery) {
+        let NewDelivery { event, place, opens } = written;
+        let number = i64::try_from(self.rows.len()).unwrap();
+        let (holds, due_at) = (place.holds, place.due_at);
+        let (tries, state, done) = (0, State::Waiting, 0);
+        self.rows.push(Row { number, event, holds, due_at, tries, open: opens, state, done });
+    }
+
+    fn hearer(&self) -> ChannelState {
+        let open = self.rows.iter().filter(|row| row.open);
+        let told = open.map(|row| {
+            let matter = AlertSubject::of(row.event.kind, row.event.incident);
+            let since = row.event.began_at;
+            let stands = match (row.state, row.holds) {
+                (State::Waiting, Some(holds)) => DeliveryProgress::Held(holds, row.due_at),
+                (State::Waiting | State::Arrived, _) => DeliveryProgress::Sent,
+                (State::Dead | State::Cancelled, _) => DeliveryProgress::Lost,
+            };
+            OpenDelivery {
+                delivery: row.number,
+                matter,
+                since,
+                reminder: row.event.reminder,
+                stands,
+            }
+        });
+        ChannelState { told: told.collect(), is_linked: self.is_linked, ..self.hearer.clone() }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        loop {
+            self.deliver(Fate::Arrives);
+            let next =
+                self.waiting().map(|row| row.due_at).filter(|due_at| *due_at > self.now).min();
+            let Some(next) = next.filter(|next| *next <= end) else { break };
+            self.now = next;
+        }
+        self.now = end;
+        self.deliver(Fate::Arrives);
+    }
+
+    /// Attempts due messages in order until none is left.
+    fn deliver(&mut self, fate: Fate) {
+        loop {
+            self.ripen();
+            let head = self.waiting().find(|row| !row.is_held_for_later()).map(|row| row.number);
+            let due = |row: &&mut Row| Some(row.number) == head && row.due_at <= self.now;
+            let Some(row) = self.rows.iter_mut().find(due) else { return };
+            (row.holds, row.tries) = (None, row.tries + 1);
+            match fate {
+                Fate::Arrives => row.state = State::Arrived,
+                Fate::Dies => row.state = State::Dead,
+                Fate::Fails => {
+                    row.due_at = self.now + Duration::from_secs(1);
+                    return;
+                }
+            }
+            self.done += 1;
+            row.done = self.done;
+            row.open &= row.event.reminder == 0;
+            let told = row.event.clone();
+            let lasts = told.incident.is_some() && told.incident == self.incident;
+            let every = self.hearer.wishes.remind_every.filter(|_| fate == Fate::Arrives && lasts);
+            if let Some(reminder) = every.and_then(|every| next_reminder(&told, every, self.now)) {
+                self.write(reminder);
+            }
+        }
+    }
+
+    fn ripen(&mut self) {
+        let now = self.now;
+        let is_ripe = |row: &Row| {
+            row.state == State::Waiting
+                && row.due_at <= now
+                && row.holds.is_some_and(|holds| holds != HoldReason::Digest)
+        };
+        for place in 0..self.rows.len() {
+            let row = &self.rows[place];
+            let Some(held) = row.holds.filter(|_| is_ripe(row)) else { continue };
+            let (placed, window) =
+                reschedule_held(&row.event, held, now, self.muted_until, &self.hearer());
+            self.hearer.window = window.or(self.hearer.window);
+            let row = &mut self.rows[place];
+            if let Some(placed) = placed {
+                (row.holds, row.due_at) = (placed.holds, placed.due_at);
+            } else {
+                (row.state, row.open) = (State::Cancelled, false);
+            }
+        }
+    }
+}

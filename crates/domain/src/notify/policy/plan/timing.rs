@@ -1,0 +1,75 @@
+//! Computes when to send an event: now, after a maintenance or the quiet hours, or in a digest.
+//! Held events are scheduled again when their time has come.
+
+use rules::{Interval, Timestamp};
+
+use super::{ChannelState, DueTime, HoldReason, NewDelivery};
+use crate::notify::policy::filter::{FilterDecision, PriorDelivery, filter};
+use crate::notify::policy::grouping::{GroupWindow, SendTime, group};
+use crate::notify::policy::quiet_hours::held_until;
+use crate::notify::policy::reminder::next_reminder_time;
+use crate::notify::{Event, EventKind};
+
+/// Schedules an event of this kind, and returns the updated group window. The end of an alert is
+/// sent during a maintenance, too: an alert that is never closed would be worse.
+pub fn schedule(
+    kind: EventKind,
+    now: Timestamp,
+    muted_until: Option<Timestamp>,
+    hearer: &ChannelState,
+) -> (DueTime, Option<GroupWindow>) {
+    let is_muted =
+        matches!(kind, EventKind::Error | EventKind::Degraded | EventKind::StillDegraded);
+    if let Some(due_at) = muted_until.filter(|until| is_muted && *until > now) {
+        return (DueTime { due_at, holds: Some(HoldReason::Maintenance) }, None);
+    }
+    let quiet = hearer.wishes.quiet_hours.as_ref();
+    if let Some(due_at) = quiet.and_then(|it| held_until(it, kind, now)) {
+        return (DueTime { due_at, holds: Some(HoldReason::QuietHours) }, None);
+    }
+    let (window, turn) = group(hearer.kind, hearer.window, now);
+    let placed = match turn {
+        SendTime::AtOnce => DueTime { due_at: now, holds: None },
+        SendTime::With(due_at) => DueTime { due_at, holds: Some(HoldReason::Digest) },
+    };
+    (placed, Some(window))
+}
+
+/// Schedules an event again whose waiting time is over while its problem lasts, and returns the
+/// updated group window. Returns no due time if the event is not to be sent any more.
+pub fn reschedule_held(
+    event: &Event,
+    held: HoldReason,
+    now: Timestamp,
+    muted_until: Option<Timestamp>,
+    hearer: &ChannelState,
+) -> (Option<DueTime>, Option<GroupWindow>) {
+    let opening = if event.reminder > 0 { PriorDelivery::Heard } else { PriorDelivery::NotHeard };
+    let is_wished = match held {
+        HoldReason::MinDuration | HoldReason::Maintenance => {
+            hearer.is_linked && filter(&hearer.wishes, event, opening) == FilterDecision::Yes
+        }
+        HoldReason::QuietHours | HoldReason::Digest => true,
+    };
+    // A channel that received the alert must receive this too, so that its alert can end.
+    let is_wished = is_wished || event.kind == EventKind::StillDegraded;
+    if !is_wished {
+        return (None, None);
+    }
+    // An event held for quiet hours is not muted by a maintenance that began since.
+    let muted_until = muted_until.filter(|_| held != HoldReason::QuietHours);
+    let (placed, window) = schedule(event.kind, now, muted_until, hearer);
+    (Some(placed), window)
+}
+
+/// Returns the reminder that follows `accepted`, which was delivered `now`, at the channel's
+/// interval.
+pub fn next_reminder(accepted: &Event, every: Interval, now: Timestamp) -> Option<NewDelivery> {
+    if accepted.kind != EventKind::Error {
+        return None;
+    }
+    let (due_at, reminder) = next_reminder_time(accepted.began_at, every, accepted.reminder, now);
+    let event = Event { at: due_at, reminder, ..accepted.clone() };
+    let place = DueTime { due_at, holds: Some(HoldReason::MinDuration) };
+    Some(NewDelivery { event, place, opens: true })
+}

@@ -1,0 +1,131 @@
+//! Classifies the responses of most vendors and quotes them for users. A vendor with more detailed
+//! errors reads them in its own file first.
+
+use std::time::Duration;
+
+use rules::ProviderType;
+use serde_json::Value;
+
+use super::message::{Disposition, Rejection, VendorResponse};
+use super::truncate::{Unit, fit, one_line, plain};
+
+/// Maximum characters of a response shown to users (our choice: one line).
+const SHOWN_MAX: usize = 200;
+/// Words of at least this length with digits and letters are probably keys and are not shown.
+const KEY_CHARS_MIN: usize = 20;
+/// Maximum time to wait that a response can request, before the policy limits it further.
+const WAIT_MAX: Duration = Duration::from_hours(24 * 365);
+
+/// Classifies the `answer` of a channel of this kind.
+///
+/// 2xx is success. 408, 425, 429 and 5xx are retried, everything else is not. This includes
+/// redirects, because a channel's address is a secret that must not be sent elsewhere.
+pub fn read_answer(kind: ProviderType, answer: &VendorResponse) -> Disposition {
+    match kind {
+        ProviderType::Discord => super::discord::read(answer),
+        ProviderType::Email => super::email::read(answer),
+        ProviderType::Slack => super::slack::read(answer),
+        ProviderType::Pagerduty => super::pagerduty::read(answer),
+        ProviderType::Opsgenie => super::opsgenie::read(answer),
+        ProviderType::Webhook => super::webhook::read(answer),
+        ProviderType::Telegram => super::telegram::read(answer),
+        ProviderType::Sms | ProviderType::Whatsapp => super::phone::read(answer),
+        ProviderType::GoogleChat => super::google_chat::read(answer),
+        ProviderType::GrafanaOncall => super::grafana_oncall::read(answer),
+        ProviderType::Ntfy => super::ntfy::read(answer),
+    }
+}
+
+/// Quotes `answer` for users: one line without possible keys.
+pub fn said(answer: &VendorResponse) -> String {
+    sentence(answer.status, &answer.body, None)
+}
+
+/// Shortens a text of a third party for users: one line without possible keys.
+pub fn in_one_line(text: &str) -> String {
+    shown(text)
+}
+
+/// Classifies a response by its status alone; quotes `said` and adds a way out if known.
+pub(super) fn by_status(
+    answer: &VendorResponse,
+    said: Option<&str>,
+    way_out: Option<&str>,
+) -> Disposition {
+    let said = said.unwrap_or(&answer.body);
+    match answer.status {
+        200..=299 => Disposition::Accepted,
+        408 | 425 | 429 | 500..=599 => again(answer, answer.retry_after, said),
+        status => refused(answer, said, way_out.or_else(|| common_way_out(status))),
+    }
+}
+
+/// Returns the classification for a later retry.
+pub(super) fn again(answer: &VendorResponse, after: Option<Duration>, said: &str) -> Disposition {
+    Disposition::Again { after, why: sentence(answer.status, said, None) }
+}
+
+/// Returns the classification for a permanent failure.
+pub(super) fn refused(answer: &VendorResponse, said: &str, way_out: Option<&str>) -> Disposition {
+    Disposition::Refused(Rejection { why: sentence(answer.status, said, way_out) })
+}
+
+/// Parses the response as JSON; returns `null` if it is invalid or truncated.
+pub(super) fn json(answer: &VendorResponse) -> Value {
+    serde_json::from_str(&answer.body).unwrap_or(Value::Null)
+}
+
+/// Returns the text at `pointer`.
+pub(super) fn text_at<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {
+    value.pointer(pointer).and_then(Value::as_str)
+}
+
+/// Parses a number of seconds, possibly fractional, as a time to wait.
+pub(super) fn seconds(value: Option<&Value>) -> Option<Duration> {
+    let seconds = value.and_then(Value::as_f64).filter(|seconds| *seconds >= 0.0)?;
+    Some(Duration::try_from_secs_f64(seconds).map_or(WAIT_MAX, |wait| wait.min(WAIT_MAX)))
+}
+
+fn common_way_out(status: u16) -> Option<&'static str> {
+    match status {
+        300..=399 => Some("it redirects: enter its final address in the channel"),
+        401 | 403 => Some("it rejected the credentials: correct them in the channel"),
+        404 | 410 => Some("it no longer exists: enter its new address in the channel"),
+        413 => Some("it only accepts shorter messages"),
+        _ => None,
+    }
+}
+
+fn sentence(status: u16, said: &str, way_out: Option<&str>) -> String {
+    let mut sentence = format!("answered {status}");
+    let said = shown(said);
+    if !said.is_empty() {
+        sentence = sentence + " “" + &said + "”";
+    }
+    match way_out {
+        Some(way_out) => sentence + "; " + way_out,
+        None => sentence,
+    }
+}
+
+/// Shortens a vendor's text and hides possible keys, because it may echo the request.
+fn shown(said: &str) -> String {
+    let line = one_line(said);
+    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '=' | '.');
+    let mut shown = String::with_capacity(line.len());
+    let mut rest = line.as_str();
+    while !rest.is_empty() {
+        let end = rest.find(|c| !is_inner(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        shown.push_str(if may_be_key(word) { "…" } else { word });
+        let separator = after.chars().next().map_or(0, char::len_utf8);
+        shown.push_str(&after[..separator]);
+        rest = &after[separator..];
+    }
+    fit(&shown, plain, Unit::Utf16, SHOWN_MAX)
+}
+
+fn may_be_key(word: &str) -> bool {
+    let has = |is: fn(char) -> bool| word.contains(is);
+    word.len() >= KEY_CHARS_MIN && has(|c| c.is_ascii_digit()) && has(char::is_alphabetic)
+}

@@ -1,0 +1,82 @@
+//! The overall status of a page as one summary, and the age of its data.
+
+use rules::Timestamp;
+
+use super::facts::Facts;
+use super::state::State;
+use super::view::ComponentView;
+
+/// The overall status of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverallStatus {
+    /// The worst relevant state.
+    pub state: State,
+    /// The summary, with component names in the order of the page.
+    pub sentence: StatusSummary,
+    pub knowledge: DataAge,
+}
+
+/// The possible summaries, which the server translates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatusSummary {
+    /// The page has no components.
+    Empty,
+    AllUp,
+    AllDown,
+    /// These components are down.
+    SomeDown(Vec<String>),
+    /// These components are slow or partly failing, and none is down.
+    SomeDegraded(Vec<String>),
+    /// These components are under maintenance, and all others are up.
+    Maintenance(Vec<String>),
+    /// The state of these components is unknown, and all others are up.
+    SomeUnknown(Vec<String>),
+    AllUnknown,
+}
+
+/// Age of the displayed data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataAge {
+    /// Completion of the latest check of any component, if any.
+    pub checked_at: Option<Timestamp>,
+    /// Names of components whose active monitor was last checked more than two periods ago, so that
+    /// their state may be outdated.
+    pub stale: Vec<String>,
+}
+
+pub(super) fn verdict(facts: &Facts, components: &[ComponentView]) -> OverallStatus {
+    let of = |state: State| -> Vec<String> {
+        let are = components.iter().filter(|component| component.state == state);
+        are.map(|component| component.name.clone()).collect()
+    };
+    let all = |state: State| components.iter().all(|component| component.state == state);
+    let has = |state: State| components.iter().any(|component| component.state == state);
+    let (state, sentence) = if components.is_empty() {
+        (State::Unknown, StatusSummary::Empty)
+    } else if has(State::Down) {
+        let sentence = if all(State::Down) {
+            StatusSummary::AllDown
+        } else {
+            StatusSummary::SomeDown(of(State::Down))
+        };
+        (State::Down, sentence)
+    } else if has(State::Degraded) {
+        (State::Degraded, StatusSummary::SomeDegraded(of(State::Degraded)))
+    } else if has(State::Maintenance) {
+        (State::Maintenance, StatusSummary::Maintenance(of(State::Maintenance)))
+    } else if all(State::Unknown) {
+        (State::Unknown, StatusSummary::AllUnknown)
+    } else if has(State::Unknown) {
+        (State::Unknown, StatusSummary::SomeUnknown(of(State::Unknown)))
+    } else {
+        (State::Up, StatusSummary::AllUp)
+    };
+    OverallStatus { state, sentence, knowledge: knowledge(facts, components) }
+}
+
+fn knowledge(facts: &Facts, components: &[ComponentView]) -> DataAge {
+    let monitors = facts.components.iter().filter_map(|it| it.monitor.as_ref());
+    let checked_at = monitors.filter(|it| it.runs).filter_map(|it| it.checked_at).max();
+    let stale = components.iter().filter(|component| component.is_stale);
+    DataAge { checked_at, stale: stale.map(|component| component.name.clone()).collect() }
+}

@@ -1,0 +1,71 @@
+//! Counts votes independently, from all recorded results.
+
+use std::collections::BTreeMap;
+
+use aloft_domain::check::Outcome;
+use aloft_domain::judge::{Policy, ProbeSuspicions, ProbeTrust};
+use rules::{Region, Timestamp};
+
+use super::Seen;
+
+/// Independently counted votes at an instant.
+#[derive(Debug, Default)]
+pub(super) struct Count {
+    pub(super) regions: usize,
+    pub(super) voting: usize,
+    pub(super) votes: usize,
+    pub(super) failing: usize,
+    /// A region failed twice in a row.
+    pub(super) twice: bool,
+    /// Votes with a degraded result among the last two in most of their regions.
+    pub(super) slow: usize,
+    /// A vote is based on a result of the current revision.
+    pub(super) renewed: bool,
+}
+
+impl Seen {
+    pub(super) fn count(&self, policy: &Policy, doubts: &ProbeSuspicions, now: Timestamp) -> Count {
+        let mut count = Count { regions: policy.regions.len(), ..Count::default() };
+        let mut probes: BTreeMap<u16, (usize, usize, usize)> = BTreeMap::new();
+        for serving in &policy.regions {
+            let Some(heard) = self.heard.get(&serving.region) else { continue };
+            count.renewed |= heard.keys().any(|(revision, ..)| *revision == policy.revision);
+            let standing = doubts.standing(serving.probe);
+            let mut last = heard.iter().rev().take(2).map(|(key, (finished_at, outcome))| {
+                let counts = match standing {
+                    ProbeTrust::Sound => true,
+                    ProbeTrust::SoundSince(since) => *outcome != Outcome::Failure || key.1 >= since,
+                    ProbeTrust::Suspect => false,
+                };
+                counts.then_some((*key, *finished_at, *outcome))
+            });
+            let (latest, before) = (last.next().flatten(), last.next().flatten());
+            let Some((key, finished_at, outcome)) = latest else { continue };
+            if now.since(finished_at) > policy.window() {
+                continue;
+            }
+            let (fails, slow) = (outcome == Outcome::Failure, outcome == Outcome::Degraded);
+            let before = before.map(|(key, _, outcome)| (key, outcome));
+            count.voting += 1;
+            count.twice |= fails
+                && before.is_some_and(|(its, outcome)| {
+                    outcome == Outcome::Failure
+                        && its.0 == key.0
+                        && key.1.since(its.1) <= policy.window()
+                });
+            let slow = slow || before.is_some_and(|(_, outcome)| outcome == Outcome::Degraded);
+            let probe = probes.entry(serving.probe.0).or_default();
+            probe.0 += 1;
+            probe.1 += usize::from(fails);
+            probe.2 += usize::from(slow && !fails);
+        }
+        count.votes = probes.len();
+        count.failing = probes.values().filter(|(regions, fail, _)| 2 * fail > *regions).count();
+        count.slow = probes.values().filter(|(regions, _, slow)| 2 * slow > *regions).count();
+        count
+    }
+
+    pub(super) fn latest(&self, region: Region) -> Option<(Timestamp, Outcome)> {
+        self.heard.get(&region)?.values().next_back().copied()
+    }
+}

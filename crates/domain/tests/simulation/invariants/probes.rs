@@ -1,0 +1,83 @@
+//! Invariants of probes: confirmation checks stay within their budget, and suspicions end.
+
+use aloft_domain::judge::{DoubtChange, Effects, ProbeIndex};
+use rules::{Timestamp, limits};
+
+use super::Witness;
+use crate::environment::{OPINIONS, Watched};
+
+impl Witness {
+    pub(super) fn watch_opinions(
+        &mut self,
+        place: usize,
+        watched: &Watched,
+        effects: &Effects,
+        now: Timestamp,
+    ) {
+        if effects.ask.is_empty() {
+            return;
+        }
+        let period = watched.policy.period;
+        let asked_at = self.monitors[place].asked_at.replace(now);
+        self.hold(
+            "one round of confirmation per monitor and period",
+            asked_at.is_none_or(|at| now.since(at) >= period),
+            || format!("monitor {place} asked at {asked_at:?}"),
+        );
+        let mut probes: Vec<ProbeIndex> =
+            watched.policy.regions.iter().map(|serving| serving.probe).collect();
+        probes.dedup_by_key(|probe| probe.0);
+        self.hold("only other probes confirm a failure", probes.len() > 1, || {
+            format!("monitor {place} has one")
+        });
+    }
+
+    /// Records a confirmation check. No span of time may contain more than the burst plus the rate
+    /// of that time.
+    pub(crate) fn opinion(&mut self, now: Timestamp) {
+        self.opinions.push(now);
+        let (rate, burst) = (u128::from(OPINIONS.0), u128::from(OPINIONS.1));
+        let broken = self.opinions.iter().rev().zip(1_u128..).find(|(since, run)| {
+            run * 1_000 > burst * 1_000 + rate * now.since(**since).as_millis()
+        });
+        let broken = broken.map(|(since, run)| format!("{run} in {:?}", now.since(*since)));
+        self.hold("confirmation checks stay within the budget", broken.is_none(), || {
+            broken.clone().unwrap_or_default()
+        });
+    }
+
+    /// Records the start or end of a suspicion. Without connectivity checks it ends sooner.
+    pub(crate) fn doubted(&mut self, change: DoubtChange, has_canaries: bool) {
+        match change {
+            DoubtChange::Doubts { probe, since, .. } => {
+                let longest = if has_canaries {
+                    limits::SELF_DOUBT_MAX
+                } else {
+                    limits::SELF_DOUBT_UNCONFIRMED_MAX
+                };
+                let before = self.doubting.insert(probe.0, since + longest);
+                self.hold("a suspicion begins once", before.is_none(), || format!("{change:?}"));
+            }
+            DoubtChange::Recovered { probe, .. } => {
+                let before = self.doubting.remove(&probe.0);
+                self.hold("only an active suspicion ends", before.is_some(), || {
+                    format!("{change:?}")
+                });
+            }
+        }
+    }
+
+    /// Forgets all suspicions, because the process ended.
+    pub(crate) fn forget_doubts(&mut self) {
+        self.doubting.clear();
+    }
+
+    /// Advances to `now`; suspicions that end now may do so in this step.
+    pub(crate) fn watch_doubts(&mut self, now: Timestamp) {
+        let late = self.doubting.iter().find(|(_, end)| **end < now);
+        let late = late.map(|(probe, end)| format!("probe {probe} should have by {end}"));
+        self.hold("a suspicion ends in time", self.looks_away || late.is_none(), || {
+            late.clone().unwrap_or_default()
+        });
+    }
+}

@@ -1,0 +1,383 @@
+//! The enumerations of the specification. RPC, database, forms, Terraform and pages use the same
+//! names.
+
+use std::time::Duration;
+
+/// Error for an unknown name of an enumeration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {noun} `{given}`; expected one of {known}")]
+pub struct UnknownVariant {
+    pub given: String,
+    /// Kind of name, such as `region`.
+    pub noun: &'static str,
+    /// The known names, joined by commas.
+    pub known: String,
+}
+
+/// Declares an enumeration of names: `ALL`, `WORDS`, `as_str`, `meaning`, `parse`, text and serde
+/// forms.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident ($noun:literal) { $($(#[doc = $meaning:literal])+ $variant:ident = $word:literal,)+ })+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[doc = $meaning])+ $variant,)+ }
+
+        impl $name {
+            /// All variants, in the specification's order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+            /// All names, in the order of [`Self::ALL`].
+            pub const WORDS: &'static [&'static str] = &[$($word,)+];
+
+            /// Returns the name as in the specification.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// Returns the meaning, as a sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($meaning),+).trim_ascii_start(),)+ }
+            }
+
+            /// Parses a name.
+            pub fn parse(word: &str) -> Result<Self, $crate::UnknownVariant> {
+                match word {
+                    $($word => Ok(Self::$variant),)+
+                    given => Err($crate::UnknownVariant {
+                        given: given.to_owned(),
+                        noun: $noun,
+                        known: Self::WORDS.join(", "),
+                    }),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::UnknownVariant;
+            fn from_str(word: &str) -> Result<Self, $crate::UnknownVariant> {
+                Self::parse(word)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::parse(&word).map_err(serde::de::Error::custom)
+            }
+        }
+    )+};
+}
+
+words! {
+    /// Kind of a monitor (§2.1–2.3, §2.8).
+    MonitorKind ("monitor type") {
+        /// An HTTP request and its response.
+        Http = "http",
+        /// A TCP connection.
+        Tcp = "tcp",
+        /// A DNS lookup.
+        Dns = "dns",
+    }
+
+    /// Interval between two checks of a monitor in a region (§8.2).
+    Periodicity ("periodicity") {
+        /// Every 30 seconds.
+        ThirtySeconds = "30s",
+        /// Every minute.
+        OneMinute = "1m",
+        /// Every 5 minutes.
+        FiveMinutes = "5m",
+        /// Every 10 minutes.
+        TenMinutes = "10m",
+        /// Every 30 minutes.
+        ThirtyMinutes = "30m",
+        /// Every hour.
+        OneHour = "1h",
+    }
+
+    /// Method of an HTTP check (§2.1).
+    Method ("method") {
+        /// `GET`, the default.
+        Get = "GET",
+        /// `POST`, with the body.
+        Post = "POST",
+        /// `HEAD`, which has a response without body.
+        Head = "HEAD",
+        /// `PUT`, with the body.
+        Put = "PUT",
+        /// `PATCH`, with the body.
+        Patch = "PATCH",
+        /// `DELETE`.
+        Delete = "DELETE",
+        /// `OPTIONS`.
+        Options = "OPTIONS",
+    }
+
+    /// Comparison of a number with an assertion's target (§2.1).
+    NumberComparator ("comparator") {
+        /// Equal.
+        Eq = "eq",
+        /// Not equal.
+        Neq = "neq",
+        /// Greater than.
+        Gt = "gt",
+        /// Greater than or equal.
+        Gte = "gte",
+        /// Less than.
+        Lt = "lt",
+        /// Less than or equal.
+        Lte = "lte",
+    }
+
+    /// Comparison of a text with an assertion's target (§2.1).
+    TextComparator ("comparator") {
+        /// The text contains the target.
+        Contains = "contains",
+        /// The text does not contain the target.
+        NotContains = "not_contains",
+        /// Equal.
+        Eq = "eq",
+        /// Not equal.
+        Neq = "neq",
+        /// The text is empty.
+        Empty = "empty",
+        /// The text is not empty.
+        NotEmpty = "not_empty",
+        /// Greater than.
+        Gt = "gt",
+        /// Greater than or equal.
+        Gte = "gte",
+        /// Less than.
+        Lt = "lt",
+        /// Less than or equal.
+        Lte = "lte",
+    }
+
+    /// Comparison of a DNS record with an assertion's target (§2.3).
+    RecordComparator ("comparator") {
+        /// Equal.
+        Eq = "eq",
+        /// Not equal.
+        Neq = "neq",
+        /// The record contains the target.
+        Contains = "contains",
+        /// The record does not contain the target.
+        NotContains = "not_contains",
+    }
+
+    /// Type of a DNS record that can be asserted (§2.3).
+    RecordKind ("record") {
+        /// An IPv4 address.
+        A = "A",
+        /// An IPv6 address.
+        Aaaa = "AAAA",
+        /// An alias.
+        Cname = "CNAME",
+        /// A mail exchanger.
+        Mx = "MX",
+        /// Text.
+        Txt = "TXT",
+    }
+
+    /// Status of a monitor (§3).
+    MonitorStatus ("status") {
+        /// Up.
+        Active = "active",
+        /// Up, but slow or failing in part.
+        Degraded = "degraded",
+        /// Down.
+        Error = "error",
+        /// Not known: inactive, or no region has a vote.
+        Unknown = "unknown",
+    }
+
+    /// Permissions of a key (§3, §5.5).
+    Scope ("scope") {
+        /// Read-only.
+        Read = "read",
+        /// Everything in the workspace.
+        Write = "write",
+    }
+
+    /// Kind of a notification channel (§2.4).
+    ProviderType ("provider_type") {
+        /// Discord.
+        Discord = "discord",
+        /// Email.
+        Email = "email",
+        /// Slack.
+        Slack = "slack",
+        /// PagerDuty.
+        Pagerduty = "pagerduty",
+        /// Opsgenie.
+        Opsgenie = "opsgenie",
+        /// A user's webhook.
+        Webhook = "webhook",
+        /// Telegram.
+        Telegram = "telegram",
+        /// SMS.
+        Sms = "sms",
+        /// WhatsApp.
+        Whatsapp = "whatsapp",
+        /// Google Chat.
+        GoogleChat = "google_chat",
+        /// Grafana OnCall.
+        GrafanaOncall = "grafana_oncall",
+        /// ntfy.
+        Ntfy = "ntfy",
+    }
+
+    /// Region of an Opsgenie account (§2.4).
+    OpsgenieRegion ("region") {
+        /// The United States.
+        Us = "us",
+        /// The European Union.
+        Eu = "eu",
+    }
+
+    /// Access to a status page (§2.5, §3).
+    AccessType ("access_type") {
+        /// Anyone.
+        Public = "public",
+        /// Anyone with the password.
+        Password = "password",
+        /// Anyone with an address at one of the domains.
+        EmailDomain = "email-domain",
+    }
+
+    /// Colours of a status page (§2.5, §3).
+    Theme ("theme") {
+        /// Follows the visitor's system.
+        System = "system",
+        /// Light.
+        Light = "light",
+        /// Dark.
+        Dark = "dark",
+    }
+
+    /// Content of a component of a status page (§2.6).
+    ComponentType ("type") {
+        /// The status of a monitor.
+        Monitor = "monitor",
+        /// Only status reports.
+        Static = "static",
+    }
+
+    /// Region that a check runs from (§8.3).
+    Region ("region") {
+        /// Amsterdam.
+        FlyAms = "fly-ams",
+        /// Stockholm.
+        FlyArn = "fly-arn",
+        /// Mumbai.
+        FlyBom = "fly-bom",
+        /// Paris.
+        FlyCdg = "fly-cdg",
+        /// Dallas.
+        FlyDfw = "fly-dfw",
+        /// Secaucus.
+        FlyEwr = "fly-ewr",
+        /// Frankfurt.
+        FlyFra = "fly-fra",
+        /// São Paulo.
+        FlyGru = "fly-gru",
+        /// Ashburn.
+        FlyIad = "fly-iad",
+        /// Johannesburg.
+        FlyJnb = "fly-jnb",
+        /// Los Angeles.
+        FlyLax = "fly-lax",
+        /// London.
+        FlyLhr = "fly-lhr",
+        /// Tokyo.
+        FlyNrt = "fly-nrt",
+        /// Chicago.
+        FlyOrd = "fly-ord",
+        /// San Jose.
+        FlySjc = "fly-sjc",
+        /// Singapore.
+        FlySin = "fly-sin",
+        /// Sydney.
+        FlySyd = "fly-syd",
+        /// Toronto.
+        FlyYyz = "fly-yyz",
+        /// Frankfurt.
+        KoyebFra = "koyeb-fra",
+        /// Paris.
+        KoyebPar = "koyeb-par",
+        /// San Francisco.
+        KoyebSfo = "koyeb-sfo",
+        /// Singapore.
+        KoyebSin = "koyeb-sin",
+        /// Tokyo.
+        KoyebTyo = "koyeb-tyo",
+        /// Washington.
+        KoyebWas = "koyeb-was",
+        /// US West.
+        RailwayUsWest2 = "railway-us-west2",
+        /// US East.
+        RailwayUsEast4 = "railway-us-east4",
+        /// Europe West.
+        RailwayEuropeWest4 = "railway-europe-west4",
+        /// Asia Southeast.
+        RailwayAsiaSoutheast1 = "railway-asia-southeast1",
+    }
+
+    /// The three groups of regions (§8.3).
+    RegionGroup ("region group") {
+        /// Group one.
+        Fly = "fly",
+        /// Group two.
+        Koyeb = "koyeb",
+        /// Group three.
+        Railway = "railway",
+    }
+}
+
+impl Periodicity {
+    /// Returns the time from one slot to the next.
+    pub const fn period(self) -> Duration {
+        Duration::from_secs(match self {
+            Self::ThirtySeconds => 30,
+            Self::OneMinute => 60,
+            Self::FiveMinutes => 300,
+            Self::TenMinutes => 600,
+            Self::ThirtyMinutes => 1_800,
+            Self::OneHour => 3_600,
+        })
+    }
+}
+
+impl Region {
+    /// Returns the specification's group of the region.
+    pub fn group(self) -> RegionGroup {
+        if self <= Self::FlyYyz {
+            RegionGroup::Fly
+        } else if self <= Self::KoyebWas {
+            RegionGroup::Koyeb
+        } else {
+            RegionGroup::Railway
+        }
+    }
+}
+
+impl Scope {
+    /// Returns whether a key with this scope may make changes.
+    pub const fn may_write(self) -> bool {
+        matches!(self, Self::Write)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! Locations of the specification's regions (§8.3). Regions of the first two groups are named after
+//! airports and cities. Those of the third are named after parts of countries, because their
+//! provider publishes no city.
+
+use crate::Region;
+
+/// A location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The city, or the part of the country if no city is published.
+    pub city: &'static str,
+    /// Country code of ISO 3166-1 with two letters.
+    pub country: &'static str,
+}
+
+impl Region {
+    /// Returns the location of the region.
+    pub const fn place(self) -> Location {
+        let (city, country) = match self {
+            Self::FlyAms => ("Amsterdam", "NL"),
+            Self::FlyArn => ("Stockholm", "SE"),
+            Self::FlyBom => ("Mumbai", "IN"),
+            Self::FlyCdg | Self::KoyebPar => ("Paris", "FR"),
+            Self::FlyDfw => ("Dallas", "US"),
+            Self::FlyEwr => ("Secaucus", "US"),
+            Self::FlyFra | Self::KoyebFra => ("Frankfurt", "DE"),
+            Self::FlyGru => ("São Paulo", "BR"),
+            Self::FlyIad => ("Ashburn", "US"),
+            Self::FlyJnb => ("Johannesburg", "ZA"),
+            Self::FlyLax => ("Los Angeles", "US"),
+            Self::FlyLhr => ("London", "GB"),
+            Self::FlyNrt | Self::KoyebTyo => ("Tokyo", "JP"),
+            Self::FlyOrd => ("Chicago", "US"),
+            Self::FlySjc => ("San Jose", "US"),
+            Self::FlySin | Self::KoyebSin => ("Singapore", "SG"),
+            Self::FlySyd => ("Sydney", "AU"),
+            Self::FlyYyz => ("Toronto", "CA"),
+            Self::KoyebSfo => ("San Francisco", "US"),
+            Self::KoyebWas => ("Washington", "US"),
+            Self::RailwayUsWest2 => ("US West", "US"),
+            Self::RailwayUsEast4 => ("US East", "US"),
+            Self::RailwayEuropeWest4 => ("Europe West", "NL"),
+            Self::RailwayAsiaSoutheast1 => ("Southeast Asia", "SG"),
+        };
+        Location { city, country }
+    }
+}

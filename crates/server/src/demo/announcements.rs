@@ -1,0 +1,162 @@
+//! The reports on the demo's status page: one active, one resolved, and a planned maintenance. They
+//! show new users the page during an outage.
+
+use std::time::Duration;
+
+use rules::maintenance::MaintenanceDraft;
+use rules::report::{Impact, ImpactDraft, ReportDraft, ReportStatus, UpdateDraft};
+use rules::{ComponentId, PageId, Timestamp, WorkspaceId};
+use store::{AuditContext, NewMaintenance, NewReport, NewUpdate, StoreError};
+
+use super::{DNS_RECORDS, FAILING_PAGE, SLOW_PAGE};
+use crate::app::App;
+
+const HOUR: Duration = Duration::from_hours(1);
+
+/// A report with its updates, oldest first.
+struct Story {
+    title: &'static str,
+    /// Name of the affected component.
+    about: &'static str,
+    impact: Impact,
+    /// Status, age and text of each update.
+    updates: [(ReportStatus, Duration, &'static str); 2],
+    /// Age and text of the final update, if the report is resolved.
+    ended: Option<(Duration, &'static str)>,
+}
+
+/// An active report.
+const OPEN: Story = Story {
+    title: "The failing page answers 503",
+    about: FAILING_PAGE,
+    impact: Impact::Down,
+    updates: [
+        (
+            ReportStatus::Investigating,
+            Duration::from_mins(40),
+            "All checks receive status 503. We are looking into it.",
+        ),
+        (
+            ReportStatus::Identified,
+            Duration::from_mins(15),
+            "This target fails *on purpose*: it shows how an outage looks here.",
+        ),
+    ],
+    ended: None,
+};
+
+/// A resolved report.
+const PAST: Story = Story {
+    title: "The slow page responded slowly",
+    about: SLOW_PAGE,
+    impact: Impact::Degraded,
+    updates: [
+        (
+            ReportStatus::Investigating,
+            Duration::from_hours(50),
+            "Responses take two seconds instead of half a second.",
+        ),
+        (
+            ReportStatus::Monitoring,
+            Duration::from_hours(49),
+            "A cache was empty. It has been refilled, and we are monitoring it.",
+        ),
+    ],
+    ended: Some((Duration::from_hours(48), "Response times are back to normal.")),
+};
+
+/// Publishes the reports and the maintenance on a page. Components are found by the names of their
+/// monitors. Nobody is notified.
+pub(super) async fn tell(
+    app: &App,
+    (workspace, page): (WorkspaceId, PageId),
+    components: &[(String, ComponentId)],
+    change: AuditContext,
+) -> Result<(), StoreError> {
+    let named = |name: &str| components.iter().find(|it| it.0 == name).map(|it| it.1);
+    for story in [&PAST, &OPEN] {
+        if let Some(about) = named(story.about) {
+            report(app, (workspace, page), (story, about), change).await?;
+        }
+    }
+    match named(DNS_RECORDS) {
+        Some(about) => plan(app, workspace, about, change).await,
+        None => Ok(()),
+    }
+}
+
+async fn report(
+    app: &App,
+    (workspace, page): (WorkspaceId, PageId),
+    (story, about): (&Story, ComponentId),
+    change: AuditContext,
+) -> Result<(), StoreError> {
+    let impact = ImpactDraft {
+        component_id: Some(about.to_string()),
+        impact: Some(story.impact.to_string()),
+    };
+    let draft = ReportDraft {
+        page_id: Some(page.to_string()),
+        title: Some(story.title.to_owned()),
+        components: vec![impact.clone()],
+    };
+    let said = |(status, ago, text): (ReportStatus, Duration, &str)| {
+        let draft = UpdateDraft {
+            status: Some(status.to_string()),
+            text: Some(text.to_owned()),
+            at: Some(change.at - ago),
+            components: vec![impact.clone()],
+        };
+        draft.parse(change.at).expect("the demo's reports keep every rule")
+    };
+    let [first, second] = story.updates.map(said);
+    let id = app.ctx.new_id();
+    let new = NewReport {
+        id,
+        workspace,
+        settings: draft.parse().expect("the demo's reports keep every rule"),
+        update: app.ctx.new_id(),
+        first,
+        notify: false,
+        idempotency: None,
+    };
+    app.store.reports().create(new, change).await?;
+    let last = story.ended.map(|(ago, text)| said((ReportStatus::Resolved, ago, text)));
+    for settings in [second].into_iter().chain(last) {
+        let update = NewUpdate {
+            id: app.ctx.new_id(),
+            workspace,
+            report: id,
+            settings,
+            notify: false,
+            idempotency: None,
+        };
+        app.store.reports().add(update, change).await?;
+    }
+    Ok(())
+}
+
+/// Plans an hour of maintenance for tomorrow.
+async fn plan(
+    app: &App,
+    workspace: WorkspaceId,
+    about: ComponentId,
+    change: AuditContext,
+) -> Result<(), StoreError> {
+    let hour = HOUR.as_millis() as i64;
+    let begins = (change.at + 26 * HOUR).as_millis().div_euclid(hour) * hour;
+    let draft = MaintenanceDraft {
+        title: Some("Disk replacement on the name server".to_owned()),
+        description: Some(
+            "Checks continue during this hour; alerts are held back until it ends.".to_owned(),
+        ),
+        starts_at: Some(Timestamp::from_millis(begins)),
+        duration: Some("1h".to_owned()),
+        component_ids: vec![about.to_string()],
+        ..MaintenanceDraft::default()
+    };
+    let settings = draft.parse().expect("the demo's maintenance keeps every rule");
+    let new = NewMaintenance { id: app.ctx.new_id(), workspace, settings, idempotency: None };
+    app.store.maintenances().create(new, change).await?;
+    Ok(())
+}

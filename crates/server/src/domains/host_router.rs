@@ -1,0 +1,139 @@
+//! Routes requests by host name, to this service or to a page with a custom domain. A custom domain
+//! serves only its page.
+//!
+//! ACME challenges are answered first. Requests without TLS are redirected to HTTPS if the name has a
+//! certificate.
+
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use axum::routing::future::RouteFuture;
+use futures_util::future::Either;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::{HeaderValue, StatusCode};
+use tower::Service;
+
+use super::{Domains, host};
+use crate::auth::{Auth, Peer};
+use crate::status_page::PageDomain;
+
+/// Path of HTTP challenges (RFC 8555 §8.3).
+const CHALLENGES: &str = "/.well-known/acme-challenge/";
+
+/// The listener that received a request. Listeners add it to the extensions of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EntryPoint {
+    /// HTTP, with all routes.
+    Plain,
+    /// HTTPS, with all routes.
+    Tls,
+    /// HTTP that redirects to HTTPS.
+    Redirecting,
+}
+
+/// Routes requests by host name.
+#[derive(Clone)]
+pub(crate) struct ByHost {
+    pub(crate) domains: Arc<Domains>,
+    /// Knows the trusted proxies.
+    pub(crate) auth: Arc<Auth>,
+    /// Routes of this service.
+    pub(crate) service: Router,
+    /// Routes of pages at the root of their domains.
+    pub(crate) pages: Router,
+}
+
+impl Service<Request> for ByHost {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Either<RouteFuture<Infallible>, Ready<Result<Response, Infallible>>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        let entrance = request.extensions().get().copied().unwrap_or(EntryPoint::Plain);
+        if let Some(answer) = self.challenge(&request) {
+            return Either::Right(ready(Ok(answer)));
+        }
+        let table = self.domains.table();
+        if table.is_empty() && entrance != EntryPoint::Redirecting {
+            return Either::Left(self.service.call(request));
+        }
+        let trusted = self.is_from_proxy(&request);
+        let asked = host::asked_for(&request, trusted);
+        let Some(domain) = asked.as_deref().filter(|asked| table.has(asked)) else {
+            return match entrance {
+                EntryPoint::Plain | EntryPoint::Tls => Either::Left(self.service.call(request)),
+                EntryPoint::Redirecting => {
+                    Either::Right(ready(Ok(self.to_service(asked.as_deref(), &request))))
+                }
+            };
+        };
+        // A proxy that terminates TLS sends plain HTTP; a redirect would loop.
+        let came_in_the_clear = entrance != EntryPoint::Tls && !trusted;
+        if came_in_the_clear && self.domains.certificates.has(domain) {
+            return Either::Right(ready(Ok(to_tls(domain, &request))));
+        }
+        request.extensions_mut().insert(PageDomain(domain.to_owned()));
+        Either::Left(self.pages.call(request))
+    }
+}
+
+impl ByHost {
+    fn is_from_proxy(&self, request: &Request) -> bool {
+        let peer = request.extensions().get::<Peer>();
+        peer.is_some_and(|peer| self.auth.is_proxy(peer.0))
+    }
+
+    /// Answers an ACME server that requests a challenge.
+    fn challenge(&self, request: &Request) -> Option<Response> {
+        let token = request.uri().path().strip_prefix(CHALLENGES)?;
+        let answer = self.domains.certificates.answered(token)?;
+        let mut response = Response::new(Body::from(answer));
+        let kind = HeaderValue::from_static("application/octet-stream");
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+        Some(response)
+    }
+
+    /// Redirects a request for this service to HTTPS, on a listener that serves nothing else.
+    fn to_service(&self, asked: Option<&str>, request: &Request) -> Response {
+        let own = self.domains.settings.own.as_ref().map(rules::DomainName::as_str);
+        match own {
+            Some(own) if asked == Some(own) && self.domains.certificates.has(own) => {
+                to_tls(own, request)
+            }
+            Some(own) if asked == Some(own) => {
+                let mut response = empty(StatusCode::SERVICE_UNAVAILABLE);
+                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("30"));
+                response
+            }
+            Some(_) | None => empty(StatusCode::NOT_FOUND),
+        }
+    }
+}
+
+/// Redirects to the same address over HTTPS with the same method (RFC 9110 §15.4.9).
+fn to_tls(domain: &str, request: &Request) -> Response {
+    let rest = request.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    let mut response = empty(StatusCode::PERMANENT_REDIRECT);
+    let place = HeaderValue::try_from(format!("https://{domain}{rest}"));
+    let place = place.expect("a name and a path that were read are a header");
+    response.headers_mut().insert(LOCATION, place);
+    // Browsers that cache the redirect could not reach the page after the certificate expires.
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn empty(status: StatusCode) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,78 @@
+//! Permits that limit the number of concurrent checks, shared between checkers and cadence.
+//! `domain::cadence::Turns` decides the order of waiting checks.
+
+use std::sync::Mutex;
+
+use domain::cadence::Turns;
+use rules::{Timestamp, WorkspaceId};
+
+use crate::lane::QueuedJob;
+use crate::observe::metrics::Metrics;
+
+/// Permits, and the jobs that wait for one.
+#[derive(Debug)]
+pub(super) struct CheckPermits {
+    turns: Mutex<Turns<QueuedJob>>,
+    metrics: Metrics,
+}
+
+impl CheckPermits {
+    pub(super) fn new(in_flight_max: usize, metrics: Metrics) -> Self {
+        Self { turns: Mutex::new(Turns::new(in_flight_max)), metrics }
+    }
+
+    /// Adds a workspace that now has monitors to those that share the permits.
+    pub(super) fn join(&self, workspace: WorkspaceId) {
+        self.with(|turns| turns.join(workspace));
+    }
+
+    /// Removes a workspace that has no monitors any more.
+    pub(super) fn leave(&self, workspace: WorkspaceId) {
+        self.with(|turns| turns.leave(workspace));
+    }
+
+    /// Sets the weight of a workspace among those that share the permits.
+    pub(super) fn weigh(&self, workspace: WorkspaceId, weight: u32) {
+        self.with(|turns| turns.weigh(workspace, weight));
+    }
+
+    /// Returns the job if it may run now; otherwise queues it.
+    pub(super) fn admit(&self, errand: QueuedJob) -> Option<QueuedJob> {
+        let (workspace, deadline) = (errand.job.plan.workspace, errand.job.next_slot);
+        self.with(|turns| turns.admit(workspace, deadline, errand))
+    }
+
+    /// Releases the permit of an ended check and returns the jobs that may run next.
+    pub(super) fn ended(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<QueuedJob> {
+        self.with(|turns| {
+            turns.ended(workspace);
+            std::iter::from_fn(|| turns.next(now)).collect()
+        })
+    }
+
+    /// Removes and returns the jobs that waited until their next slot was due.
+    pub(super) fn expired(&self, now: Timestamp) -> Vec<QueuedJob> {
+        self.with(|turns| turns.expired(now))
+    }
+
+    /// Removes and returns all waiting jobs, for a stop.
+    pub(super) fn drain(&self) -> Vec<QueuedJob> {
+        self.with(Turns::drain)
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Turns<QueuedJob>) -> T) -> T {
+        let mut turns = self.turns.lock().expect("nothing panics while it holds this");
+        let before = turns.waiting();
+        let done = work(&mut turns);
+        if before > 0 || turns.waiting() > 0 {
+            self.metrics.checks_waiting.set(turns.waiting() as i64);
+            self.metrics.workspaces_waiting.set(turns.workspaces_waiting() as i64);
+        }
+        done
+    }
+
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.with(|turns| turns.waiting())
+    }
+}

@@ -1,0 +1,205 @@
+//! State of one running monitor: its policy and history, and the details of its regions for views
+//! and messages.
+
+use domain::check::{CheckResult, Outcome};
+use domain::judge::{
+    self, Effects, HostMark, HostReport, JudgeState, Policy, ProbeIndex, ProbeSuspicions,
+    StepContext, Transition, region_status,
+};
+use domain::notify::Cause;
+use rules::monitor::Monitor;
+use rules::{IncidentId, MonitorId, Region, Timestamp, WorkspaceId};
+use store::Joined;
+
+use super::super::{MonitorView, Probes, RegionView};
+use super::region_failures::RegionFailures;
+
+/// Running monitor.
+#[derive(Debug)]
+pub(in crate::pipeline) struct JudgedMonitor {
+    pub(in crate::pipeline) monitor: MonitorId,
+    pub(super) workspace: WorkspaceId,
+    /// Name, for the log.
+    pub(super) name: Box<str>,
+    pub(in crate::pipeline) policy: Policy,
+    pub(in crate::pipeline) history: JudgeState,
+    /// Time from which this revision runs in this process.
+    pub(super) runs_since: Timestamp,
+    /// Last judged time. It is behind the clock while results wait to be stored.
+    judged_until: Timestamp,
+    /// Host that is checked.
+    host: HostMark,
+    /// Time at which the verdict may change without a report.
+    pub(super) wake_at: Option<Timestamp>,
+    /// Time of its current entry in the judge's heap.
+    pub(super) entry_in_wakes: Option<Timestamp>,
+    latencies: Vec<(Region, u32)>,
+    troubles: RegionFailures,
+}
+
+impl JudgedMonitor {
+    pub(in crate::pipeline) fn new(
+        monitor: &Monitor,
+        policy: Policy,
+        history: JudgeState,
+        host: HostMark,
+        runs_since: Timestamp,
+    ) -> Self {
+        Self {
+            monitor: monitor.id,
+            workspace: monitor.workspace,
+            name: monitor.settings.name.as_str().into(),
+            policy,
+            history,
+            runs_since,
+            judged_until: runs_since,
+            host,
+            wake_at: None,
+            entry_in_wakes: None,
+            latencies: Vec::new(),
+            troubles: RegionFailures::none(),
+        }
+    }
+
+    /// Takes over the state of the previous revision.
+    pub(super) fn take_over(&mut self, before: Self) {
+        self.history = before.history;
+        self.entry_in_wakes = before.entry_in_wakes;
+        self.latencies = before.latencies;
+        self.troubles = before.troubles;
+        self.troubles.keep(|region| self.policy.probe_of(region).is_some());
+    }
+
+    /// Returns the time at which to judge a result that ended at `finished_at`, as if it had not
+    /// waited for a commit. It is never before the last judged time, and never after `now`.
+    pub(super) fn instant(&self, finished_at: Timestamp, now: Timestamp) -> Timestamp {
+        finished_at.max(self.judged_until).min(now)
+    }
+
+    /// Returns the time of a tick that was due before `until`, if there is one.
+    pub(super) fn overdue(&self, until: Timestamp) -> Option<Timestamp> {
+        self.wake_at.filter(|due| *due < until)
+    }
+
+    /// Records a result. `moment` must be at its [`Self::instant`].
+    pub(super) fn hear(&mut self, result: &CheckResult, moment: StepContext<'_>) -> Effects {
+        self.judged_until = moment.now;
+        if result.attempts > 0 {
+            let region = result.identity.region;
+            match self.latencies.iter_mut().find(|(known, _)| *known == region) {
+                Some((_, latency)) => *latency = result.latency_us,
+                None => self.latencies.push((region, result.latency_us)),
+            }
+        }
+        let effects = judge::receive(&self.policy, &mut self.history, result, moment);
+        if self.is_latest(result) {
+            self.troubles.note(result);
+        }
+        effects
+    }
+
+    /// Returns the timeline entry for an incident that the region joined with this result.
+    pub(super) fn joined(&self, incident: IncidentId, result: &CheckResult) -> Joined {
+        let (workspace, monitor) = (self.workspace, self.monitor);
+        let (region, at) = (result.identity.region, result.finished_at);
+        Joined { workspace, monitor, incident, region, at }
+    }
+
+    /// Returns the cause of a transition, for messages.
+    pub(super) fn grounds(
+        &self,
+        transition: &Transition,
+        doubts: &ProbeSuspicions,
+        at: Timestamp,
+    ) -> Cause {
+        let seen = self.history.regions.iter().map(|state| {
+            let status = region_status(&self.policy, &self.history, state.region, doubts, at);
+            (state.region, status, self.latency(state.region))
+        });
+        self.troubles.grounds(transition.why, seen)
+    }
+
+    /// Returns the evidence of a suspicion of one of its probes: the failing hosts, and all hosts.
+    pub(super) fn suspicion(&self, doubts: &ProbeSuspicions) -> Option<(u32, u32)> {
+        let mut regions = self.history.regions.iter();
+        regions.find_map(|state| doubts.suspicion(self.policy.probe_of(state.region)?))
+    }
+
+    /// Returns the evidence of a result about the checked host. Returns `None` if it has none.
+    pub(super) fn host_report(&self, result: &CheckResult) -> Option<HostReport> {
+        let failed = match result.outcome {
+            Outcome::Success | Outcome::Degraded => false,
+            Outcome::Failure => true,
+            Outcome::Skipped => return None,
+        };
+        let probe = self.policy.probe_of(result.identity.region)?;
+        let is_current = result.identity.revision == self.policy.revision;
+        is_current.then_some(HostReport {
+            probe,
+            workspace: self.workspace,
+            host: self.host,
+            failed,
+            finished_at: result.finished_at,
+        })
+    }
+
+    /// Caps all remembered times at `now`, because the clock was set back.
+    pub(super) fn set_back(&mut self, now: Timestamp) {
+        self.judged_until = self.judged_until.min(now);
+        self.history.set_back(now);
+    }
+
+    /// Judges again after time has passed.
+    pub(super) fn tick(&mut self, moment: StepContext<'_>) -> Effects {
+        self.judged_until = moment.now;
+        judge::tick(&self.policy, &mut self.history, moment)
+    }
+
+    /// Returns whether `probe` checks the monitor in one of its regions.
+    pub(super) fn is_checked_by(&self, probe: ProbeIndex) -> bool {
+        self.policy.regions.iter().any(|serving| serving.probe == probe)
+    }
+
+    /// Returns the end of its last check in any region.
+    pub(super) fn checked_at(&self) -> Option<Timestamp> {
+        let latest = self.history.regions.iter().filter_map(|state| state.latest);
+        latest.map(|heard| heard.finished_at).max()
+    }
+
+    pub(super) fn view(
+        &self,
+        probes: &Probes,
+        doubts: &ProbeSuspicions,
+        now: Timestamp,
+    ) -> MonitorView {
+        let regions = self.history.regions.iter().map(|state| RegionView {
+            region: state.region,
+            status: region_status(&self.policy, &self.history, state.region, doubts, now),
+            checked_at: state.latest.map(|heard| heard.finished_at),
+            latency_us: self.latency(state.region),
+            served_by: probes.name_of(state.region).to_owned(),
+        });
+        MonitorView {
+            status: self.history.status,
+            since: self.history.since,
+            incident: self.history.incident,
+            regions: regions.collect(),
+        }
+    }
+
+    /// Returns whether this result is the last of its region.
+    fn is_latest(&self, result: &CheckResult) -> bool {
+        let identity = &result.identity;
+        let latest = self.history.region(identity.region).and_then(|state| state.latest);
+        latest.is_some_and(|latest| {
+            (latest.revision, latest.slot, latest.trigger)
+                == (identity.revision, identity.slot, identity.trigger)
+        })
+    }
+
+    /// Returns the total latency of the region's latest check since the process started, in
+    /// microseconds.
+    fn latency(&self, region: Region) -> Option<u32> {
+        self.latencies.iter().find(|(known, _)| *known == region).map(|(_, latency)| *latency)
+    }
+}

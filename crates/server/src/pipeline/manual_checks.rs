@@ -1,0 +1,71 @@
+//! Manual checks. They run beside the scheduled slots, with permits of their own.
+
+use std::sync::Arc;
+
+use domain::check::{CheckResult, Job, Plan};
+use rules::monitor::Monitor;
+use rules::{Timestamp, limits};
+use tokio::sync::oneshot;
+
+use super::cadence::ScheduleCommand;
+use super::{Pipeline, PipelineError};
+use crate::lane::{QueuedJob, RevisionFlag};
+
+impl Pipeline {
+    /// Checks a monitor now in each of its regions, and returns the stored results by region. Also
+    /// checks an inactive monitor, but does not judge it.
+    ///
+    /// If no permit is free within the time that a manual check may take, nothing is checked.
+    pub async fn trigger(&self, monitor: &Monitor) -> Result<Vec<CheckResult>, PipelineError> {
+        let plan = Arc::new(Plan::of(monitor)?);
+        let regions = self.regions(&monitor.settings);
+        let places = regions.len().min(self.asked_for_max);
+        let asked_at = self.ctx.now();
+        let _places = tokio::select! {
+            biased;
+            places = self.asked_for.acquire_many(places) => {
+                places.expect("nobody closes this semaphore")
+            }
+            () = self.ctx.sleep_until(asked_at + limits::TRIGGER_ATTEMPTED_WITHIN) => {
+                return Err(PipelineError::Crowded);
+            }
+        };
+        // The wait for a permit does not count as a delay of the check.
+        let slot = self.ctx.now();
+        let mut waiting = Vec::new();
+        for region in regions.iter() {
+            let (reply, answer) = oneshot::channel();
+            let job = Job { slot, ..Job::manual(plan.clone(), region, asked_at) };
+            let (handle, validity) = (None, RevisionFlag::default());
+            let under_way = self.under_way.begin();
+            let errand = QueuedJob { job, handle, reply: Some(reply), validity, under_way };
+            self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
+            waiting.push(answer);
+        }
+        let mut results = Vec::with_capacity(waiting.len());
+        for answer in waiting {
+            results.push(self.answered(answer, asked_at + limits::TRIGGER_ATTEMPTED_WITHIN).await?);
+        }
+        Ok(results)
+    }
+
+    /// Returns the result of a manual check. Cadence abandons a check without a permit at
+    /// `deadline`.
+    async fn answered(
+        &self,
+        mut answer: oneshot::Receiver<CheckResult>,
+        deadline: Timestamp,
+    ) -> Result<CheckResult, PipelineError> {
+        tokio::select! {
+            result = &mut answer => return result.map_err(|_| self.unanswered()),
+            () = self.ctx.sleep_until(deadline) => {}
+        }
+        self.orders.send(ScheduleCommand::Look).await.map_err(|_| PipelineError::Stopping)?;
+        answer.await.map_err(|_| self.unanswered())
+    }
+
+    /// Returns the reason that no result can come.
+    fn unanswered(&self) -> PipelineError {
+        if self.orders.is_closed() { PipelineError::Stopping } else { PipelineError::Crowded }
+    }
+}

@@ -1,0 +1,130 @@
+//! Dispatcher of the delivery workers: which workers run, what they share, and how they are woken
+//! and stopped.
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::FutureExt as _;
+use store::{Recipient, Store};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::error;
+
+use super::fan_out_worker::FanOutWorker;
+use super::send::Sender;
+use super::worker::DeliveryWorker;
+use crate::observe::Metrics;
+
+/// State that all delivery workers share.
+#[derive(Debug)]
+pub(super) struct Dispatcher {
+    pub(super) sender: Sender,
+    pub(super) store: Store,
+    pub(super) metrics: Metrics,
+    /// Starts nothing new once cancelled.
+    pub(super) stop: CancellationToken,
+    /// Aborts attempts and recording once cancelled.
+    pub(super) abandon: CancellationToken,
+    pub(super) couriers: TaskTracker,
+    out: Mutex<HashMap<Recipient, Arc<WakeSignal>>>,
+}
+
+/// Wake signal of a worker that may be busy. Wakeups before it looks are merged; later ones are not
+/// lost.
+#[derive(Debug, Default)]
+pub(super) struct WakeSignal {
+    is_rung: AtomicBool,
+    notify: Notify,
+}
+
+impl WakeSignal {
+    /// Signals that there may be something new.
+    fn ring(&self) {
+        self.is_rung.store(true, Ordering::SeqCst);
+        self.notify.notify_one();
+    }
+
+    /// Clears the signal. The caller then looks at everything signalled so far.
+    pub(super) fn hush(&self) {
+        self.is_rung.store(false, Ordering::SeqCst);
+    }
+
+    /// Waits until the signal is set.
+    pub(super) async fn heard(&self) {
+        while !self.is_rung.load(Ordering::SeqCst) {
+            self.notify.notified().await;
+        }
+    }
+}
+
+impl Dispatcher {
+    pub(super) fn new(sender: Sender, store: Store, metrics: Metrics) -> Self {
+        Self {
+            sender,
+            store,
+            metrics,
+            stop: CancellationToken::new(),
+            abandon: CancellationToken::new(),
+            couriers: TaskTracker::new(),
+            out: Mutex::default(),
+        }
+    }
+
+    /// Wakes the recipient's worker because something may be due, or starts one.
+    pub(super) fn wake(self: &Arc<Self>, addressee: Recipient) {
+        if self.stop.is_cancelled() {
+            return;
+        }
+        let mut out = self.out();
+        if let Some(bell) = out.get(&addressee) {
+            bell.ring();
+            return;
+        }
+        let bell = Arc::new(WakeSignal::default());
+        out.insert(addressee, Arc::clone(&bell));
+        let rounds = Arc::clone(self);
+        self.couriers.spawn(async move {
+            let work = work(Arc::clone(&rounds), addressee, bell);
+            // Cancels a worker that waits for the database, too.
+            let run = rounds.abandon.run_until_cancelled(work);
+            if AssertUnwindSafe(run).catch_unwind().await.is_err() {
+                error!(%addressee, "a delivery task failed: this is a bug");
+                rounds.out().remove(&addressee);
+            }
+        });
+    }
+
+    /// Starts a worker as in [`Self::wake`], unless one is running.
+    pub(super) fn call_new(self: &Arc<Self>, addressee: Recipient) {
+        if !self.out().contains_key(&addressee) {
+            self.wake(addressee);
+        }
+    }
+
+    /// Removes the recipient's worker, unless it was woken meanwhile.
+    pub(super) fn stop_if_idle(&self, addressee: Recipient, bell: &WakeSignal) -> bool {
+        let mut out = self.out();
+        let may = !bell.is_rung.load(Ordering::SeqCst);
+        if may {
+            out.remove(&addressee);
+        }
+        may
+    }
+
+    fn out(&self) -> MutexGuard<'_, HashMap<Recipient, Arc<WakeSignal>>> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sends due deliveries to a channel or subscriber, or fans out the events of a page.
+async fn work(rounds: Arc<Dispatcher>, addressee: Recipient, bell: Arc<WakeSignal>) {
+    match addressee {
+        Recipient::Channel(_) | Recipient::Subscriber(_) => {
+            DeliveryWorker { rounds, addressee, bell }.run().await;
+        }
+        Recipient::Page(page) => FanOutWorker { rounds, page, bell }.run().await,
+    }
+}

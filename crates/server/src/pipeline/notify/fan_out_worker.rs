@@ -1,0 +1,57 @@
+//! Fan-out worker of one page: passes page events to its subscribers in steps, so that no verdict
+//! waits for it. It sleeps while all events are for later, and ends when none wait. The domain
+//! decides who is notified; the outbox finds them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rules::PageId;
+use store::{FanOutProgress, StoreError};
+use tracing::warn;
+
+use super::dispatcher::{Dispatcher, WakeSignal};
+
+/// First pause after the database failed to respond; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// Longest such pause.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Fan-out worker of one page.
+pub(super) struct FanOutWorker {
+    pub(super) rounds: Arc<Dispatcher>,
+    pub(super) page: PageId,
+    pub(super) bell: Arc<WakeSignal>,
+}
+
+impl FanOutWorker {
+    /// Runs until nothing waits or the server stops.
+    pub(super) async fn run(self) {
+        let rounds = &*self.rounds;
+        let mut pause = FIRST_PAUSE;
+        while !rounds.stop.is_cancelled() {
+            self.bell.hush();
+            let now = rounds.sender.ctx.now();
+            match rounds.store.outbox().spread(self.page, now).await {
+                Ok(FanOutProgress::More) => pause = FIRST_PAUSE,
+                Ok(FanOutProgress::Done) if rounds.stop_if_idle(self.page.into(), &self.bell) => {
+                    return;
+                }
+                Ok(FanOutProgress::Done) => {}
+                Ok(FanOutProgress::Later(at)) => tokio::select! {
+                    () = rounds.stop.cancelled() => return,
+                    () = self.bell.heard() => {}
+                    () = rounds.sender.ctx.sleep_until(at) => {}
+                },
+                Err(StoreError::Closed) => return,
+                Err(error) => {
+                    let page = self.page;
+                    warn!(page.id = %page, %error, "news of {page} could not be fanned out, retrying: {error}");
+                    tokio::select! {
+                        () = rounds.stop.cancelled() => return,
+                        () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Startup of the pipeline: loads the active monitors, their judge states and last results, and
+//! finds the slots that were missed meanwhile.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use domain::cadence::{Downtime, FirstRun, Missed, missed_while_down};
+use domain::check::Trigger;
+use domain::judge::{JudgeState, RECALLED};
+use rules::monitor::Monitor;
+use rules::{MonitorId, Region, Timestamp};
+use store::{BootMonitor, BootResult, Store, StoreError};
+use tracing::{info, warn};
+
+use super::cadence::Cadence;
+use super::judge::Judge;
+use super::{Pipeline, PipelineError};
+
+/// Age, relative to the last stored slot, of slots that may have been in progress when the previous
+/// process ended. It is the longest duration of an attempt plus some overhead. Checks with longer
+/// retries are handled in [`looked_at_since`].
+const UNDER_WAY: Duration = Duration::from_secs(150);
+
+// The recalled results also cover these slots.
+const _: () = assert!(RECALLED.as_secs() >= UNDER_WAY.as_secs());
+
+/// Stored state of the last minutes of the previous process.
+struct Before {
+    /// Last slot with a stored outcome; `None` on a new database.
+    worked_until: Option<Timestamp>,
+    results: HashMap<MonitorId, Vec<BootResult>>,
+    ran: HashSet<(MonitorId, Region, Timestamp)>,
+    missed: HashMap<MonitorId, Vec<Missed>>,
+}
+
+/// Loads every active monitor from the store.
+pub(super) async fn take_up(
+    pipeline: &Pipeline,
+    judge: &mut Judge,
+    cadence: &mut Cadence,
+) -> Result<(), PipelineError> {
+    pipeline.weigh_all().await?;
+    let before = Before::read(&pipeline.store).await?;
+    before.worked_until.into_iter().for_each(|slot| judge.begin_after(slot));
+    let mut stored = pipeline.store.monitors().all_for_boot();
+    let mut count = 0_usize;
+    while let Some(batch) = stored.next_batch().await? {
+        for BootMonitor { monitor, history } in batch {
+            if !monitor.settings.active {
+                continue;
+            }
+            match take_up_one(pipeline, judge, cadence, &before, &monitor, history) {
+                Ok(()) => count += 1,
+                Err(why) => warn!(monitor.id = %monitor.id, "left out: {why}"),
+            }
+        }
+    }
+    info!(monitors = count, "took up {count} active monitors");
+    Ok(())
+}
+
+fn take_up_one(
+    pipeline: &Pipeline,
+    judge: &mut Judge,
+    cadence: &mut Cadence,
+    before: &Before,
+    monitor: &Monitor,
+    history: Option<JudgeState>,
+) -> Result<(), PipelineError> {
+    let (mut watched, entry) = pipeline.prepare(monitor, history)?;
+    let now = pipeline.ctx.now();
+    for result in before.results.get(&monitor.id).into_iter().flatten() {
+        watched.history.recall(&result.identity, result.finished_at, result.outcome);
+    }
+    if let Some(worked_until) = before.worked_until {
+        let time = Downtime {
+            looked_at_since: looked_at_since(worked_until, watched.policy.longest, monitor),
+            worked_until,
+            now,
+        };
+        let is_known = |region, slot| {
+            before.knows(monitor.id, region, slot) || is_of_the_past(&watched.history, region, slot)
+        };
+        judge.note_missed(missed_while_down(
+            monitor.id,
+            entry.period,
+            entry.regions,
+            time,
+            is_known,
+        ));
+    }
+    watched.history.set_back(now);
+    // If no result of the revision is known, the process ended before its initial check.
+    let is_known = watched.history.revision == monitor.revision && watched.history.is_renewed();
+    let first = if is_known { FirstRun::Regular } else { FirstRun::AtOnce };
+    judge.take_up(watched);
+    // The same `now` as for the missed slots leaves no gap between the two.
+    cadence.put(entry, first, now);
+    Ok(())
+}
+
+/// Returns the time from which each slot of a monitor is checked. Older slots had ended, or began
+/// before its latest edit.
+fn looked_at_since(worked_until: Timestamp, longest: Duration, monitor: &Monitor) -> Timestamp {
+    (worked_until - UNDER_WAY.max(longest)).max(monitor.updated_at)
+}
+
+/// Returns whether a scheduled result of this slot or a later one is known for the region. Then
+/// this slot was run, skipped or missed before, and that is stored. Manual and confirmation checks
+/// do not count.
+fn is_of_the_past(history: &JudgeState, region: Region, slot: Timestamp) -> bool {
+    let state = history.region(region);
+    let heard = state.into_iter().flat_map(|state| [state.latest, state.before]).flatten();
+    heard.filter(|heard| heard.trigger == Trigger::Scheduled).any(|heard| slot <= heard.slot)
+}
+
+impl Before {
+    async fn read(store: &Store) -> Result<Self, StoreError> {
+        let mut before = Self {
+            worked_until: store.results().latest_slot().await?,
+            results: HashMap::new(),
+            ran: HashSet::new(),
+            missed: HashMap::new(),
+        };
+        let Some(worked_until) = before.worked_until else { return Ok(before) };
+        let since = worked_until - RECALLED;
+        for result in store.results().since_for_boot(since).await? {
+            let identity = result.identity;
+            if identity.trigger == Trigger::Scheduled {
+                before.ran.insert((identity.monitor, identity.region, identity.slot));
+            }
+            before.results.entry(identity.monitor).or_default().push(result);
+        }
+        for missed in store.missed().since_for_boot(since).await? {
+            before.worked_until = before.worked_until.max(Some(missed.last_slot));
+            before.missed.entry(missed.monitor).or_default().push(missed);
+        }
+        Ok(before)
+    }
+
+    /// Returns whether the outcome of a slot is stored.
+    fn knows(&self, monitor: MonitorId, region: Region, slot: Timestamp) -> bool {
+        let missed = self.missed.get(&monitor).into_iter().flatten();
+        self.ran.contains(&(monitor, region, slot))
+            || missed.into_iter().any(|missed| {
+                missed.region == region && missed.first_slot <= slot && slot <= missed.last_slot
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::judge::{Policy, ProbeIndex, RegionResult, ServedRegion, Vote};
+    use rules::monitor::{Check, MonitorSettings, TcpCheck};
+    use rules::{Periodicity, WorkspaceId};
+
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    fn a_monitor(updated_at: Timestamp) -> Monitor {
+        let settings = MonitorSettings {
+            name: "database".to_owned(),
+            periodicity: Periodicity::OneHour,
+            timeout_ms: 120_000,
+            degraded_at_ms: None,
+            retry: 10,
+            active: true,
+            public: false,
+            description: None,
+            regions: vec![Region::FlyAms],
+            check: Check::Tcp(TcpCheck { uri: "localhost:5432".to_owned() }),
+        };
+        let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
+        Monitor { id, workspace, revision: 1, settings, created_at: START, updated_at }
+    }
+
+    fn policy(monitor: &Monitor) -> Policy {
+        let serving = ServedRegion { region: Region::FlyAms, probe: ProbeIndex::EMBEDDED };
+        Policy::of(&monitor.settings, monitor.revision, vec![serving])
+    }
+
+    #[test]
+    fn a_check_that_may_take_long_is_looked_for_as_long() {
+        // design: §5 "a slot nobody ran as missed: never silently lost"
+        let monitor = a_monitor(START);
+        let longest = policy(&monitor).longest;
+        assert!(longest > 20 * MINUTE, "eleven attempts of two minutes: {longest:?}");
+        let worked_until = START + 60 * MINUTE;
+        assert_eq!(looked_at_since(worked_until, longest, &monitor), worked_until - longest);
+        assert_eq!(looked_at_since(worked_until, MINUTE, &monitor), worked_until - UNDER_WAY);
+        let edited = a_monitor(worked_until - MINUTE);
+        assert_eq!(looked_at_since(worked_until, longest, &edited), edited.updated_at);
+    }
+
+    #[test]
+    fn slots_up_to_the_last_scheduled_one_that_was_heard_are_of_the_past() {
+        let mut history = JudgeState::new(&policy(&a_monitor(START)), START);
+        let is_past = |history: &JudgeState, slot| is_of_the_past(history, Region::FlyAms, slot);
+        assert!(!is_past(&history, START));
+        let heard = |slot, trigger| RegionResult {
+            slot,
+            finished_at: slot,
+            revision: 1,
+            trigger,
+            ballot: Vote::Fine,
+        };
+        history.regions[0].latest = Some(heard(START + 2 * MINUTE, Trigger::Manual));
+        assert!(!is_past(&history, START), "somebody asked, which says nothing of the slots");
+        history.regions[0].before = Some(heard(START + MINUTE, Trigger::Scheduled));
+        assert!(is_past(&history, START + MINUTE));
+        assert!(!is_past(&history, START + 2 * MINUTE));
+        assert!(!is_of_the_past(&history, Region::FlySin, START));
+    }
+}

@@ -1,0 +1,174 @@
+//! kept: cache of responses to frequent reads (docs/decisions/0011). A response is reused until the
+//! workspace changes. The layer is behind the gate, so that authentication and limits apply to each
+//! call. `question` computes the cache key; `shelf` stores the responses.
+
+mod entries;
+mod key;
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::body::{Body, HttpBody as _};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use bytes::Bytes;
+use contract::rpc;
+use http::{HeaderMap, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use store::Store;
+use tokio::time::Instant;
+
+pub(crate) use self::entries::Shelf;
+use self::key::CacheKey;
+use super::body::CallStage;
+use crate::auth::Caller;
+use crate::context::Context;
+use crate::edge::Protocol;
+use crate::observe::Metrics;
+
+/// Methods whose responses are cached. They depend only on the message, the caller's workspace and
+/// scope, and resources with their status. Methods that return results or depend on the time are
+/// excluded.
+const METHODS: [&str; 2] =
+    ["/monitor.v1.MonitorService/GetMonitor", "/monitor.v1.MonitorService/ListMonitors"];
+
+/// Maximum size of a cached response, in bytes: a full page of large monitors.
+const ANSWER_BYTES_MAX: u64 = 1_048_576;
+
+/// Layer that caches responses.
+#[derive(Clone, Debug)]
+pub(crate) struct ResponseCache {
+    pub(crate) ctx: Context,
+    pub(crate) store: Store,
+    pub(crate) metrics: Metrics,
+    pub(crate) shelf: Arc<Shelf>,
+}
+
+/// Response without the headers of a single call. It may contain secrets, so `Debug` hides its
+/// content.
+#[derive(Clone)]
+struct CachedResponse {
+    headers: HeaderMap,
+    body: Bytes,
+    trailers: Option<HeaderMap>,
+}
+
+impl ResponseCache {
+    /// Answers a request from the cache, or passes it on and caches the response.
+    pub(crate) async fn before(State(kept): State<Self>, request: Request, next: Next) -> Response {
+        let began = Instant::now();
+        let path = request.uri().path();
+        let path = path.strip_prefix("/rpc").unwrap_or(path);
+        let Some(method) = METHODS.iter().find(|method| **method == path) else {
+            return next.run(request).await;
+        };
+        let extensions = request.extensions();
+        let caller = extensions.get::<Caller>().copied();
+        let (Some(caller), Some(course)) = (caller, extensions.get::<CallStage>().cloned()) else {
+            return next.run(request).await;
+        };
+        let question = CacheKey::read(caller, method, &request);
+        // Get the generation before reading: a later change makes the cached response stale.
+        let generation = kept.store.generation(caller.workspace);
+        let (Some(question), Some(generation)) = (question, generation) else {
+            return next.run(request).await;
+        };
+        let now = kept.ctx.now();
+        if let Some(answer) = kept.shelf.get(&question, generation, now) {
+            course.succeeded();
+            kept.count(method, began);
+            return answer.into_response();
+        }
+        let response = next.run(request).await;
+        if !course.has_succeeded() || response.status() != StatusCode::OK {
+            return response;
+        }
+        let answer = match CachedResponse::read(response).await {
+            Ok(answer) => answer,
+            Err(response) => return response,
+        };
+        kept.shelf.put(question, answer.clone(), generation, now);
+        answer.into_response()
+    }
+
+    /// Counts a cached response as the interceptor counts the others.
+    fn count(&self, method: &str, began: Instant) {
+        let name = rpc::method(method).map_or("other", |method| &method.name);
+        self.metrics.call_seconds.observe(began.elapsed().as_secs_f64());
+        self.metrics.called(name, "ok");
+        self.metrics.calls_from_memory.inc();
+    }
+}
+
+impl CachedResponse {
+    /// Reads a whole response. Returns it unchanged if it is too large to be cached.
+    async fn read(response: Response) -> Result<Self, Response> {
+        // Services answer with bodies of known length, unlike streams.
+        if response.body().size_hint().lower() > ANSWER_BYTES_MAX {
+            return Err(response);
+        }
+        let (parts, body) = response.into_parts();
+        let Ok(whole) = body.collect().await else {
+            // The format of an error follows from the content type, which is that of the request.
+            return Err(Protocol::Rpc.answer(rpc::internal(), &parts.headers));
+        };
+        let trailers = whole.trailers().cloned();
+        Ok(Self { headers: parts.headers, body: whole.to_bytes(), trailers })
+    }
+
+    fn into_response(self) -> Response {
+        let whole = Full::new(self.body);
+        let body = match self.trailers {
+            None => Body::new(whole),
+            Some(trailers) => {
+                Body::new(whole.with_trailers(std::future::ready(Some(Ok(trailers)))))
+            }
+        };
+        let mut response = Response::new(body);
+        *response.headers_mut() = self.headers;
+        response
+    }
+}
+
+impl fmt::Debug for CachedResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a response of {} bytes", self.body.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_are_answers_of_methods_without_side_effects() {
+        for path in METHODS {
+            assert!(rpc::method(path).is_some_and(|it| it.reads_only && !it.streams), "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_given_again_with_its_headers_its_body_and_its_trailers() {
+        let headers = HeaderMap::from_iter([(http::header::CONTENT_TYPE, "a/b".parse().unwrap())]);
+        let trailers =
+            HeaderMap::from_iter([("grpc-status".parse().unwrap(), "0".parse().unwrap())]);
+        for trailers in [None, Some(trailers)] {
+            let body = Bytes::from_static(b"whole");
+            let answer =
+                CachedResponse { headers: headers.clone(), body, trailers: trailers.clone() };
+            let again = CachedResponse::read(answer.into_response()).await.unwrap();
+            assert_eq!((again.headers, again.trailers), (headers.clone(), trailers));
+            assert_eq!(again.body, "whole");
+        }
+    }
+
+    #[test]
+    fn an_answer_with_secrets_is_not_shown_by_debug() {
+        let body = Bytes::from_static(b"hunter2");
+        let answer =
+            CachedResponse { headers: HeaderMap::new(), body: body.clone(), trailers: None };
+        let shown = format!("{answer:?} {:?}", super::super::body::BufferedBody(body));
+        assert_eq!(shown, "a response of 7 bytes a message of 7 bytes");
+    }
+}

@@ -1,0 +1,146 @@
+//! Cache key of a response: caller, method, request and format.
+
+use axum::extract::Request;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, Method};
+use rules::WorkspaceId;
+
+use crate::auth::Caller;
+use crate::rpc::body::BufferedBody;
+
+/// Maximum size of a message whose response is cached, in bytes. Messages of reads have some
+/// hundred.
+const MESSAGE_BYTES_MAX: usize = 4_096;
+
+/// Headers that determine the format of a response: protocol, codec and compression. Timeouts are
+/// not included, because a cached response is available at once.
+const FORM: [HeaderName; 8] = [
+    CONTENT_TYPE,
+    CONTENT_ENCODING,
+    ACCEPT_ENCODING,
+    HeaderName::from_static("connect-protocol-version"),
+    HeaderName::from_static("connect-content-encoding"),
+    HeaderName::from_static("connect-accept-encoding"),
+    HeaderName::from_static("grpc-encoding"),
+    HeaderName::from_static("grpc-accept-encoding"),
+];
+
+/// Cache key. Requests with equal keys have equal responses until the stored data changes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct CacheKey {
+    workspace: WorkspaceId,
+    /// Whether the key may write. Only such keys read secrets.
+    may_write: bool,
+    method: &'static str,
+    /// Verb, format, query and message. Each has a length prefix, so that keys are unambiguous.
+    rest: Vec<u8>,
+}
+
+impl CacheKey {
+    /// Returns the cache key of a buffered request, or `None` if the request is too large to be
+    /// cached.
+    pub(super) fn read(caller: Caller, method: &'static str, request: &Request) -> Option<Self> {
+        let BufferedBody(message) = request.extensions().get::<BufferedBody>()?;
+        let query = request.uri().query().unwrap_or_default();
+        if message.len() > MESSAGE_BYTES_MAX || query.len() > MESSAGE_BYTES_MAX {
+            return None;
+        }
+        let mut rest = form(request.method(), request.headers());
+        push(&mut rest, query.as_bytes());
+        push(&mut rest, message);
+        let (workspace, may_write) = (caller.workspace, caller.scope.may_write());
+        Some(Self { workspace, may_write, method, rest })
+    }
+
+    /// Returns the approximate memory use, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.rest.len()
+    }
+}
+
+fn form(verb: &Method, headers: &HeaderMap) -> Vec<u8> {
+    let mut form = Vec::with_capacity(256);
+    push(&mut form, verb.as_str().as_bytes());
+    for name in &FORM {
+        let values = headers.get_all(name);
+        // Write the number of values first: no value differs from an empty one.
+        form.extend_from_slice(&(values.iter().count() as u32).to_le_bytes());
+        for value in values {
+            push(&mut form, value.as_bytes());
+        }
+    }
+    form
+}
+
+fn push(to: &mut Vec<u8>, part: &[u8]) {
+    to.extend_from_slice(&(part.len() as u32).to_le_bytes());
+    to.extend_from_slice(part);
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::{Body, Bytes};
+    use rules::{KeyId, Scope};
+
+    use super::*;
+
+    const METHOD: &str = "/a.B/C";
+
+    fn caller(workspace: u64, scope: Scope) -> Caller {
+        let workspace = WorkspaceId::from_bits(workspace);
+        Caller { workspace, key: KeyId::from_bits(1), scope, legacy: false }
+    }
+
+    fn request(headers: &[(&'static str, &'static str)], uri: &str, body: &str) -> Request {
+        let mut request = http::Request::post(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let message = BufferedBody(Bytes::copy_from_slice(body.as_bytes()));
+        request.extension(message).body(Body::empty()).unwrap()
+    }
+
+    fn question(caller: Caller, request: &Request) -> CacheKey {
+        CacheKey::read(caller, METHOD, request).unwrap()
+    }
+
+    #[test]
+    fn whatever_an_answer_depends_on_makes_another_question() {
+        let write = caller(1, Scope::Write);
+        let json = ("content-type", "application/json");
+        let asked = [
+            question(write, &request(&[json], "/x", "{}")),
+            question(caller(2, Scope::Write), &request(&[json], "/x", "{}")),
+            question(caller(1, Scope::Read), &request(&[json], "/x", "{}")),
+            question(write, &request(&[("content-type", "application/grpc")], "/x", "{}")),
+            question(write, &request(&[json, ("accept-encoding", "gzip")], "/x", "{}")),
+            question(write, &request(&[json, ("accept-encoding", "")], "/x", "{}")),
+            question(write, &request(&[json, ("grpc-accept-encoding", "gzip")], "/x", "{}")),
+            question(write, &request(&[json, ("connect-protocol-version", "1")], "/x", "{}")),
+            question(write, &request(&[json], "/x?{}", "")),
+            question(write, &request(&[json], "/x", "{ }")),
+            CacheKey::read(write, "/a.B/D", &request(&[json], "/x", "{}")).unwrap(),
+        ];
+        for (index, one) in asked.iter().enumerate() {
+            assert!(!asked[index + 1..].contains(one), "question {index} is another's");
+        }
+    }
+
+    #[test]
+    fn what_an_answer_does_not_depend_on_makes_no_other_question() {
+        let asked = question(caller(1, Scope::Read), &request(&[], "/x", "{}"));
+        let other = [("x-request-id", "7"), ("user-agent", "x"), ("connect-timeout-ms", "5")];
+        assert_eq!(question(caller(1, Scope::Read), &request(&other, "/rpc/x", "{}")), asked);
+    }
+
+    #[test]
+    fn a_message_or_a_query_past_its_bound_is_no_question() {
+        let read = caller(1, Scope::Read);
+        for (length, is_kept) in [(MESSAGE_BYTES_MAX, true), (MESSAGE_BYTES_MAX + 1, false)] {
+            let text = "x".repeat(length);
+            let is = |request| CacheKey::read(read, METHOD, &request).is_some();
+            assert_eq!(is(request(&[], "/x", &text)), is_kept, "{length}");
+            assert_eq!(is(request(&[], &format!("/x?{text}"), "")), is_kept, "{length}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! IDs of logs and page tokens. Both encode the position of a result among those of its monitor as
+//! an opaque text.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rules::{Region, Timestamp, limits};
+use store::LogCursor;
+
+use super::{TRIGGERS, log};
+
+const PREFIX: &str = "log_";
+
+/// Returns the ID of the log at this position.
+pub(super) fn id(place: &LogCursor) -> String {
+    format!("{PREFIX}{}", token(place))
+}
+
+/// Parses the ID of a log.
+pub(super) fn read_id(id: &str) -> Option<LogCursor> {
+    read(id.strip_prefix(PREFIX)?)
+}
+
+/// Returns the token of a page that begins after this position.
+pub(super) fn token(place: &LogCursor) -> String {
+    let LogCursor { slot, region, trigger, revision } = place;
+    let text = format!("{}/{region}/{}/{revision}", slot.as_millis(), log::trigger(*trigger));
+    URL_SAFE_NO_PAD.encode(text)
+}
+
+/// Parses a token of [`token`].
+pub(super) fn read(token: &str) -> Option<LogCursor> {
+    if token.len() > limits::PAGE_TOKEN_BYTES_MAX {
+        return None;
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+    let mut parts = str::from_utf8(&bytes).ok()?.split('/');
+    let mut next = || parts.next();
+    let place = LogCursor {
+        slot: Timestamp::from_millis(next()?.parse().ok()?),
+        region: Region::parse(next()?).ok()?,
+        trigger: {
+            let word = next()?;
+            *TRIGGERS.iter().find(|trigger| log::trigger(**trigger) == word)?
+        },
+        revision: next()?.parse().ok()?,
+    };
+    parts.next().is_none().then_some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::check::Trigger;
+
+    use super::*;
+
+    #[test]
+    fn a_place_reads_back_and_made_up_ones_are_none() {
+        let place = LogCursor {
+            slot: Timestamp::from_millis(1_800_000_000_123),
+            region: Region::KoyebSin,
+            trigger: Trigger::Confirmation,
+            revision: 7,
+        };
+        assert_eq!(read(&token(&place)), Some(place));
+        assert_eq!(read_id(&id(&place)), Some(place));
+        for made_up in ["", "!", "log_", "MS8y", &token(&place)[1..], &"A".repeat(300)] {
+            assert_eq!(read(made_up), None, "{made_up}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Functions that every service needs for a call: the caller, the requested resource, the author of
+//! a change, idempotency and errors of the store.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use contract::monitor::{SecretVisibility, revision};
+use contract::rpc::{self, Error, Message, RequestContext};
+use rules::{Timestamp, Violation, Violations, limits};
+use sha2::{Digest as _, Sha256};
+use store::{Actor, AuditContext, Idempotency, StoreError};
+
+use crate::app::{App, refusal};
+use crate::auth::Caller;
+
+/// Maximum number of attempts of an edit. Each time edits conflict, one of them succeeds, so this
+/// many concurrent edits of a resource are possible.
+const TRIES: usize = 32;
+
+/// Returns the caller that the gate authenticated.
+pub(super) fn caller(context: &RequestContext) -> Caller {
+    *context.extensions().get::<Caller>().expect("the gate stands before every method")
+}
+
+/// Returns the author and time of a change that this caller makes now.
+pub(super) fn change(app: &App, caller: Caller) -> AuditContext {
+    AuditContext { actor: Actor::Key(caller.key), at: app.ctx.now() }
+}
+
+/// Returns whether this caller reads secrets. Write keys do (design §4).
+pub(super) const fn secrets(caller: Caller) -> SecretVisibility {
+    if caller.scope.may_write() { SecretVisibility::Shown } else { SecretVisibility::LeftOut }
+}
+
+/// Returns the key that identifies a create and its retries, if the caller sent one. `request` must
+/// be equal in a retry.
+pub(super) fn idempotency(
+    context: &RequestContext,
+    method: &'static str,
+    request: &impl Message,
+) -> Result<Option<Idempotency>, Error> {
+    let Some(header) = context.header(rpc::IDEMPOTENCY_KEY_HEADER) else { return Ok(None) };
+    let max = limits::IDEMPOTENCY_KEY_CHARS_MAX as usize;
+    match header.to_str() {
+        Ok(key) if (1..=max).contains(&key.len()) => {
+            let request = Sha256::digest(request.encode_to_vec()).into();
+            Ok(Some(Idempotency { method, key: key.to_owned(), request }))
+        }
+        Ok(_) | Err(_) => {
+            let allowed = format!("must be 1 to {max} characters of ASCII");
+            let violation = Violation::unseen(rpc::IDEMPOTENCY_KEY_HEADER, allowed);
+            Err(rpc::invalid(&Violations::from(violation)))
+        }
+    }
+}
+
+/// Returns the resource in a request. Rejects a request without it.
+pub(super) fn given<T>(resource: &str, given: Option<T>) -> Result<T, Error> {
+    given.ok_or_else(|| missing(resource))
+}
+
+/// Returns the ID in the resource of an update.
+pub(super) fn named<Id: FromStr>(
+    resource: &str,
+    noun: &str,
+    id: Option<String>,
+) -> Result<Id, Error> {
+    let id = id.filter(|id| !id.is_empty()).ok_or_else(|| missing(&format!("{resource}.id")))?;
+    id.parse().map_err(|_| rpc::not_found(noun, &id))
+}
+
+/// Parses the ID in a request. A malformed ID is not found.
+pub(super) fn id<Id: FromStr>(noun: &str, id: &str) -> Result<Id, Error> {
+    if id.is_empty() {
+        return Err(missing("id"));
+    }
+    id.parse().map_err(|_| rpc::not_found(noun, id))
+}
+
+/// Converts violations in a resource to an error with paths from the request on.
+pub(super) fn wrong(resource: &'static str) -> impl Fn(Violations) -> Error {
+    move |violations| rpc::invalid(&violations.under(resource))
+}
+
+/// Converts an error of the store about a resource in the request.
+pub(super) fn refused(resource: &'static str) -> impl Fn(StoreError) -> Error {
+    let under = |violation: &Violation| Violations::from(violation.clone()).under(resource);
+    move |error| {
+        if let StoreError::Taken(violation) = &error {
+            return rpc::taken(&under(violation));
+        }
+        if let StoreError::Refused(violation) = &error {
+            return rpc::invalid(&under(violation));
+        }
+        refusal(error)
+    }
+}
+
+/// Options of an edit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edit<'a> {
+    /// Names of the fields to change. `None` replaces all arguments.
+    pub(super) mask: Option<&'a [String]>,
+    /// Expected revision of the stored object.
+    pub(super) revision: Option<&'a str>,
+}
+
+impl Edit<'_> {
+    /// Rejects an edit if the caller expects another revision than that of the last change. The
+    /// store compares the time again in the transaction that writes.
+    pub(super) fn require_revision(
+        &self,
+        noun: &str,
+        id: impl Display,
+        updated_at: Timestamp,
+    ) -> Result<(), Error> {
+        let current = revision(updated_at);
+        match self.revision {
+            Some(expected) if expected != current => Err(rpc::stale(format!(
+                "{noun} `{id}` has changed: its revision is `{current}`; fetch it again"
+            ))),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// Retries an edit until it does not conflict. `attempt` returns `None` on a conflict.
+pub(super) async fn edited<T, F: Future<Output = Result<Option<T>, Error>>>(
+    noun: &str,
+    id: impl Display,
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, Error> {
+    for _ in 0..TRIES {
+        if let Some(edited) = attempt().await? {
+            return Ok(edited);
+        }
+    }
+    let why = format!("{noun} `{id}` is being modified concurrently; retry");
+    Err(rpc::conflict(why))
+}
+
+fn missing(field: &str) -> Error {
+    rpc::invalid(&Violation::unseen(field, "must be given").into())
+}

@@ -1,0 +1,201 @@
+//! Login page of pages with restricted access, messages that belong to no page, and the password
+//! form. The password never appears in a URL. Login by email is in `members`.
+
+pub(super) mod email_form;
+mod magic_link_email;
+
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use axum::Form;
+use axum::body::Body;
+use axum::extract::{FromRequestParts, State};
+use axum::response::Response;
+use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use rules::AccessType;
+use rules::status_page::StatusPage;
+use serde::Deserialize;
+
+use super::access::{Unlocked, Visitor};
+use super::address::PageAddress;
+use super::cache::{CachedPage, EncodedBody};
+use super::handlers::{answer, language, say};
+use super::html;
+use super::html::{PageLayout, rendered};
+use super::i18n::Strings;
+use crate::app::App;
+use crate::auth::Peer;
+use crate::domains::EntryPoint;
+
+/// Header in which a proxy reports the protocol of the client.
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+/// Address of a client without a known peer, as in tests that call the router directly.
+pub(super) const NOBODY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
+/// How a visitor reached the login page.
+pub(super) struct Arrival {
+    peer: Option<Peer>,
+    entrance: Option<EntryPoint>,
+    headers: HeaderMap,
+}
+
+/// Body of the password form.
+#[derive(Deserialize)]
+pub(super) struct Given {
+    password: String,
+}
+
+/// Input that the login page offers.
+enum Asks<'a> {
+    Nothing,
+    Password,
+    /// A form for an email address at one of the page's domains.
+    Email,
+    /// A button that uses the link with this token.
+    Button(&'a str),
+}
+
+#[derive(askama::Template)]
+#[template(path = "status_page/door.html")]
+struct LoginPage<'a> {
+    frame: PageLayout<'a>,
+    sentence: &'a str,
+    /// Advice below the message.
+    about: Option<&'a str>,
+    asks: Asks<'a>,
+    wrong: Option<&'a str>,
+}
+
+/// Renders the password form, with the error of the last attempt.
+pub(super) fn password(
+    page: &StatusPage,
+    words: &'static Strings,
+    base: &str,
+    wrong: Option<&str>,
+) -> String {
+    closed(page, words, base, (words.password_wanted, Asks::Password, wrong))
+}
+
+/// Renders one sentence that belongs to no page, with advice below it.
+pub(super) fn sentence(sentence: &str, about: Option<&str>, words: &'static Strings) -> String {
+    let frame = PageLayout {
+        words,
+        heading: sentence.to_owned(),
+        title: "",
+        about: None,
+        homepage: None,
+        contact: None,
+        theme: None,
+        base: "",
+        home: "/",
+        is_open: false,
+        skip: ("content", words.skip_to_content),
+        has_icon: false,
+        is_listed: false,
+        share: None,
+        style: html::STYLE,
+    };
+    rendered(&LoginPage { frame, sentence, about, asks: Asks::Nothing, wrong: None })
+}
+
+/// Checks the password and redirects to the page.
+pub(super) async fn unlock(
+    State(app): State<App>,
+    address: PageAddress,
+    arrival: Arrival,
+    Form(given): Form<Given>,
+) -> Response {
+    let headers = &arrival.headers;
+    let words = language(headers);
+    let shown = match found(&app, &address, words, headers).await {
+        Ok(shown) => shown,
+        Err(refusal) => return *refusal,
+    };
+    let home = address.home();
+    let visitor = arrival.visitor(&app, &home);
+    let (status, wrong) = match app.visitors.unlock(&shown.page, &given.password, &visitor) {
+        Unlocked::Yes(cookie) => return let_in(&home, cookie),
+        Unlocked::No => (StatusCode::UNAUTHORIZED, words.password_wrong),
+        Unlocked::TooOften => (StatusCode::TOO_MANY_REQUESTS, words.too_often),
+    };
+    at_door(password(&shown.page, words, &address.base(), Some(wrong)), status, headers)
+}
+
+impl Arrival {
+    /// Returns the visitor of the page with this path. The cookie is marked as secure if the
+    /// connection is encrypted, by this server or by a trusted proxy.
+    fn visitor<'v>(&self, app: &App, home: &'v str) -> Visitor<'v> {
+        let peer = self.peer.map_or(NOBODY, |peer| peer.0);
+        let forwarded = self.headers.get(FORWARDED_PROTO).and_then(|it| it.to_str().ok());
+        let is_proxied = app.auth.is_proxy(peer) && forwarded == Some("https");
+        Visitor {
+            address: app.auth.address(peer, &self.headers),
+            home,
+            is_secure: is_proxied || self.entrance == Some(EntryPoint::Tls),
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Arrival {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let (peer, entrance) = (parts.extensions.get(), parts.extensions.get());
+        let headers = parts.headers.clone();
+        Ok(Self { peer: peer.copied(), entrance: entrance.copied(), headers })
+    }
+}
+
+/// Returns the page at an address, or a response if there is none.
+async fn found(
+    app: &App,
+    address: &PageAddress,
+    words: &'static Strings,
+    headers: &HeaderMap,
+) -> Result<Arc<CachedPage>, Box<Response>> {
+    let shown =
+        if address.is_possible() { app.page_shelf.shown(app, address).await } else { Ok(None) };
+    match shown {
+        Ok(Some(shown)) => Ok(shown),
+        Ok(None) => Err(Box::new(say(words.not_found, StatusCode::NOT_FOUND, words, headers))),
+        Err(why) => {
+            tracing::error!("the status page at {address:?} could not be read: {why}");
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Err(Box::new(say(words.unavailable, status, words, headers)))
+        }
+    }
+}
+
+/// Tells visitors who need a link by email that this server cannot send any.
+pub(super) fn no_mail(page: &StatusPage, words: &'static Strings, base: &str) -> String {
+    closed(page, words, base, (words.no_email, Asks::Nothing, None))
+}
+
+fn closed(
+    page: &StatusPage,
+    words: &'static Strings,
+    base: &str,
+    (sentence, asks, wrong): (&str, Asks<'_>, Option<&str>),
+) -> String {
+    let frame = PageLayout::closed(page, words, base);
+    rendered(&LoginPage { frame, sentence, about: None, asks, wrong })
+}
+
+fn at_door(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
+    let said = EncodedBody::of("text/html; charset=utf-8", text);
+    answer(&said, status, AccessType::Password, headers)
+}
+
+fn let_in(home: &str, cookie: HeaderValue) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let headers = response.headers_mut();
+    let place = HeaderValue::try_from(home).expect("a slug of a page is a header");
+    headers.insert(LOCATION, place);
+    headers.insert(SET_COOKIE, cookie);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

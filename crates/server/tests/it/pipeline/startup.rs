@@ -1,0 +1,204 @@
+//! State across restarts: an orderly stop saves it, and the next start restores it.
+
+use domain::check::Outcome;
+use rules::MonitorStatus;
+use rules::monitor::Monitor;
+use serde_json::json;
+use server::boot;
+use server::config::Settings;
+use server::context::{Context, ManualClock};
+use store::{Actor, AuditContext, MasterKeySource, Store};
+use tempfile::TempDir;
+use testkit::server::{START, TestServer};
+use testkit::target::{HttpTarget, ScriptedResponse};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpListener;
+
+use super::{PERIOD, Stored, Watched, until};
+
+/// Starts a server on a folder that outlives it.
+async fn on_a_folder() -> (TempDir, Settings, Watched) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = TestServer::start_with(|settings| settings.data.clone_from(&data)).await;
+    let settings = server.settings().clone();
+    (folder, settings, Watched::on(server).await)
+}
+
+/// Starts a server on the same folder, `periods` later.
+async fn again(settings: &Settings, periods: u32) -> (boot::RunningServer, ManualClock, Stored) {
+    let (ctx, clock) = Context::manual(START + periods * PERIOD);
+    let running = boot::start(settings, ctx).await.unwrap();
+    let stored = Stored::of(running.app().store.clone()).await;
+    (running, clock, stored)
+}
+
+/// Opens the store of a stopped server.
+async fn store_of(settings: &Settings) -> Stored {
+    let folder = settings.data.clone();
+    let (database, master_key) = (settings.database.clone(), MasterKeySource::File);
+    let opened = Store::open(store::Settings { folder, database, master_key }).await;
+    Stored::of(opened.unwrap()).await
+}
+
+#[tokio::test]
+async fn a_check_under_way_is_stored_while_the_server_stops() {
+    // issue 3 "an orderly stop loses nothing"
+    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (_folder, settings, watched) = on_a_folder().await;
+    let url = format!("http://{}/", target.local_addr().unwrap());
+    let monitor = watched.monitor(&url).await;
+    let (mut running, _) = target.accept().await.unwrap();
+    let Watched { server, stored, .. } = watched;
+    drop(stored);
+    let stopping = tokio::spawn(server.stop());
+    running.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+    stopping.await.unwrap();
+    let stored = store_of(&settings).await;
+    let results = stored.results(monitor).await;
+    assert_eq!(results.len(), 1);
+    assert_eq!((results[0].outcome, results[0].status), (Outcome::Success, Some(204)));
+    stored.store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_start_knows_what_was_known_and_finds_what_was_missed() {
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    watched.next_result(monitor).await;
+    let last = watched.stored.results(monitor).await[0].clone();
+    watched.server.stop().await;
+
+    let (running, clock, stored) = again(&settings, 20).await;
+    let view = running.app().pipeline.view(monitor).await.unwrap();
+    assert_eq!(view.status, MonitorStatus::Active, "the status holds after a start");
+    assert_eq!(view.regions[0].checked_at, Some(last.finished_at));
+    let missed = until(async || {
+        let missed = stored.missed(monitor).await;
+        (!missed.is_empty()).then_some(missed)
+    })
+    .await;
+    let first = last.identity.slot + PERIOD;
+    assert_eq!(missed.len(), 1);
+    assert_eq!((missed[0].first_slot, missed[0].last_slot), (first, first + 18 * PERIOD));
+    assert_eq!(missed[0].count, 19, "twenty periods passed, and one of their slots was run");
+    clock.advance(PERIOD);
+    let results = stored.at_least(3, monitor).await;
+    assert_eq!(results[0].identity.slot, missed[0].last_slot + PERIOD, "and then it goes on");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_incident_goes_on_over_a_restart() {
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::status(503));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    let opened = watched.stored.incident(monitor, |incident| incident.closed.is_none()).await;
+    watched.server.stop().await;
+
+    let (running, clock, stored) = again(&settings, 1).await;
+    assert_eq!(stored.incidents(monitor).await, std::slice::from_ref(&opened));
+    target.on("/", ScriptedResponse::ok("fine"));
+    clock.advance(PERIOD);
+    let closed = stored.incident(monitor, |incident| incident.closed.is_some()).await;
+    assert_eq!(closed.id, opened.id);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn how_regions_vote_is_stored_within_a_minute_and_known_to_a_start_before() {
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::status(503));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    watched.stored.incident(monitor, |incident| incident.closed.is_none()).await;
+    let votes = async |store: &Store| {
+        let history = store.judge_states().history(monitor).await.unwrap().unwrap();
+        let state = history.regions[0];
+        [state.latest, state.before].map(|heard| heard.map(|heard| heard.slot))
+    };
+    for checks in 1..=3 {
+        watched.stored.at_least(checks, monitor).await;
+        assert_eq!(votes(&watched.stored.store).await, [Some(START), None], "of {checks} checks");
+        watched.server.advance(PERIOD);
+    }
+    let last_two = async |stored: &Stored, count| {
+        let results = stored.at_least(count, monitor).await;
+        [Some(results[0].identity.slot), Some(results[1].identity.slot)]
+    };
+    let fourth = last_two(&watched.stored, 4).await;
+    assert_eq!(votes(&watched.stored.store).await, fourth);
+    watched.next_result(monitor).await;
+    watched.server.stop().await;
+
+    let stored = store_of(&settings).await;
+    let fifth = last_two(&stored, 5).await;
+    assert_eq!(votes(&stored.store).await, fourth, "it can wait");
+    stored.store.close().await.unwrap();
+    let (running, _clock, stored) = again(&settings, 5).await;
+    until(async || (votes(&stored.store).await == fifth).then_some(())).await;
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_revision_that_was_never_checked_is_checked_at_the_start() {
+    // design: §5 "A new, resumed or edited monitor is checked at once": even if the process ends
+    // between the commit and the check
+    let target = HttpTarget::start().await;
+    target.on("/before", ScriptedResponse::ok("fine")).on("/after", ScriptedResponse::ok("fine"));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/before")).await;
+    watched.stored.at_least(1, monitor).await;
+    watched.edit(monitor, "periodicity", json!("1h")).await;
+    watched.stored.at_least(2, monitor).await;
+    let key = watched.server.key_id(rules::Scope::Write);
+    watched.server.stop().await;
+
+    let stored = store_of(&settings).await;
+    let seen: Monitor =
+        stored.store.monitors().get(stored.workspace, monitor).await.unwrap().monitor;
+    let mut edited = seen.settings.clone();
+    let rules::monitor::Check::Http(http) = &mut edited.check else { panic!("it is one of HTTP") };
+    http.url = target.url("/after");
+    let change = AuditContext { actor: Actor::Key(key), at: START };
+    stored.store.monitors().update(seen, edited, change).await.unwrap();
+    stored.store.close().await.unwrap();
+
+    let (running, _clock, stored) = again(&settings, 1).await;
+    let results = stored.at_least(3, monitor).await;
+    assert_eq!((results[0].identity.slot, results[0].identity.revision), (START + PERIOD, 3));
+    assert_eq!(target.received().last().map(|received| received.target.as_str()), Some("/after"));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_known_of_a_monitor_ends_with_its_pause_where_the_process_is_killed_right_after() {
+    // design: §5 "Uptime counts … the seconds known": a stored pause counts, even if the server
+    // never notified the judge
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    watched.stored.at_least(1, monitor).await;
+    let key = watched.server.key_id(rules::Scope::Write);
+    watched.server.stop().await;
+
+    // The server stores a pause before it notifies the judge. Skip the notification.
+    let stored = store_of(&settings).await;
+    let seen: Monitor =
+        stored.store.monitors().get(stored.workspace, monitor).await.unwrap().monitor;
+    let paused = rules::monitor::MonitorSettings { active: false, ..seen.settings.clone() };
+    let change = AuditContext { actor: Actor::Key(key), at: START + PERIOD };
+    stored.store.monitors().update(seen, paused, change).await.unwrap();
+    stored.store.close().await.unwrap();
+
+    let (running, _clock, stored) = again(&settings, 20).await;
+    let changes = stored.store.judge_states().changes(stored.workspace, monitor, START, 10).await;
+    let last = changes.unwrap().last().copied().unwrap();
+    let ended = (START + PERIOD, MonitorStatus::Active, MonitorStatus::Unknown);
+    assert_eq!((last.at, last.from, last.to), ended);
+    running.stop().await.unwrap();
+}

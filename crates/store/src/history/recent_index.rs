@@ -1,0 +1,142 @@
+//! Index of each monitor's newest results. `recent_results` is in order of time, so a search there
+//! would read the results of all monitors. The index holds, in memory, the keys of the rows with
+//! results of each monitor. The database decides which results exist, so an extra key does no harm.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use rules::{ById, MonitorId};
+
+use super::StoredResult;
+use crate::StoreError;
+use crate::db::Connection;
+use crate::quarantine::Quarantine;
+use crate::results::{self, RowKey, RowsBetween};
+
+/// Keys of rows by monitor.
+#[derive(Debug)]
+pub(crate) struct RecentIndex {
+    known: Mutex<Known>,
+    quarantine: Arc<Quarantine>,
+    /// Held during compaction and while the index is being loaded.
+    gathering: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Known {
+    /// Rows up to this key were left by an earlier process and are not indexed yet.
+    left_behind: Option<i64>,
+    keys: ById<MonitorId, Vec<i64>>,
+}
+
+/// Proof that no other compaction runs.
+pub(super) struct CompactionLock<'t> {
+    tail: &'t RecentIndex,
+    _gathering: tokio::sync::MutexGuard<'t, ()>,
+}
+
+impl RecentIndex {
+    /// Creates the index. Rows of an earlier process have keys up to `last`.
+    pub(crate) fn after(last: Option<i64>, quarantine: Arc<Quarantine>) -> Self {
+        let known = Known { left_behind: last, keys: ById::default() };
+        Self { known: Mutex::new(known), quarantine, gathering: tokio::sync::Mutex::default() }
+    }
+
+    /// Records committed results.
+    pub(crate) fn note(&self, placed: &[RowKey]) {
+        let mut known = self.known();
+        for (monitor, key) in placed {
+            add(known.keys.entry(*monitor).or_default(), *key);
+        }
+    }
+
+    /// Removes rows whose results are in blocks now.
+    pub(super) fn trim(&self, gathered: &RangeInclusive<i64>) {
+        let mut known = self.known();
+        known.keys.retain(|_, keys| {
+            keys.retain(|key| !gathered.contains(key));
+            if keys.capacity() > 4 * keys.len() {
+                keys.shrink_to(2 * keys.len());
+            }
+            !keys.is_empty()
+        });
+    }
+
+    /// Waits until no other compaction runs.
+    pub(super) async fn alone(&self) -> CompactionLock<'_> {
+        CompactionLock { tail: self, _gathering: self.gathering.lock().await }
+    }
+
+    /// Returns the keys of a monitor's rows, after indexing rows of an earlier process.
+    async fn of(&self, db: &mut Connection, monitor: MonitorId) -> Result<Vec<i64>, StoreError> {
+        if self.known().left_behind.is_some() {
+            self.alone().await.learn(db).await?;
+        }
+        Ok(self.known().keys.get(&monitor).cloned().unwrap_or_default())
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().expect("no code panics while holding this lock")
+    }
+}
+
+impl CompactionLock<'_> {
+    /// Indexes the rows of an earlier process, once.
+    pub(super) async fn learn(&self, db: &mut Connection) -> Result<(), StoreError> {
+        let Some(last) = self.tail.known().left_behind else { return Ok(()) };
+        let mut keys: HashMap<i64, Vec<i64>> = HashMap::new();
+        let mut rows = RowsBetween::keys(i64::MIN, last);
+        loop {
+            let entries = rows.next(db).await?;
+            if entries.is_empty() {
+                break;
+            }
+            for (key, body) in entries {
+                let damaged = results::each_of(key, &body, |monitor, _| {
+                    add(keys.entry(monitor).or_default(), key);
+                });
+                self.tail.quarantine.note_all(damaged.as_slice());
+            }
+        }
+        let numbered = super::monitors(&self.tail.quarantine, db).await?;
+        let mut known = self.tail.known();
+        for (number, monitor) in numbered {
+            if let Some(mut all) = keys.remove(&number) {
+                let since = known.keys.entry(monitor).or_default();
+                all.append(since);
+                *since = all;
+            }
+        }
+        known.left_behind = None;
+        Ok(())
+    }
+}
+
+/// Adds the key of a row. Consecutive results may be in the same row.
+fn add(keys: &mut Vec<i64>, key: i64) {
+    if keys.last() != Some(&key) {
+        keys.push(key);
+    }
+}
+
+/// Returns the uncompacted results of a monitor. If two have the same key, the one stored first
+/// comes first.
+pub(super) async fn rows(
+    tail: &RecentIndex,
+    db: &mut Connection,
+    monitor: MonitorId,
+    number: i64,
+) -> Result<Vec<StoredResult>, StoreError> {
+    let keys = tail.of(db, monitor).await?;
+    let mut kept = Vec::new();
+    for (key, body) in results::with_keys(db, &keys).await? {
+        let damaged = results::each_of(key, &body, |of, row| {
+            if of == number {
+                kept.push(row);
+            }
+        });
+        tail.quarantine.note_all(damaged.as_slice());
+    }
+    Ok(kept)
+}

@@ -1,0 +1,119 @@
+//! Series for the charts of a monitor: rollups by hour or day, and phase timings of some checks.
+//! The caller selects the time range and the samples.
+
+use std::collections::{BTreeMap, HashSet};
+
+use domain::check::{Outcome, Trigger};
+use domain::history::{PhaseSum, Rollup, Span};
+use rules::{MonitorId, Timestamp, WorkspaceId};
+
+use super::rollups::Sums;
+use super::{BucketSize, HistoryStore, StoredResult, number, recent_index, rollups, unpacked};
+use crate::{StoreError, codes};
+
+/// Maximum number of rows per query: more than the 168 hours of a week.
+const ROWS_MAX: usize = 256;
+
+/// Bucket size of a rollup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bucket {
+    Hour,
+    /// Days of UTC.
+    Day,
+}
+
+impl HistoryStore<'_> {
+    /// Returns the rollups of a monitor's scheduled checks over all its regions, for the buckets
+    /// that `range` touches. They are sorted oldest first. Returns at most the newest 256, and
+    /// omits buckets without checks. The monitor may be deleted.
+    pub async fn stretches(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        of: Bucket,
+        range: Span,
+    ) -> Result<Vec<(Timestamp, Rollup)>, StoreError> {
+        let grain = match of {
+            Bucket::Hour => BucketSize::Hour,
+            Bucket::Day => BucketSize::Day,
+        };
+        let mut db = self.store.read().await?;
+        let number = number(&mut db, workspace, monitor).await?;
+        let recent = recent_index::rows(self.store.tail(), &mut db, monitor, number).await?;
+        let last = grain.number(range.to.as_millis());
+        let first = grain.number(range.from.as_millis()).max(last - ROWS_MAX as i64 + 1);
+        let keys: Vec<i64> =
+            (first..=last).map(|stretch| super::bucket::key(stretch, number)).collect();
+        let blocks = super::block_keys(&recent, number);
+        let wanted = [(BucketSize::TenMinutes, &blocks[..]), (grain, &keys[..])];
+        let mut by_stretch: BTreeMap<i64, Sums> = BTreeMap::new();
+        let mut gathered = HashSet::new();
+        for (of, key, body) in super::bucket::read_together(&mut db, &wanted).await? {
+            if of == BucketSize::TenMinutes {
+                let rows = unpacked(self.store.quarantine(), key, &body)?;
+                gathered.extend(rows.iter().map(StoredResult::key));
+            } else {
+                let read = rollups::decode(&body);
+                let quarantine = self.store.quarantine();
+                let read = quarantine.sift(grain.table(), || key.to_string(), read)?;
+                by_stretch.insert(grain.number(of.start(key)), read.unwrap_or_default());
+            }
+        }
+        for row in recent {
+            let stretch = grain.number(row.slot);
+            if (first..=last).contains(&stretch) && gathered.insert(row.key()) {
+                rollups::count(by_stretch.entry(stretch).or_default(), &row)?;
+            }
+        }
+        let together = |(stretch, regions): (i64, Sums)| {
+            let mut sum = Rollup::default();
+            for of_region in regions.values() {
+                sum.merge(of_region);
+            }
+            (Timestamp::from_millis(stretch * grain.millis()), sum)
+        };
+        Ok(by_stretch.into_iter().map(together).filter(|(_, sum)| sum.checks() > 0).collect())
+    }
+
+    /// Returns the phase timings of a monitor's successful scheduled checks, for the ten-minute
+    /// bucket of each of these times. Uses at most the last 256 times. They are sorted oldest
+    /// first, and buckets without such checks are omitted. The monitor may be deleted.
+    pub async fn phases(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        moments: &[Timestamp],
+    ) -> Result<Vec<(Timestamp, PhaseSum)>, StoreError> {
+        let grain = BucketSize::TenMinutes;
+        let mut db = self.store.read().await?;
+        let number = number(&mut db, workspace, monitor).await?;
+        let recent = recent_index::rows(self.store.tail(), &mut db, monitor, number).await?;
+        let first = moments.len().saturating_sub(ROWS_MAX);
+        let keys: HashSet<i64> =
+            moments[first..].iter().map(|at| grain.key(at.as_millis(), number)).collect();
+        let mut wanted: Vec<i64> = keys.iter().copied().collect();
+        wanted.sort_unstable();
+        let mut counted = HashSet::new();
+        let mut by_block: BTreeMap<i64, PhaseSum> = BTreeMap::new();
+        let mut add = |row: &StoredResult| -> Result<(), StoreError> {
+            let key = grain.key(row.slot, number);
+            if keys.contains(&key) && counted.insert(row.key()) && has_phases(row)? {
+                by_block.entry(grain.start(key)).or_default().add(&row.phases);
+            }
+            Ok(())
+        };
+        for (key, body) in grain.read(&mut db, &wanted).await? {
+            unpacked(self.store.quarantine(), key, &body)?.iter().try_for_each(&mut add)?;
+        }
+        recent.iter().try_for_each(&mut add)?;
+        let begin = |(start, sum)| (Timestamp::from_millis(start), sum);
+        Ok(by_block.into_iter().map(begin).collect())
+    }
+}
+
+/// Returns whether the phases of a result count: those of a successful scheduled check.
+fn has_phases(row: &StoredResult) -> Result<bool, StoreError> {
+    let is_scheduled = codes::trigger(i64::from(row.trigger))? == Trigger::Scheduled;
+    let outcome = codes::outcome(i64::from(row.outcome))?;
+    Ok(is_scheduled && matches!(outcome, Outcome::Success | Outcome::Degraded))
+}

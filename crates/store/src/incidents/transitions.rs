@@ -1,0 +1,215 @@
+//! Transitions of incidents that the judge decides, in the transaction of its batch: an incident
+//! opens, another region starts to fail in it, it closes. A retried batch adds nothing.
+
+use std::time::Duration;
+
+use domain::judge::CloseReason;
+use rules::{IncidentId, MonitorId, Periodicity, Region, Timestamp, WorkspaceId, limits, tables};
+
+use super::{Incidents, evidence};
+use crate::db::{Connection, query};
+use crate::row::{id, narrow};
+use crate::writer::Session;
+use crate::{StoreError, codes};
+
+/// Region that started to fail while an incident was open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joined {
+    pub workspace: WorkspaceId,
+    pub monitor: MonitorId,
+    pub incident: IncidentId,
+    pub region: Region,
+    /// Completion time of the region's check.
+    pub at: Timestamp,
+}
+
+impl Incidents<'_> {
+    /// Records regions that started to fail in open incidents, with their observations. Each region
+    /// is recorded once per incident. Call it after the batch with the results.
+    pub async fn note_joined(&self, joined: Vec<Joined>) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                Box::pin(async move {
+                    session.touches_nothing();
+                    for joined in &joined {
+                        session.touches(joined.workspace);
+                        join(session, joined).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
+    }
+}
+
+/// Opens an incident. Has no effect if it exists, so that a batch can be retried. An older incident
+/// that is still open was left by a judge that lost its state, and is closed.
+pub(crate) async fn open(
+    db: &mut Connection,
+    incident: IncidentId,
+    monitor: i64,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let known = query(
+        "SELECT m.workspace_id, m.periodicity, m.timeout_ms, \
+         (SELECT COUNT(*) FROM incidents WHERE id = $1), \
+         (SELECT COUNT(*) FROM incidents WHERE monitor = m.number AND closed_at IS NULL) \
+         FROM monitors m WHERE m.number = $2",
+    )
+    .bind(incident.to_string())
+    .bind(monitor)
+    .fetch_one(db)
+    .await?;
+    let (same, others): (i64, i64) = (known.try_get(3)?, known.try_get(4)?);
+    if same > 0 {
+        return Ok(());
+    }
+    if others > 0 {
+        close_open(db, monitor, at, CloseReason::Recovered).await?;
+        tracing::warn!(incident.id = %incident, "closed an older incident that was still open when `{incident}` opened");
+    }
+    query("INSERT INTO incidents (id, workspace_id, monitor, opened_at) VALUES ($1, $2, $3, $4)")
+        .bind(incident.to_string())
+        .bind(known.try_get::<String>(0)?)
+        .bind(monitor)
+        .bind(at.as_millis())
+        .execute(&mut *db)
+        .await?;
+    query("INSERT INTO incident_entries (incident, at, kind, text) VALUES ($1, $2, 'opened', '')")
+        .bind(incident.to_string())
+        .bind(at.as_millis())
+        .execute(&mut *db)
+        .await?;
+    let period = id(&known, 1, Periodicity::parse)?.period();
+    let since = at - reaches_back(period, narrow(&known, 2)?);
+    evidence::copy_failing(db, incident, monitor, since).await
+}
+
+/// Closes an incident if it is open.
+pub(crate) async fn close(
+    db: &mut Connection,
+    incident: IncidentId,
+    at: Timestamp,
+    how: CloseReason,
+) -> Result<(), StoreError> {
+    let row = query("SELECT monitor FROM incidents WHERE id = $1 AND closed_at IS NULL")
+        .bind(incident.to_string())
+        .fetch_optional(&mut *db)
+        .await?;
+    let Some(row) = row else { return Ok(()) };
+    end(db, incident, row.try_get(0)?, at, how).await
+}
+
+/// Closes the open incident of a monitor. Returns the number of closed incidents: one or zero.
+pub(crate) async fn close_open(
+    db: &mut Connection,
+    monitor: i64,
+    at: Timestamp,
+    how: CloseReason,
+) -> Result<u64, StoreError> {
+    let row = query("SELECT id FROM incidents WHERE monitor = $1 AND closed_at IS NULL")
+        .bind(monitor)
+        .fetch_optional(&mut *db)
+        .await?;
+    let Some(row) = row else { return Ok(0) };
+    end(db, id(&row, 0, IncidentId::parse)?, monitor, at, how).await?;
+    Ok(1)
+}
+
+/// Deletes the timeline and evidence of an incident, before the incident itself is deleted.
+pub(crate) async fn empty(db: &mut Connection, incident: &str) -> Result<(), StoreError> {
+    for statement in [
+        "DELETE FROM incident_entries WHERE incident = $1",
+        "DELETE FROM incident_evidence WHERE incident = $1",
+    ] {
+        query(statement).bind(incident).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+async fn end(
+    db: &mut Connection,
+    incident: IncidentId,
+    monitor: i64,
+    at: Timestamp,
+    how: CloseReason,
+) -> Result<(), StoreError> {
+    query("UPDATE incidents SET closed_at = $1, close_reason = $2 WHERE id = $3")
+        .bind(at.as_millis())
+        .bind(how.as_str())
+        .bind(incident.to_string())
+        .execute(&mut *db)
+        .await?;
+    match how {
+        CloseReason::Recovered
+        | CloseReason::Degraded
+        | CloseReason::Paused
+        | CloseReason::Deleted => {
+            query(
+                "INSERT INTO incident_entries (incident, at, kind, text) \
+                 VALUES ($1, $2, 'closed', $3)",
+            )
+            .bind(incident.to_string())
+            .bind(at.as_millis())
+            .bind(how.as_str())
+            .execute(&mut *db)
+            .await?;
+        }
+        CloseReason::Resolved => resolved(db, incident, at).await?,
+    }
+    evidence::complete(db, incident, monitor, at).await
+}
+
+/// Records who resolved the incident: the last person who asked for it.
+async fn resolved(
+    db: &mut Connection,
+    incident: IncidentId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    for statement in [
+        "INSERT INTO incident_entries (incident, at, kind, actor, actor_name, text) \
+         SELECT id, $1, 'resolved', resolving_by, resolving_name, '' FROM incidents WHERE id = $2",
+        "INSERT INTO audit (workspace_id, at, actor, action, resource_id, detail) \
+         SELECT workspace_id, $1, COALESCE(resolving_by, 'server'), 'incident.resolve', id, '' \
+         FROM incidents WHERE id = $2",
+    ] {
+        query(statement).bind(at.as_millis()).bind(incident.to_string()).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+async fn join(session: &mut Session, joined: &Joined) -> Result<(), StoreError> {
+    let number = session.numbers.monitor(&mut session.db, joined.monitor).await?;
+    let Some(monitor) = number else { return Ok(()) };
+    let (incident, region) = (joined.incident, codes::of_region(joined.region));
+    let new = query(
+        "INSERT INTO incident_entries (incident, at, kind, text) \
+         SELECT i.id, $1, 'region_failed', $2 FROM incidents i \
+         WHERE i.id = $3 AND i.monitor = $4 AND i.closed_at IS NULL AND NOT EXISTS \
+         (SELECT 1 FROM incident_evidence e WHERE e.incident = i.id AND e.region = $5) \
+         AND NOT EXISTS (SELECT 1 FROM incident_entries o \
+         WHERE o.incident = i.id AND o.kind = 'region_failed' AND o.text = $2)",
+    )
+    .bind(joined.at.as_millis())
+    .bind(joined.region.as_str())
+    .bind(incident.to_string())
+    .bind(monitor)
+    .bind(region)
+    .execute(&mut session.db)
+    .await?;
+    if new == 0 {
+        return Ok(());
+    }
+    evidence::copy_newest(&mut session.db, incident, (monitor, region), joined.at).await
+}
+
+/// Returns how long before an incident opens a check that led to it may have been due. A vote is at
+/// most two periods old, or one period and the longest check. The longest check takes at most one
+/// period and one attempt.
+fn reaches_back(period: Duration, timeout_ms: u32) -> Duration {
+    let attempt = match timeout_ms {
+        0 => tables::TIMEOUT_MS_MAX,
+        given => given,
+    };
+    3 * period + Duration::from_millis(u64::from(attempt)) + limits::COMMIT_WITHIN
+}

@@ -1,0 +1,179 @@
+//! Missed slots, stored as ranges with their reason, so that no loss goes unnoticed. `domain::cadence` decides
+//! which slots are missed.
+
+use std::collections::BTreeMap;
+
+use domain::cadence::{Missed as MissedSlots, MissedReason};
+use rules::{MonitorId, Region, Timestamp, WorkspaceId};
+
+use crate::db::{Connection, Row, query};
+use crate::row::{id, instant, narrow};
+use crate::{Store, StoreError, codes, history};
+
+/// Handle of the missed slots.
+#[derive(Clone, Copy, Debug)]
+pub struct Missed<'s> {
+    pub(crate) store: &'s Store,
+}
+
+/// Which ranges are listed; an empty list is all of its kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MissedFilter {
+    /// Where they were due.
+    pub regions: Vec<Region>,
+    /// Why nobody ran them.
+    pub reasons: Vec<MissedReason>,
+    /// Ranges that end at this time or later.
+    pub from: Option<Timestamp>,
+    /// Ranges that begin before this time.
+    pub to: Option<Timestamp>,
+}
+
+/// Position of a range in the list of its monitor, which is ordered by first slot and region, newest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissedPlace {
+    /// The range's first slot.
+    pub first_slot: Timestamp,
+    /// The range's region.
+    pub region: Region,
+}
+
+/// A page of ranges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissedPage {
+    /// Newest first.
+    pub ranges: Vec<MissedSlots>,
+    /// Position after which the next page begins; `None` on the last page.
+    pub next: Option<MissedPlace>,
+}
+
+impl Missed<'_> {
+    /// Lists ranges of a monitor after a position, newest first, at most `limit`.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        filter: &MissedFilter,
+        after: Option<MissedPlace>,
+        limit: u32,
+    ) -> Result<MissedPage, StoreError> {
+        let mut db = self.store.read().await?;
+        let number = history::number(&mut db, workspace, monitor).await?;
+        let (slot, region) = after.map_or((i64::MAX, i64::MAX), |place| {
+            (place.first_slot.as_millis(), codes::of_region(place.region))
+        });
+        let rows = query(
+            "SELECT region, first_slot, last_slot, slots, reason FROM missed_slots \
+             WHERE monitor = $1 AND first_slot <= $2 AND (first_slot < $2 OR region < $3) \
+             AND last_slot >= $4 AND first_slot < $5 \
+             AND (CAST(1 AS BIGINT) << CAST(region AS INTEGER)) & $6 <> 0 \
+             AND (CAST(1 AS BIGINT) << CAST(reason AS INTEGER)) & $7 <> 0 \
+             ORDER BY first_slot DESC, region DESC LIMIT $8",
+        )
+        .bind(number)
+        .bind(slot)
+        .bind(region)
+        .bind(filter.from.map_or(i64::MIN, Timestamp::as_millis))
+        .bind(filter.to.map_or(i64::MAX, Timestamp::as_millis))
+        .bind(codes::bits(filter.regions.iter().copied().map(codes::of_region)))
+        .bind(codes::bits(filter.reasons.iter().copied().map(codes::of_missed_reason)))
+        .bind(i64::from(limit) + 1)
+        .fetch_all(&mut db)
+        .await?;
+        let is_more = rows.len() > limit as usize;
+        let shown = &rows[..rows.len().min(limit as usize)];
+        let last = shown.last().filter(|_| is_more).map(place).transpose()?;
+        let read = |row: &Row| read(row, monitor);
+        let ranges = self.store.quarantine().sift_all("missed_slots", shown, read)?;
+        Ok(MissedPage { ranges, next: last })
+    }
+
+    /// Counts the missed slots of a monitor from `since` on, by region.
+    pub async fn counts(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        since: Timestamp,
+    ) -> Result<BTreeMap<Region, u64>, StoreError> {
+        let mut db = self.store.read().await?;
+        let number = history::number(&mut db, workspace, monitor).await?;
+        let whole = query(
+            "SELECT region, CAST(SUM(slots) AS BIGINT) FROM missed_slots \
+             WHERE monitor = $1 AND first_slot >= $2 GROUP BY region",
+        )
+        .bind(number)
+        .bind(since.as_millis())
+        .fetch_all(&mut db)
+        .await?;
+        let begun_before = query(
+            "SELECT region, first_slot, last_slot, slots, reason FROM missed_slots \
+             WHERE monitor = $1 AND first_slot < $2 AND last_slot >= $2",
+        )
+        .bind(number)
+        .bind(since.as_millis())
+        .fetch_all(&mut db)
+        .await?;
+        let mut counts = BTreeMap::new();
+        for row in &whole {
+            *counts.entry(codes::region(row.try_get(0)?)?).or_default() += narrow::<u64>(row, 1)?;
+        }
+        for row in &begun_before {
+            let range = read(row, monitor)?;
+            *counts.entry(range.region).or_default() += u64::from(range.count_from(since));
+        }
+        counts.retain(|_, count| *count > 0);
+        Ok(counts)
+    }
+
+    /// Returns the ranges of all monitors that end after `since`. For the pipeline at boot.
+    pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<MissedSlots>, StoreError> {
+        let rows = query(
+            "SELECT s.region, s.first_slot, s.last_slot, s.slots, s.reason, m.id \
+             FROM missed_slots s JOIN monitors m ON m.number = s.monitor \
+             WHERE s.last_slot > $1 AND m.deleted_at IS NULL",
+        )
+        .bind(since.as_millis())
+        .fetch_all(&mut self.store.read().await?)
+        .await?;
+        let read = |row: &Row| read(row, id(row, 5, MonitorId::parse)?);
+        self.store.quarantine().sift_all("missed_slots", &rows, read)
+    }
+}
+
+/// Reads the first five columns.
+fn read(row: &Row, monitor: MonitorId) -> Result<MissedSlots, StoreError> {
+    Ok(MissedSlots {
+        monitor,
+        region: codes::region(row.try_get(0)?)?,
+        first_slot: instant(row, 1)?,
+        last_slot: instant(row, 2)?,
+        count: narrow(row, 3)?,
+        reason: codes::missed_reason(row.try_get(4)?)?,
+    })
+}
+
+fn place(row: &Row) -> Result<MissedPlace, StoreError> {
+    Ok(MissedPlace { region: codes::region(row.try_get(0)?)?, first_slot: instant(row, 1)? })
+}
+
+/// Stores a range. A range with the same start replaces the stored one.
+pub(crate) async fn insert(
+    db: &mut Connection,
+    monitor: i64,
+    missed: &MissedSlots,
+) -> Result<(), StoreError> {
+    query(
+        "INSERT INTO missed_slots (monitor, region, first_slot, last_slot, slots, reason) \
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (monitor, region, first_slot) DO UPDATE \
+         SET last_slot = excluded.last_slot, slots = excluded.slots, reason = excluded.reason",
+    )
+    .bind(monitor)
+    .bind(codes::of_region(missed.region))
+    .bind(missed.first_slot.as_millis())
+    .bind(missed.last_slot.as_millis())
+    .bind(i64::from(missed.count))
+    .bind(codes::of_missed_reason(missed.reason))
+    .execute(db)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! The writer's cache of the outbox: recipients to wake after the commit, the current digest window
+//! of each recipient, and the fan-out progress of each page. A restart may lose all of it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::notify::GroupWindow;
+use rules::{PageId, Timestamp};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::{Recipient, Wakeup};
+
+/// Maximum number of cached windows. Beyond it, all are dropped, and some events are sent singly.
+const WINDOWS_MAX: usize = 65_536;
+/// Maximum number of pages with cached progress. Beyond it, all are dropped, and pages start over.
+const PLACES_MAX: usize = 4_096;
+
+/// Sender of wake-ups to the delivery workers.
+#[derive(Debug, Default)]
+pub(crate) struct Listener(Mutex<Option<UnboundedSender<Wakeup>>>);
+
+/// The writer's cache of the outbox.
+pub(crate) struct OutboxCache {
+    listener: Arc<Listener>,
+    /// Earliest due time per recipient, set by the current transaction.
+    news: BTreeMap<Recipient, Timestamp>,
+    windows: HashMap<Recipient, GroupWindow>,
+    /// Windows before the current transaction changed them.
+    before: HashMap<Recipient, Option<GroupWindow>>,
+    places: HashMap<PageId, FanOutCursor>,
+}
+
+/// Fan-out progress of a page: all subscribers up to this identifier have been checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FanOutCursor {
+    /// Row ID of the delivery to the page.
+    pub(super) delivery: i64,
+    /// Identifier of the last checked subscriber.
+    pub(super) after: String,
+}
+
+impl Listener {
+    pub(super) fn listen(&self) -> UnboundedReceiver<Wakeup> {
+        let (news, listening) = unbounded_channel();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
+        listening
+    }
+
+    fn tell(&self, news: &BTreeMap<Recipient, Timestamp>) {
+        let mut listener = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(listening) = &*listener else { return };
+        let mut woken = news.iter().map(|(&addressee, &due_at)| Wakeup { addressee, due_at });
+        if woken.any(|woken| listening.send(woken).is_err()) {
+            // The receiver is gone. The next one finds the rows in the database.
+            *listener = None;
+        }
+    }
+}
+
+impl OutboxCache {
+    pub(crate) fn new(listener: Arc<Listener>) -> Self {
+        let (news, windows, before, places) = <_>::default();
+        Self { listener, news, windows, before, places }
+    }
+
+    /// Schedules a wake-up of a recipient after the commit.
+    pub(super) fn wake(&mut self, addressee: impl Into<Recipient>, due_at: Timestamp) {
+        let earliest = self.news.entry(addressee.into()).or_insert(due_at);
+        *earliest = due_at.min(*earliest);
+    }
+
+    /// Returns the current window of a recipient.
+    pub(super) fn window(&self, addressee: impl Into<Recipient>) -> Option<GroupWindow> {
+        self.windows.get(&addressee.into()).copied()
+    }
+
+    /// Sets the current window of a recipient.
+    pub(super) fn set_window(
+        &mut self,
+        addressee: impl Into<Recipient>,
+        window: Option<GroupWindow>,
+    ) {
+        let Some(window) = window else { return };
+        let addressee = addressee.into();
+        let before = self.windows.insert(addressee, window);
+        self.before.entry(addressee).or_insert(before);
+    }
+
+    /// Returns the progress of a page for this delivery, if it is cached.
+    pub(super) fn place(&self, page: PageId, delivery: i64) -> Option<&FanOutCursor> {
+        self.places.get(&page).filter(|place| place.delivery == delivery)
+    }
+
+    /// Sets the progress of a page, or removes it after the last step. Call it last in a piece of
+    /// work: if a later step failed, subscribers would be skipped.
+    pub(super) fn set_place(&mut self, page: PageId, place: Option<FanOutCursor>) {
+        match place {
+            Some(place) => self.places.insert(page, place),
+            None => self.places.remove(&page),
+        };
+    }
+
+    /// Drops all progress, because the fan-out of the current transaction may not be stored. Pages
+    /// start over, and no subscriber gets an event twice.
+    pub(crate) fn begin_anew(&mut self) {
+        self.places.clear();
+    }
+
+    /// Applies the changes after a commit, or a possible commit. An unnecessary wake-up does no
+    /// harm.
+    pub(crate) fn keep(&mut self) {
+        if !self.news.is_empty() {
+            self.listener.tell(&self.news);
+            self.news.clear();
+        }
+        self.before.clear();
+        if self.windows.len() > WINDOWS_MAX {
+            self.windows.clear();
+        }
+        if self.places.len() > PLACES_MAX {
+            self.places.clear();
+        }
+    }
+
+    /// Discards the changes after a rollback.
+    pub(crate) fn forget(&mut self) {
+        self.news.clear();
+        for (addressee, before) in self.before.drain() {
+            match before {
+                Some(window) => self.windows.insert(addressee, window),
+                None => self.windows.remove(&addressee),
+            };
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Corrupt events, whose stored data was altered. Their deliveries become dead letters with the
+//! reason, so that they do not block later ones. The log lists them with the remaining data.
+
+use domain::notify::{Cause, Event, EventKind, MonitorSnapshot};
+use rules::{DeliveryId, IncidentId, MonitorId, MonitorKind, Timestamp};
+
+use super::DeliveryState;
+use super::attempts::{Attempt, insert};
+use super::rows;
+use crate::StoreError;
+use crate::db::{Connection, Row, query};
+use crate::row::{id, instant, narrow, optional};
+
+/// Delivery whose event cannot be read.
+pub(super) struct Unreadable {
+    delivery: DeliveryId,
+    why: String,
+}
+
+impl Unreadable {
+    pub(super) fn new(delivery: DeliveryId, why: &StoreError) -> Self {
+        Self { delivery, why: format!("unreadable event: {why}") }
+    }
+}
+
+/// Marks the waiting deliveries as dead letters.
+pub(super) async fn mark_dead(
+    db: &mut Connection,
+    unreadable: &[Unreadable],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for Unreadable { delivery, why } in unreadable {
+        tracing::error!(delivery.id = %delivery, "delivery {delivery} is a dead letter: {why}");
+        let number = rows::number(*delivery);
+        let tried: Option<Option<i64>> =
+            query("SELECT MAX(number) FROM delivery_attempts WHERE delivery = $1")
+                .bind(number)
+                .scalar(db)
+                .await?;
+        let attempt = Attempt {
+            delivery: number,
+            number: tried.flatten().and_then(|number| u32::try_from(number).ok()).unwrap_or(0) + 1,
+            at: now,
+            took_ms: 0,
+            status: None,
+            answer: why,
+        };
+        insert(db, attempt).await?;
+        query(
+            "UPDATE deliveries SET state = $1, completed_at = $2, hold_reason = NULL, digest_key = NULL, \
+             first_attempt_at = COALESCE(first_attempt_at, $2), attempts = attempts + 1 \
+             WHERE number = $3 AND state = 'waiting'",
+        )
+        .bind(DeliveryState::Dead.as_str())
+        .bind(now.as_millis())
+        .bind(number)
+        .execute(db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Returns an event from its unsealed data: its key, and its kind, incident, reminder, start and
+/// time in the columns from `first` on.
+pub(super) fn outline(row: &Row, key: &str, first: usize) -> Result<Event, StoreError> {
+    // The key of an event without an incident begins with its monitor.
+    let monitor = key.split('-').next().and_then(|monitor| MonitorId::parse(monitor).ok());
+    let monitor = MonitorSnapshot {
+        id: monitor.unwrap_or(MonitorId::from_bits(0)),
+        name: String::new(),
+        kind: MonitorKind::Http,
+        target: String::new(),
+        method: None,
+    };
+    Ok(Event {
+        kind: id(row, first, EventKind::parse)?,
+        at: instant(row, first + 4)?,
+        workspace: String::new(),
+        monitor,
+        incident: optional(row, first + 1, IncidentId::parse)?,
+        began_at: instant(row, first + 3)?,
+        closed: None,
+        grounds: Cause::default(),
+        reminder: narrow(row, first + 2)?,
+    })
+}

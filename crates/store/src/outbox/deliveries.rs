@@ -1,0 +1,197 @@
+//! Delivery log: deliveries of a channel and their attempts, newest first, and their number.
+//! `replay` replays dead letters.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use domain::notify::HoldReason;
+use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, WorkspaceId};
+use sqlx::AssertSqlSafe;
+
+use super::corrupt::outline;
+use super::rows;
+use super::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts};
+use crate::db::{Connection, Query, Row, Value, query};
+use crate::quarantine::is_unreadable;
+use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
+use crate::vault::Vault;
+use crate::{Page, StoreError};
+
+/// The row includes the number of the newest attempt, so that attempts read afterwards are from the
+/// same snapshot.
+const COLUMNS: &str = "SELECT d.number, d.workspace_id, d.recipient, d.kind, m.id, e.key, e.sealed, \
+    d.state, d.hold_reason, d.created_at, d.due_at, d.attempts, d.completed_at, \
+    (SELECT MAX(a.number) FROM delivery_attempts a WHERE a.delivery = d.number), \
+    e.kind, e.incident, e.reminder, e.began_at, e.at FROM deliveries d \
+    JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor";
+
+impl Outbox<'_> {
+    /// Returns a page of the workspace's deliveries, newest first, and the total number that match
+    /// the filter.
+    pub async fn list(
+        &self,
+        workspace: WorkspaceId,
+        filter: DeliveryFilter,
+        page: Page<DeliveryId>,
+    ) -> Result<Listed<Delivery>, StoreError> {
+        let mut db = self.store.read().await?;
+        let which = Conditions::new(workspace, filter);
+        let total: Option<i64> =
+            which.of("SELECT COUNT(*) FROM deliveries d", "").scalar(&mut db).await?;
+        let before = page.after.map_or(i64::MAX, rows::number);
+        let part = format!(
+            "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
+            page.limit, page.offset
+        );
+        let part = which.of(COLUMNS, &part);
+        let rows = all(&mut db, self.store.vault(), part).await?;
+        Ok(Listed { rows, left_out: Vec::new(), total: counted(total) })
+    }
+
+    /// Returns a delivery of the workspace.
+    pub async fn get(
+        &self,
+        workspace: WorkspaceId,
+        id: DeliveryId,
+    ) -> Result<Delivery, StoreError> {
+        one(&mut self.store.read().await?, self.store.vault(), workspace, id).await
+    }
+
+    /// Returns the size of the outbox.
+    pub async fn counts(&self) -> Result<OutboxCounts, StoreError> {
+        let mut db = self.store.read().await?;
+        let waiting = query(
+            "SELECT COUNT(*), MIN(CASE WHEN hold_reason IS NULL THEN COALESCE(first_attempt_at, due_at) END) \
+             FROM deliveries WHERE state = 'waiting'",
+        )
+        .fetch_one(&mut db)
+        .await?;
+        let dead: Option<i64> =
+            query("SELECT COUNT(*) FROM deliveries WHERE state = 'dead'").scalar(&mut db).await?;
+        Ok(OutboxCounts {
+            waiting: narrow(&waiting, 0)?,
+            dead: dead.and_then(|dead| u64::try_from(dead).ok()).unwrap_or_default(),
+            oldest_due_at: maybe_instant(&waiting, 1)?,
+        })
+    }
+}
+
+/// Condition of a statement, with its values.
+struct Conditions {
+    condition: String,
+    values: Vec<String>,
+}
+
+impl Conditions {
+    fn new(workspace: WorkspaceId, filter: DeliveryFilter) -> Self {
+        let mut which = Self {
+            condition: "d.workspace_id = $1 AND d.thread IS NULL".to_owned(),
+            values: vec![workspace.to_string()],
+        };
+        let channel = filter.channel.map(|it| it.to_string());
+        which.and(channel, |place| format!("d.recipient = {place}"));
+        which.and(filter.monitor.map(|it| it.to_string()), |place| {
+            format!(
+                "d.monitor = (SELECT n.number FROM monitors n \
+                 WHERE n.workspace_id = $1 AND n.id = {place})"
+            )
+        });
+        if let Some(state) = filter.state {
+            // Written as in the conditions of the indexes.
+            let _ = write!(which.condition, " AND d.state = '{}'", state.as_str());
+        }
+        which
+    }
+
+    fn and(&mut self, value: Option<String>, condition: impl FnOnce(&str) -> String) {
+        let Some(value) = value else { return };
+        self.values.push(value);
+        let place = format!("${}", self.values.len());
+        let _ = write!(self.condition, " AND {}", condition(&place));
+    }
+
+    fn of(&self, select: &str, rest: &str) -> Query {
+        let statement = format!("{select} WHERE {} {rest}", self.condition);
+        let first = query(AssertSqlSafe(statement));
+        self.values.iter().fold(first, |query, value| query.bind(Value::from(value)))
+    }
+}
+
+/// Returns a delivery of the workspace, as this connection sees it.
+pub(super) async fn one(
+    db: &mut Connection,
+    vault: &Vault,
+    workspace: WorkspaceId,
+    id: DeliveryId,
+) -> Result<Delivery, StoreError> {
+    let which = Conditions::new(workspace, DeliveryFilter::default());
+    let which = which.of(COLUMNS, &format!("AND d.number = {}", rows::number(id)));
+    let found = all(db, vault, which).await?.pop();
+    found.ok_or_else(|| StoreError::not_found("delivery", &id))
+}
+
+async fn all(
+    db: &mut Connection,
+    vault: &Vault,
+    which: Query,
+) -> Result<Vec<Delivery>, StoreError> {
+    let rows = which.fetch_all(db).await?;
+    let mut deliveries = rows.iter().map(|row| read(vault, row)).collect::<Result<Vec<_>, _>>()?;
+    for (row, delivery) in rows.iter().zip(&mut deliveries) {
+        if let Some(newest) = row.try_get(13)? {
+            delivery.attempts = attempts(db, delivery.id, newest).await?;
+        }
+    }
+    Ok(deliveries)
+}
+
+fn read(vault: &Vault, row: &Row) -> Result<Delivery, StoreError> {
+    let key = row.try_get(5)?;
+    let event = match rows::open(vault, key, row.try_get(6)?) {
+        Err(why) if is_unreadable(&why) => outline(row, key, 14)?,
+        event => event?,
+    };
+    Ok(Delivery {
+        id: rows::delivery_id(row, 0)?,
+        workspace: id(row, 1, WorkspaceId::parse)?,
+        channel: id(row, 2, ChannelId::parse)?,
+        kind: id(row, 3, ProviderType::parse)?,
+        monitor: optional(row, 4, MonitorId::parse)?,
+        event,
+        state: id(row, 7, DeliveryState::parse)?,
+        holds: optional(row, 8, HoldReason::parse)?,
+        created_at: instant(row, 9)?,
+        due_at: instant(row, 10)?,
+        tries: narrow(row, 11)?,
+        done_at: maybe_instant(row, 12)?,
+        attempts: Vec::new(),
+    })
+}
+
+/// Returns the attempts up to the newest, as many as a delivery lists.
+pub(super) async fn attempts(
+    db: &mut Connection,
+    delivery: DeliveryId,
+    newest: i64,
+) -> Result<Vec<DeliveryAttempt>, StoreError> {
+    let rows = query(
+        "SELECT number, at, duration_ms, status, response FROM delivery_attempts \
+         WHERE delivery = $1 AND number <= $2 ORDER BY number DESC LIMIT $3",
+    )
+    .bind(rows::number(delivery))
+    .bind(newest)
+    .bind(i64::from(Delivery::ATTEMPTS_SHOWN))
+    .fetch_all(db)
+    .await?;
+    rows.iter().rev().map(attempt).collect()
+}
+
+fn attempt(row: &Row) -> Result<DeliveryAttempt, StoreError> {
+    Ok(DeliveryAttempt {
+        number: narrow(row, 0)?,
+        at: instant(row, 1)?,
+        took: Duration::from_millis(narrow(row, 2)?),
+        status: row.try_get::<Option<i64>>(3)?.map(|_| narrow(row, 3)).transpose()?,
+        answer: row.try_get(4)?,
+    })
+}

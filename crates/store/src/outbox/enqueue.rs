@@ -1,0 +1,350 @@
+//! Enqueues alerts in the transaction of their event. `domain::notify::plan_deliveries` decides which channels
+//! are notified, when, and which deliveries are cancelled. This module loads its inputs and stores
+//! its outputs.
+
+use std::collections::BTreeMap;
+
+use domain::judge::{CloseReason, IncidentChange, Transition};
+use domain::notify::{
+    AlertChange, AlertContext, AlertSubject, Cause, ChannelState, DeliveryPlan, DeliveryProgress,
+    EventKind, HoldReason, MonitorSnapshot, OpenDelivery, StoredCloseReason, plan_deliveries,
+};
+use rules::{
+    ChannelId, IncidentId, MonitorId, PageId, Periodicity, ProviderType, Timestamp, WorkspaceId,
+};
+
+use super::rows::{self, Address, Events};
+use super::{DeliveryState, Recipient, page_events};
+use crate::db::{Connection, Row, query};
+use crate::row::{id, instant, narrow, optional};
+use crate::writer::Session;
+use crate::{StoreError, channels, maintenances, monitors};
+
+/// Time of the event and time of its storage, which is later if storing was delayed.
+#[derive(Clone, Copy)]
+pub(super) struct Time {
+    pub(super) at: Timestamp,
+    pub(super) now: Timestamp,
+}
+
+/// End of a monitor's checks.
+#[derive(Clone, Copy)]
+pub(crate) struct Ending {
+    /// Row ID of the monitor.
+    pub(crate) monitor: i64,
+    pub(crate) at: Timestamp,
+    /// Reason of the end.
+    pub(crate) how: CloseReason,
+}
+
+/// Enqueues the deliveries of a status change that is stored at `now`.
+pub(crate) async fn note_transition(
+    session: &mut Session,
+    monitor: i64,
+    transition: &Transition,
+    grounds: Option<&Cause>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let time = Time { at: transition.at, now: now.max(transition.at) };
+    match transition.incident {
+        IncidentChange::Opened(incident) => {
+            page_events::note_opened(session, monitor, incident, time).await?;
+        }
+        IncidentChange::Closed { .. } => {
+            page_events::note_closed(session, monitor, time).await?;
+        }
+        IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {}
+    }
+    let Some(occasion) = AlertChange::of(transition) else { return Ok(()) };
+    let mut hearers = heard(&mut session.db, monitor).await?;
+    if may_begin(occasion) {
+        link(&mut session.db, monitor, &mut hearers).await?;
+    }
+    let grounds = grounds.cloned().unwrap_or_default();
+    note(session, monitor, (occasion, time), hearers, grounds).await
+}
+
+/// Enqueues the alerts that a monitor was paused or deleted, for channels that were alerted about
+/// it. Must run before the check is wiped.
+pub(crate) async fn note_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
+    let time = Time { at: ending.at, now: ending.at };
+    page_events::note_closed(session, ending.monitor, time).await?;
+    let hearers = heard(&mut session.db, ending.monitor).await?;
+    let told = hearers.values().flat_map(|hearer| &hearer.told);
+    let incident = told.filter_map(|told| match told.matter {
+        AlertSubject::Incident(id) => Some(id),
+        AlertSubject::Tail(_) | AlertSubject::Degradation => None,
+    });
+    let occasion = AlertChange::Over { incident: incident.max(), how: ending.how.into() };
+    note(session, ending.monitor, (occasion, time), hearers, Cause::default()).await
+}
+
+/// Reschedules deliveries that wait for quiet hours, after their channel was edited.
+pub(crate) async fn channel_changed(
+    session: &mut Session,
+    channel: ChannelId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let asks = query(
+        "UPDATE deliveries SET due_at = $1 WHERE recipient = $2 AND state = 'waiting' \
+         AND hold_reason = 'quiet_hours' AND due_at > $1",
+    )
+    .bind(at.as_millis())
+    .bind(channel.to_string())
+    .execute(&mut session.db)
+    .await?;
+    if asks > 0 {
+        session.outbox.wake(channel, at);
+    }
+    Ok(())
+}
+
+/// Cancels the waiting deliveries of a recipient that was deleted.
+pub(crate) async fn leave(
+    db: &mut Connection,
+    addressee: impl Into<Recipient>,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    query(
+        "UPDATE deliveries SET is_open = $1, \
+         completed_at = CASE WHEN state = 'waiting' THEN $2 ELSE completed_at END, \
+         state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END \
+         WHERE recipient = $3 AND (is_open OR state = 'waiting')",
+    )
+    .bind(false)
+    .bind(at.as_millis())
+    .bind(addressee.into().to_string())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Cancels the waiting deliveries of a page and its subscribers, after the page was hidden or
+/// deleted.
+pub(crate) async fn leave_page(
+    db: &mut Connection,
+    page: PageId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    query(
+        "UPDATE deliveries SET state = 'cancelled', completed_at = $1 WHERE state = 'waiting' \
+         AND (recipient = $2 OR recipient IN (SELECT id FROM subscribers WHERE page_id = $2))",
+    )
+    .bind(at.as_millis())
+    .bind(page.to_string())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Reschedules deliveries that wait for the end of maintenance of these monitors, after it changed.
+pub(crate) async fn maintenance_changed(
+    session: &mut Session,
+    monitors: &[i64],
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    for monitor in monitors {
+        let asking = query(
+            "UPDATE deliveries SET due_at = $1 WHERE monitor = $2 AND is_open AND state = 'waiting' \
+             AND hold_reason = 'maintenance' AND due_at > $1 RETURNING recipient",
+        )
+        .bind(at.as_millis())
+        .bind(*monitor)
+        .fetch_all(&mut session.db)
+        .await?;
+        for row in &asking {
+            session.outbox.wake(id(row, 0, ChannelId::parse)?, at);
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether channels that were not alerted before may be notified.
+fn may_begin(occasion: AlertChange) -> bool {
+    match occasion {
+        AlertChange::Down(_) | AlertChange::Degraded => true,
+        AlertChange::Over { how, .. } => how == StoredCloseReason::Degraded,
+        AlertChange::Unsure => false,
+    }
+}
+
+async fn note(
+    session: &mut Session,
+    monitor: i64,
+    (occasion, time): (AlertChange, Time),
+    hearers: BTreeMap<ChannelId, ChannelState>,
+    grounds: Cause,
+) -> Result<(), StoreError> {
+    if hearers.is_empty() {
+        return Ok(());
+    }
+    let (workspace, scene) = scene(session, monitor, time, grounds).await?;
+    let muted_until = match occasion {
+        AlertChange::Down(_) => {
+            maintenances::muted_until(&mut session.db, monitor, time.at).await?
+        }
+        AlertChange::Degraded | AlertChange::Over { .. } | AlertChange::Unsure => None,
+    };
+    let scene = AlertContext { muted_until, ..scene };
+    let (mut events, mut cancelled, mut over) = (Events::default(), Vec::new(), Vec::new());
+    for (channel, hearer) in hearers {
+        let hearer = ChannelState { window: session.outbox.window(channel), ..hearer };
+        let telling = plan_deliveries(occasion, &scene, &hearer);
+        let DeliveryPlan { written, window, .. } = &telling;
+        session.outbox.set_window(channel, *window);
+        let address = Address { workspace, channel, kind: hearer.kind, monitor: Some(monitor) };
+        for written in written {
+            rows::write(session, &mut events, address, written, time.now).await?;
+        }
+        cancelled.extend(telling.cancelled);
+        over.extend(telling.over);
+    }
+    end(&mut session.db, &over).await?;
+    cancel(&mut session.db, &cancelled, time.now).await
+}
+
+/// Marks the alerts of these deliveries as over.
+async fn end(db: &mut Connection, over: &[i64]) -> Result<(), StoreError> {
+    for number in over {
+        query("UPDATE deliveries SET is_open = $1 WHERE number = $2")
+            .bind(false)
+            .bind(*number)
+            .execute(db)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Cancels these deliveries.
+pub(super) async fn cancel(
+    db: &mut Connection,
+    cancelled: &[i64],
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    for number in cancelled {
+        query(
+            "UPDATE deliveries SET is_open = $1, state = 'cancelled', completed_at = $2 \
+             WHERE number = $3 AND state = 'waiting'",
+        )
+        .bind(false)
+        .bind(at.as_millis())
+        .bind(*number)
+        .execute(db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Returns the workspace of the monitor and the context of the alert.
+async fn scene(
+    session: &mut Session,
+    monitor: i64,
+    Time { at, now }: Time,
+    grounds: Cause,
+) -> Result<(WorkspaceId, AlertContext), StoreError> {
+    let row = query(
+        "SELECT m.id, m.name, m.periodicity, m.check_sealed, w.name, w.id FROM monitors m \
+         JOIN workspaces w ON w.id = m.workspace_id WHERE m.number = $1",
+    )
+    .bind(monitor)
+    .fetch_one(&mut session.db)
+    .await?;
+    let monitor_id: MonitorId = id(&row, 0, MonitorId::parse)?;
+    let place = monitors::check_of(row.try_get(0)?);
+    let check = session.vault.open(place, row.try_get(3)?)?;
+    let scene = AlertContext {
+        at,
+        now,
+        workspace: row.try_get(4)?,
+        monitor: MonitorSnapshot::of(monitor_id, row.try_get(1)?, &check),
+        period: id(&row, 2, Periodicity::parse)?.period(),
+        grounds,
+        muted_until: None,
+    };
+    Ok((id(&row, 5, WorkspaceId::parse)?, scene))
+}
+
+/// Returns the channels with an open delivery for the monitor.
+async fn heard(
+    db: &mut Connection,
+    monitor: i64,
+) -> Result<BTreeMap<ChannelId, ChannelState>, StoreError> {
+    let rows = query(
+        "SELECT d.recipient, c.kind, c.preferences, d.number, e.kind, e.incident, e.reminder, e.began_at, \
+         d.state, d.hold_reason, d.attempts, d.due_at \
+         FROM deliveries d JOIN events e ON e.number = d.event JOIN channels c ON c.id = d.recipient \
+         WHERE d.monitor = $1 AND d.is_open ORDER BY d.number",
+    )
+    .bind(monitor)
+    .fetch_all(db)
+    .await?;
+    let mut hearers = BTreeMap::new();
+    for row in &rows {
+        let channel = id(row, 0, ChannelId::parse)?;
+        let hearer = match hearers.entry(channel) {
+            std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::btree_map::Entry::Vacant(new) => new.insert(hearer(row, channel, 1)?),
+        };
+        hearer.told.push(told(row)?);
+    }
+    Ok(hearers)
+}
+
+/// Adds the channels that are linked to the monitor.
+async fn link(
+    db: &mut Connection,
+    monitor: i64,
+    hearers: &mut BTreeMap<ChannelId, ChannelState>,
+) -> Result<(), StoreError> {
+    let rows = query(
+        "SELECT c.id, c.kind, c.preferences FROM channel_monitors l JOIN channels c ON c.id = l.channel \
+         WHERE l.monitor = $1",
+    )
+    .bind(monitor)
+    .fetch_all(db)
+    .await?;
+    for row in &rows {
+        let channel = id(row, 0, ChannelId::parse)?;
+        let told = hearers.remove(&channel).map(|known| known.told).unwrap_or_default();
+        hearers.insert(channel, ChannelState { is_linked: true, told, ..hearer(row, channel, 1)? });
+    }
+    Ok(())
+}
+
+/// Reads a channel whose kind and preferences are in the columns from `first` on.
+pub(super) fn hearer(
+    row: &Row,
+    channel: ChannelId,
+    first: usize,
+) -> Result<ChannelState, StoreError> {
+    Ok(ChannelState {
+        kind: id(row, first, ProviderType::parse)?,
+        wishes: channels::wishes(row.try_get(first + 1)?, channel)?,
+        is_linked: false,
+        window: None,
+        told: Vec::new(),
+    })
+}
+
+fn told(row: &Row) -> Result<OpenDelivery, StoreError> {
+    let incident = optional(row, 5, IncidentId::parse)?;
+    Ok(OpenDelivery {
+        delivery: row.try_get(3)?,
+        matter: AlertSubject::of(id(row, 4, EventKind::parse)?, incident),
+        since: instant(row, 7)?,
+        reminder: narrow(row, 6)?,
+        stands: stands(row)?,
+    })
+}
+
+fn stands(row: &Row) -> Result<DeliveryProgress, StoreError> {
+    let (state, tries) = (id(row, 8, DeliveryState::parse)?, narrow::<u32>(row, 10)?);
+    let (holds, due_at) = (optional(row, 9, HoldReason::parse)?, instant(row, 11)?);
+    Ok(match (state, holds) {
+        (DeliveryState::Waiting, Some(holds)) if tries == 0 => {
+            DeliveryProgress::Held(holds, due_at)
+        }
+        (DeliveryState::Waiting | DeliveryState::Accepted, _) => DeliveryProgress::Sent,
+        (DeliveryState::Dead | DeliveryState::Cancelled, _) => DeliveryProgress::Lost,
+    })
+}

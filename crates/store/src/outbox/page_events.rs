@@ -1,0 +1,208 @@
+//! Enqueues page events: one delivery to the page, in the transaction of the event, however many
+//! subscribers there are. Pages without a subscriber for the event are skipped. `spread` fans out
+//! the events.
+
+use std::collections::BTreeMap;
+
+use domain::history::Span;
+use domain::notify::{
+    ComponentNamed, DueTime, IncidentEvent, MaintenanceEvent, MaintenancePhase, PageEvent,
+    PageEventKind, PageNamed, ReportEvent,
+};
+use domain::report::{NoticedComponent, ReportNotice};
+use rules::{ComponentId, IncidentId, MaintenanceId, PageId, Timestamp, WorkspaceId};
+
+use super::enqueue::Time;
+use super::rows::{self, DeliveryTarget, Events};
+use crate::db::{Connection, Row, query};
+use crate::row::{id, instant};
+use crate::writer::Session;
+use crate::{StoreError, maintenances};
+
+/// Value of `kind` for a delivery to a page.
+const PAGE: &str = "page";
+
+/// Maintenance window and its phase.
+#[derive(Clone, Debug)]
+pub(crate) struct Maintained {
+    pub(crate) maintenance: MaintenanceId,
+    pub(crate) title: String,
+    pub(crate) description: Option<String>,
+    pub(crate) window: Span,
+    pub(crate) stage: MaintenancePhase,
+}
+
+/// Page with its affected components.
+struct Concerned {
+    workspace: WorkspaceId,
+    page: PageNamed,
+    components: Vec<ComponentNamed>,
+}
+
+/// Enqueues an update of a status report, if a subscriber of the page wants reports.
+pub(crate) async fn note_report(
+    session: &mut Session,
+    workspace: WorkspaceId,
+    notice: &ReportNotice,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let title: Option<String> = query(
+        "SELECT p.title FROM pages p WHERE p.id = $1 AND p.published AND EXISTS \
+         (SELECT 1 FROM subscribers s WHERE s.page_id = p.id AND s.topic_reports \
+         AND s.confirmed_at IS NOT NULL)",
+    )
+    .bind(notice.page.to_string())
+    .scalar(&mut session.db)
+    .await?;
+    let Some(title) = title else { return Ok(()) };
+    let about = PageEventKind::Report(ReportEvent {
+        report: notice.report,
+        update: notice.update,
+        title: notice.title.clone(),
+        status: notice.status,
+        is_first: notice.is_first,
+        text: notice.text.clone(),
+        concerns: notice.concerns.clone(),
+    });
+    let named = |it: &NoticedComponent| ComponentNamed { id: it.id, name: it.name.clone() };
+    let components = notice.components.iter().map(named).collect();
+    let page = PageNamed { id: notice.page, title };
+    write(session, workspace, &PageEvent { page, at: notice.at, about, components }, (now, now))
+        .await
+}
+
+/// Enqueues that a maintenance window was announced, started or ended, for each page with an
+/// affected component.
+pub(crate) async fn note_maintenance(
+    session: &mut Session,
+    maintained: &Maintained,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let rows = query(
+        "SELECT p.id, p.workspace_id, p.title, c.id, COALESCE(c.name, m.name, '') \
+         FROM components c JOIN pages p ON p.id = c.page_id \
+         LEFT JOIN monitors m ON m.number = c.monitor WHERE p.published \
+         AND (c.id IN (SELECT component FROM maintenance_components WHERE maintenance = $1) \
+         OR c.monitor IN (SELECT monitor FROM maintenance_covers WHERE maintenance = $1 \
+         AND since <= $2 AND (until IS NULL OR until >= $2))) \
+         AND EXISTS (SELECT 1 FROM subscribers s WHERE s.page_id = p.id AND s.topic_maintenance \
+         AND s.confirmed_at IS NOT NULL) ORDER BY p.id, c.id",
+    )
+    .bind(maintained.maintenance.to_string())
+    .bind(now.as_millis())
+    .fetch_all(&mut session.db)
+    .await?;
+    for Concerned { workspace, page, components } in concerned(&rows)? {
+        let about = PageEventKind::Maintenance(MaintenanceEvent {
+            maintenance: maintained.maintenance,
+            title: maintained.title.clone(),
+            description: maintained.description.clone(),
+            from: maintained.window.from,
+            until: maintained.window.to,
+            stage: maintained.stage,
+        });
+        write(session, workspace, &PageEvent { page, at: now, about, components }, (now, now))
+            .await?;
+    }
+    Ok(())
+}
+
+/// Enqueues that an incident opened, for each page that shows its monitor. During maintenance of
+/// the monitor, the delivery waits for its end.
+pub(super) async fn note_opened(
+    session: &mut Session,
+    monitor: i64,
+    incident: IncidentId,
+    time: Time,
+) -> Result<(), StoreError> {
+    let news = IncidentEvent { incident, began_at: time.at, is_over: false };
+    let pages = showing(&mut session.db, monitor).await?;
+    if pages.is_empty() {
+        return Ok(());
+    }
+    let muted_until = maintenances::muted_until(&mut session.db, monitor, time.at).await?;
+    let due_at = muted_until.unwrap_or(time.now).max(time.now);
+    note_incident(session, pages, &news, (time, due_at)).await
+}
+
+/// Enqueues that the open incident of a monitor is over. The incident may have been closed in this
+/// transaction.
+pub(super) async fn note_closed(
+    session: &mut Session,
+    monitor: i64,
+    time: Time,
+) -> Result<(), StoreError> {
+    let pages = showing(&mut session.db, monitor).await?;
+    if pages.is_empty() {
+        return Ok(());
+    }
+    let row = query(
+        "SELECT id, opened_at FROM incidents WHERE monitor = $1 \
+         AND (closed_at IS NULL OR closed_at = $2) ORDER BY opened_at DESC LIMIT 1",
+    )
+    .bind(monitor)
+    .bind(time.at.as_millis())
+    .fetch_optional(&mut session.db)
+    .await?;
+    let Some(row) = row else { return Ok(()) };
+    let incident = id(&row, 0, IncidentId::parse)?;
+    let news = IncidentEvent { incident, began_at: instant(&row, 1)?, is_over: true };
+    note_incident(session, pages, &news, (time, time.now)).await
+}
+
+async fn note_incident(
+    session: &mut Session,
+    pages: Vec<Concerned>,
+    incident: &IncidentEvent,
+    (time, due_at): (Time, Timestamp),
+) -> Result<(), StoreError> {
+    for Concerned { workspace, page, components } in pages {
+        let about = PageEventKind::Incident(incident.clone());
+        let news = PageEvent { page, at: time.at, about, components };
+        write(session, workspace, &news, (time.now, due_at)).await?;
+    }
+    Ok(())
+}
+
+/// Returns the pages that show a monitor and have a subscriber for incidents.
+async fn showing(db: &mut Connection, monitor: i64) -> Result<Vec<Concerned>, StoreError> {
+    let rows = query(
+        "SELECT p.id, p.workspace_id, p.title, c.id, COALESCE(c.name, m.name, '') \
+         FROM components c JOIN pages p ON p.id = c.page_id JOIN monitors m ON m.number = c.monitor \
+         WHERE c.monitor = $1 AND p.published AND EXISTS (SELECT 1 FROM subscribers s \
+         WHERE s.page_id = p.id AND s.topic_incidents AND s.confirmed_at IS NOT NULL) \
+         ORDER BY p.id, c.id",
+    )
+    .bind(monitor)
+    .fetch_all(db)
+    .await?;
+    concerned(&rows)
+}
+
+fn concerned(rows: &[Row]) -> Result<Vec<Concerned>, StoreError> {
+    let mut pages: BTreeMap<PageId, Concerned> = BTreeMap::new();
+    for row in rows {
+        let page: PageId = id(row, 0, PageId::parse)?;
+        let component =
+            ComponentNamed { id: id(row, 3, ComponentId::parse)?, name: row.try_get(4)? };
+        if let Some(known) = pages.get_mut(&page) {
+            known.components.push(component);
+            continue;
+        }
+        let workspace = id(row, 1, WorkspaceId::parse)?;
+        let named = PageNamed { id: page, title: row.try_get(2)? };
+        pages.insert(page, Concerned { workspace, page: named, components: vec![component] });
+    }
+    Ok(pages.into_values().collect())
+}
+
+async fn write(
+    session: &mut Session,
+    workspace: WorkspaceId,
+    news: &PageEvent,
+    (now, due_at): (Timestamp, Timestamp),
+) -> Result<(), StoreError> {
+    let posted = DeliveryTarget { workspace, addressee: news.page.id.into(), kind: PAGE };
+    let place = DueTime { due_at, holds: None };
+    rows::write_news(session, &mut Events::default(), posted, news, place, now).await
+}

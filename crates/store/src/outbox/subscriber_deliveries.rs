@@ -1,0 +1,207 @@
+//! Deliveries to subscribers of status pages, newest first, for the owners of a page, and replays
+//! of their dead letters. Ended subscriptions are not listed.
+
+use std::fmt::Write as _;
+
+use domain::notify::HoldReason;
+use rules::status_page::SubscriberState;
+use rules::{
+    DeliveryId, IncidentId, PageId, ProviderType, SubscriberId, Timestamp, Violation, WorkspaceId,
+};
+use sqlx::AssertSqlSafe;
+
+use super::deliveries::attempts;
+use super::replay::{self, FIELD, requeue};
+use super::{DeliveryAttempt, DeliveryState, Outbox, rows};
+use crate::db::{Connection, Query, Row, Value, query};
+use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
+use crate::writer::Session;
+use crate::{AuditContext, Page, StoreError, subscribers};
+
+const COLUMNS: &str = "SELECT d.number, d.recipient, s.page_id, d.kind, e.kind, d.key, d.state, d.hold_reason, \
+    d.created_at, d.due_at, d.attempts, d.completed_at, (SELECT MAX(a.number) FROM delivery_attempts a \
+    WHERE a.delivery = d.number), d.thread";
+const FROM: &str = "FROM deliveries d JOIN events e ON e.number = d.event \
+    JOIN subscribers s ON s.id = d.recipient";
+
+/// Delivery to one subscriber.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubscriberDelivery {
+    /// Identifier among all deliveries. Later ones are greater.
+    pub id: DeliveryId,
+    pub subscriber: SubscriberId,
+    pub page: PageId,
+    /// Kind of the recipient.
+    pub kind: ProviderType,
+    /// Name of the event: see [`domain::notify::News::word`].
+    pub word: String,
+    /// Idempotency key, the same for each attempt.
+    pub key: String,
+    pub state: DeliveryState,
+    /// Reason why it waits unattempted, if it does.
+    pub holds: Option<HoldReason>,
+    pub created_at: Timestamp,
+    /// Time of the next attempt, while it waits.
+    pub due_at: Timestamp,
+    /// Number of attempts since it was created or replayed.
+    pub tries: u32,
+    /// Time of completion.
+    pub done_at: Option<Timestamp>,
+    /// Latest attempts, oldest first, at most [`super::Delivery::ATTEMPTS_SHOWN`].
+    pub attempts: Vec<DeliveryAttempt>,
+    /// Ordering key.
+    thread: String,
+}
+
+/// Filter of a listing. `None` matches everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LetterFilter {
+    pub subscriber: Option<SubscriberId>,
+    /// Page of the subscriber.
+    pub page: Option<PageId>,
+    pub state: Option<DeliveryState>,
+}
+
+impl Outbox<'_> {
+    /// Returns a page of the deliveries to the workspace's subscribers, newest first, and the total
+    /// number that match the filter.
+    pub async fn letters(
+        &self,
+        workspace: WorkspaceId,
+        filter: LetterFilter,
+        page: Page<DeliveryId>,
+    ) -> Result<Listed<SubscriberDelivery>, StoreError> {
+        let mut db = self.store.read().await?;
+        let count = which(workspace, filter, "SELECT COUNT(*)", "");
+        let total: Option<i64> = count.scalar(&mut db).await?;
+        let before = page.after.map_or(i64::MAX, rows::number);
+        let rest = format!(
+            "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
+            page.limit, page.offset
+        );
+        let rows = all(&mut db, which(workspace, filter, COLUMNS, &rest)).await?;
+        Ok(Listed { rows, left_out: Vec::new(), total: counted(total) })
+    }
+
+    /// Returns a delivery to a subscriber of the workspace.
+    pub async fn letter(
+        &self,
+        workspace: WorkspaceId,
+        id: DeliveryId,
+    ) -> Result<SubscriberDelivery, StoreError> {
+        one(&mut self.store.read().await?, workspace, id).await
+    }
+
+    /// Replays a dead letter. Rejects a delivery that is not dead, whose incident is over, or whose
+    /// subscriber is suppressed.
+    pub async fn replay_letter(
+        &self,
+        workspace: WorkspaceId,
+        id: DeliveryId,
+        change: AuditContext,
+    ) -> Result<SubscriberDelivery, StoreError> {
+        self.store
+            .write_in(workspace, move |session| {
+                Box::pin(async move {
+                    let letter = one(&mut session.db, workspace, id).await?;
+                    tell_again(session, &letter, change.at).await?;
+                    replay::note(session, (workspace, id), change).await?;
+                    one(&mut session.db, workspace, id).await
+                })
+            })
+            .await
+    }
+}
+
+async fn tell_again(
+    session: &mut Session,
+    letter: &SubscriberDelivery,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let refused =
+        |allowed: &str| StoreError::Refused(Violation::new(FIELD, letter.id.to_string(), allowed));
+    if letter.state != DeliveryState::Dead {
+        return Err(refused("must be a dead letter"));
+    }
+    let receiving = subscribers::one(&mut session.db, &session.vault, letter.subscriber).await?;
+    let Some(receiving) = receiving.filter(|receiving| !receiving.is_suppressed()) else {
+        return Err(refused("must be a dead letter of an active subscriber"));
+    };
+    let is_confirmed = receiving.subscriber.state() == SubscriberState::Active;
+    if letter.word == "subscriber.confirmation_requested" && is_confirmed {
+        return Err(refused("must be a dead letter of an unanswered confirmation"));
+    }
+    if letter.word == "page.incident.opened" && is_over(&mut session.db, &letter.thread).await? {
+        return Err(refused("must be a dead letter of an open incident"));
+    }
+    requeue(session, &letter.key, now).await?;
+    session.outbox.wake(letter.subscriber, now);
+    Ok(())
+}
+
+/// Returns whether the incident of a delivery is over. Its opening is not announced any more then.
+async fn is_over(db: &mut Connection, thread: &str) -> Result<bool, StoreError> {
+    let Ok(incident) = IncidentId::parse(thread) else { return Ok(false) };
+    let row = query("SELECT 1 FROM incidents WHERE id = $1 AND closed_at IS NULL")
+        .bind(incident.to_string())
+        .fetch_optional(db)
+        .await?;
+    Ok(row.is_none())
+}
+
+fn which(workspace: WorkspaceId, filter: LetterFilter, select: &str, rest: &str) -> Query {
+    let mut condition = "s.workspace_id = $1 AND d.thread IS NOT NULL".to_owned();
+    let mut values = vec![workspace.to_string()];
+    let subscriber = filter.subscriber.map(|it| ("s.id", it.to_string()));
+    let page = filter.page.map(|it| ("s.page_id", it.to_string()));
+    for (column, value) in subscriber.into_iter().chain(page) {
+        values.push(value);
+        let _ = write!(condition, " AND {column} = ${}", values.len());
+    }
+    if let Some(state) = filter.state {
+        // Written as in the conditions of the indexes.
+        let _ = write!(condition, " AND d.state = '{}'", state.as_str());
+    }
+    let first = query(AssertSqlSafe(format!("{select} {FROM} WHERE {condition} {rest}")));
+    values.iter().fold(first, |query, value| query.bind(Value::from(value)))
+}
+
+async fn one(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    id: DeliveryId,
+) -> Result<SubscriberDelivery, StoreError> {
+    let rest = format!("AND d.number = {}", rows::number(id));
+    let found = all(db, which(workspace, LetterFilter::default(), COLUMNS, &rest)).await?.pop();
+    found.ok_or_else(|| StoreError::not_found("delivery", &id))
+}
+
+async fn all(db: &mut Connection, which: Query) -> Result<Vec<SubscriberDelivery>, StoreError> {
+    let rows = which.fetch_all(db).await?;
+    let mut letters = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    for (row, letter) in rows.iter().zip(&mut letters) {
+        if let Some(newest) = row.try_get(12)? {
+            letter.attempts = attempts(db, letter.id, newest).await?;
+        }
+    }
+    Ok(letters)
+}
+
+fn read(row: &Row) -> Result<SubscriberDelivery, StoreError> {
+    Ok(SubscriberDelivery {
+        id: rows::delivery_id(row, 0)?,
+        subscriber: id(row, 1, SubscriberId::parse)?,
+        page: id(row, 2, PageId::parse)?,
+        kind: id(row, 3, ProviderType::parse)?,
+        word: row.try_get(4)?,
+        key: row.try_get(5)?,
+        state: id(row, 6, DeliveryState::parse)?,
+        holds: optional(row, 7, HoldReason::parse)?,
+        created_at: instant(row, 8)?,
+        due_at: instant(row, 9)?,
+        tries: narrow(row, 10)?,
+        done_at: maybe_instant(row, 11)?,
+        attempts: Vec::new(),
+        thread: row.try_get(13)?,
+    })
+}

@@ -1,0 +1,273 @@
+//! Reads status pages for visitors: a page by its slug or domain, with all of its contents.
+//! `domain::page` decides what visitors see. The pipeline knows when monitors were last checked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::history::{Span, StatusFrom};
+use domain::page::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
+use domain::page::{DAYS, HISTORY_DAYS};
+use rules::report::Report;
+use rules::status_page::StatusPage;
+use rules::{
+    ComponentId, IncidentId, MaintenanceId, MonitorId, MonitorStatus, PageId, Periodicity,
+    ReportId, Timestamp,
+};
+
+use crate::db::{Connection, Row, query};
+use crate::row::{id, instant, maybe_instant, optional};
+use crate::{Store, StoreError, components, groups, incidents, pages, reports};
+
+const DAY: Duration = Duration::from_hours(24);
+/// Lead time for showing future maintenance.
+const AHEAD: Duration = Duration::from_hours(60 * 24);
+/// Maximum number of maintenance windows on a page, latest first. A recurrence may have thousands.
+const WINDOWS_MAX: i64 = 2_000;
+/// Maximum number of incidents on a page, newest first.
+const INCIDENTS_MAX: i64 = 500;
+
+/// Selects incidents of a page's monitors for [`incident`]. The argument extends the `WHERE`
+/// clause.
+macro_rules! select_incidents {
+    ($which:literal) => {
+        concat!(
+            "SELECT i.id, m.id, i.opened_at, i.closed_at, i.close_reason, i.acknowledged_at ",
+            "FROM incidents i JOIN monitors m ON m.number = i.monitor ",
+            "WHERE i.monitor IN (SELECT monitor FROM components WHERE page_id = $1) ",
+            $which
+        )
+    };
+}
+
+/// Selects from the windows `w` that affect a page's components, directly or through their
+/// monitors. Windows that were in the future when their maintenance was deleted are excluded.
+macro_rules! select_windows {
+    ($columns:literal, $which:literal) => {
+        concat!(
+            $columns,
+            " FROM (SELECT n.maintenance, c.id AS component, 0 AS since, NULL AS until ",
+            "FROM maintenance_components n JOIN components c ON c.id = n.component ",
+            "WHERE c.page_id = $1 UNION SELECT v.maintenance, c.id, v.since, v.until ",
+            "FROM maintenance_covers v JOIN components c ON c.monitor = v.monitor ",
+            "WHERE c.page_id = $1) x JOIN maintenances m ON m.id = x.maintenance ",
+            "JOIN maintenance_windows w ON w.maintenance = m.id ",
+            "WHERE x.since < w.until_at AND (x.until IS NULL OR x.until > w.from_at) ",
+            "AND (m.deleted_at IS NULL OR w.from_at < m.deleted_at) ",
+            $which
+        )
+    };
+}
+
+mod open;
+mod past;
+
+pub use self::open::PublicPageRef;
+
+/// Handle of the published status pages.
+#[derive(Clone, Copy, Debug)]
+pub struct PublicPages<'s> {
+    pub(crate) store: &'s Store,
+}
+
+impl PublicPages<'_> {
+    /// Returns the page with this slug, published or not.
+    pub async fn by_slug(&self, slug: &str) -> Result<Option<StatusPage>, StoreError> {
+        let mut db = self.store.read().await?;
+        pages::by_slug(&mut db, self.store.vault(), slug).await
+    }
+
+    /// Returns the page with this custom domain, published or not. The domain must be normalised:
+    /// see [`rules::DomainName`].
+    pub async fn by_domain(&self, domain: &str) -> Result<Option<StatusPage>, StoreError> {
+        let mut db = self.store.read().await?;
+        pages::by_domain(&mut db, self.store.vault(), domain).await
+    }
+
+    /// Returns a report of the page, however old it is, or `None`.
+    pub async fn report(&self, page: PageId, id: ReportId) -> Result<Option<Report>, StoreError> {
+        reports::on_page(&mut self.store.read().await?, page, id).await
+    }
+
+    /// Returns all contents of a page at `now`. The `checked_at` of its monitors is left empty.
+    pub async fn facts(&self, page: StatusPage, now: Timestamp) -> Result<Facts, StoreError> {
+        let mut db = self.store.read().await?;
+        let page_id = page.id;
+        let around = Span { from: now - DAY * DAYS as u32, to: now + AHEAD };
+        let monitors = monitors(&mut db, page_id, now).await?;
+        let components = components::of_page(&mut db, page_id).await?;
+        let mut places = HashMap::with_capacity(components.len());
+        let components = components
+            .into_iter()
+            .enumerate()
+            .map(|(place, (component, number))| {
+                places.insert(component.id, place);
+                let monitor = number.and_then(|number| monitors.get(&number).cloned());
+                ComponentFacts { component, monitor }
+            })
+            .collect();
+        Ok(Facts {
+            read_at: now,
+            page,
+            components,
+            groups: groups::of_page(&mut db, page_id).await?,
+            incidents: incidents_of(&mut db, page_id, now).await?,
+            maintenances: maintenances(&mut db, page_id, &places, around).await?,
+            reports: reports::of_page(&mut db, self.store.quarantine(), page_id, around.from)
+                .await?,
+        })
+    }
+}
+
+/// Returns the monitors of a page by row ID, including deleted ones, with their status history.
+async fn monitors(
+    db: &mut Connection,
+    page: PageId,
+    now: Timestamp,
+) -> Result<HashMap<i64, Arc<MonitorFacts>>, StoreError> {
+    let since = now - DAY * DAYS as u32;
+    let mut monitors = HashMap::new();
+    let rows_of_monitors = query(
+        "SELECT m.number, m.id, m.name, m.active, m.deleted_at, m.public, m.periodicity, \
+         (SELECT c.to_status FROM status_changes c WHERE c.monitor = m.number AND c.at < $2 \
+         ORDER BY c.number DESC LIMIT 1) \
+         FROM monitors m WHERE m.number IN (SELECT monitor FROM components WHERE page_id = $1)",
+    )
+    .bind(page.to_string())
+    .bind(since.as_millis())
+    .fetch_all(&mut *db)
+    .await?;
+    for row in &rows_of_monitors {
+        monitors.insert(row.try_get(0)?, monitor(row)?);
+    }
+    let rows = query(
+        "SELECT c.monitor, c.at, c.to_status FROM status_changes c \
+         WHERE c.monitor IN (SELECT monitor FROM components WHERE page_id = $1) AND c.at >= $2 \
+         ORDER BY c.number",
+    )
+    .bind(page.to_string())
+    .bind(since.as_millis())
+    .fetch_all(db)
+    .await?;
+    for row in &rows {
+        let change = StatusFrom { at: instant(row, 1)?, status: id(row, 2, MonitorStatus::parse)? };
+        let number: i64 = row.try_get(0)?;
+        if let Some(monitor) = monitors.get_mut(&number) {
+            monitor.changes.push(change);
+        }
+    }
+    for row in &rows_of_monitors {
+        let (number, deleted_at) = (row.try_get(0)?, maybe_instant(row, 4)?);
+        if let Some((monitor, at)) = monitors.get_mut(&number).zip(deleted_at) {
+            end(monitor, at, since);
+        }
+    }
+    Ok(monitors.into_iter().map(|(number, monitor)| (number, Arc::new(monitor))).collect())
+}
+
+/// Sets the status of a deleted monitor to unknown from its deletion, even if the server stopped
+/// before that was recorded.
+fn end(monitor: &mut MonitorFacts, at: Timestamp, since: Timestamp) {
+    let unknown = MonitorStatus::Unknown;
+    if at < since {
+        monitor.before = unknown;
+        monitor.changes.clear();
+    } else if monitor.status() != unknown {
+        let last = monitor.changes.last().map_or(at, |last| last.at.max(at));
+        monitor.changes.push(StatusFrom { at: last, status: unknown });
+    }
+}
+
+fn monitor(row: &Row) -> Result<MonitorFacts, StoreError> {
+    let (active, deleted_at): (bool, Option<i64>) = (row.try_get(3)?, row.try_get(4)?);
+    let periodicity: Periodicity = id(row, 6, Periodicity::parse)?;
+    let before: Option<MonitorStatus> = optional(row, 7, MonitorStatus::parse)?;
+    Ok(MonitorFacts {
+        id: id(row, 1, MonitorId::parse)?,
+        name: row.try_get(2)?,
+        runs: active && deleted_at.is_none(),
+        public: row.try_get(5)?,
+        period: periodicity.period(),
+        checked_at: None,
+        before: before.unwrap_or(MonitorStatus::Unknown),
+        changes: Vec::new(),
+    })
+}
+
+async fn incidents_of(
+    db: &mut Connection,
+    page: PageId,
+    now: Timestamp,
+) -> Result<Vec<IncidentFacts>, StoreError> {
+    let since = now - DAY * HISTORY_DAYS as u32;
+    let rows = query(select_incidents!(
+        "AND (i.opened_at >= $2 OR i.closed_at IS NULL) \
+         ORDER BY i.opened_at DESC, i.id DESC LIMIT $3"
+    ))
+    .bind(page.to_string())
+    .bind(since.as_millis())
+    .bind(INCIDENTS_MAX)
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(incident).collect()
+}
+
+/// Reads the columns of `select_incidents`.
+fn incident(row: &Row) -> Result<IncidentFacts, StoreError> {
+    let how = optional(row, 4, incidents::closed_as)?;
+    Ok(IncidentFacts {
+        id: id(row, 0, IncidentId::parse)?,
+        monitor: id(row, 1, MonitorId::parse)?,
+        opened_at: instant(row, 2)?,
+        closed: maybe_instant(row, 3)?.zip(how),
+        acknowledged_at: maybe_instant(row, 5)?,
+    })
+}
+
+/// Returns the windows in `range` that affect the page's components, given by their indexes.
+async fn maintenances(
+    db: &mut Connection,
+    page: PageId,
+    places: &HashMap<ComponentId, usize>,
+    range: Span,
+) -> Result<Vec<MaintenanceFacts>, StoreError> {
+    let rows = query(select_windows!(
+        "SELECT m.id, m.title, m.description, w.from_at, w.until_at, x.component, \
+         m.recurrence, m.created_at, m.updated_at",
+        "AND w.until_at > $2 AND w.from_at < $3 \
+         ORDER BY w.from_at DESC, m.id, x.component LIMIT $4"
+    ))
+    .bind(page.to_string())
+    .bind(range.from.as_millis())
+    .bind(range.to.as_millis())
+    .bind(WINDOWS_MAX)
+    .fetch_all(db)
+    .await?;
+    let mut windows: Vec<MaintenanceFacts> = Vec::new();
+    for row in &rows {
+        let (id_, window) = (
+            id(row, 0, MaintenanceId::parse)?,
+            Span { from: instant(row, 3)?, to: instant(row, 4)? },
+        );
+        let component: ComponentId = id(row, 5, ComponentId::parse)?;
+        let Some(place) = places.get(&component).copied() else { continue };
+        match windows.last_mut() {
+            Some(last) if last.id == id_ && last.window == window => {
+                if !last.components.contains(&place) {
+                    last.components.push(place);
+                }
+            }
+            Some(_) | None => windows.push(MaintenanceFacts {
+                id: id_,
+                title: row.try_get(1)?,
+                description: row.try_get(2)?,
+                window,
+                comes_again: row.try_get::<Option<&str>>(6)?.is_some(),
+                created_at: instant(row, 7)?,
+                updated_at: instant(row, 8)?,
+                components: vec![place],
+            }),
+        }
+    }
+    Ok(windows)
+}

@@ -1,0 +1,67 @@
+//! Finds public pages that show monitors, for links in messages.
+
+use std::collections::HashSet;
+
+use rules::{ComponentId, MonitorId, PageId, WorkspaceId};
+
+use super::PublicPages;
+use crate::StoreError;
+use crate::db::{Connection, query};
+use crate::row::id;
+
+/// Public page with its component that shows a monitor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicPageRef {
+    pub slug: String,
+    /// Component that shows the first of the requested monitors.
+    pub component: ComponentId,
+}
+
+impl PublicPages<'_> {
+    /// Returns the oldest published public page that shows all of these monitors, which may be
+    /// deleted. `None` if there is none, or if no monitors are given.
+    pub async fn open_page(
+        &self,
+        workspace: WorkspaceId,
+        monitors: &[MonitorId],
+    ) -> Result<Option<PublicPageRef>, StoreError> {
+        let Some((first, others)) = monitors.split_first() else { return Ok(None) };
+        let mut db = self.store.read().await?;
+        let rows = query(
+            "SELECT p.id, p.slug, c.id FROM monitors m JOIN components c ON c.monitor = m.number \
+             JOIN pages p ON p.id = c.page_id \
+             WHERE m.workspace_id = $1 AND m.id = $2 AND p.published = $3 \
+             AND COALESCE(p.access_type, 'public') = 'public' ORDER BY p.id",
+        )
+        .bind(workspace.to_string())
+        .bind(first.to_string())
+        .bind(true)
+        .fetch_all(&mut db)
+        .await?;
+        for row in &rows {
+            let page = id(row, 0, PageId::parse)?;
+            let shows_all =
+                others.is_empty() || shows(&mut db, page).await?.is_superset(&of(others));
+            if shows_all {
+                let component = id(row, 2, ComponentId::parse)?;
+                return Ok(Some(PublicPageRef { slug: row.try_get(1)?, component }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn of(monitors: &[MonitorId]) -> HashSet<MonitorId> {
+    monitors.iter().copied().collect()
+}
+
+/// Returns the monitors that a page shows.
+async fn shows(db: &mut Connection, page: PageId) -> Result<HashSet<MonitorId>, StoreError> {
+    let rows = query(
+        "SELECT m.id FROM components c JOIN monitors m ON m.number = c.monitor WHERE c.page_id = $1",
+    )
+    .bind(page.to_string())
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(|row| id(row, 0, MonitorId::parse)).collect()
+}

@@ -1,0 +1,93 @@
+//! Archive of a page beyond its home page: one incident, or all events in a time range.
+
+use std::collections::HashMap;
+
+use domain::history::Span;
+use domain::page::{IncidentFacts, PastFacts};
+use rules::{ComponentId, IncidentId, PageId, Timestamp};
+
+use super::{INCIDENTS_MAX, PublicPages, WINDOWS_MAX, incident, maintenances};
+use crate::db::{Connection, query};
+use crate::row::maybe_instant;
+use crate::{StoreError, reports};
+
+impl PublicPages<'_> {
+    /// Returns an incident and the number of regions whose checks failed. `None` if there is none,
+    /// or if no component of the page shows its monitor.
+    pub async fn incident(
+        &self,
+        page: PageId,
+        id: IncidentId,
+    ) -> Result<Option<(IncidentFacts, u32)>, StoreError> {
+        let mut db = self.store.read().await?;
+        let row = query(select_incidents!("AND i.id = $2"))
+            .bind(page.to_string())
+            .bind(id.to_string())
+            .fetch_optional(&mut db)
+            .await?;
+        let Some(facts) = row.as_ref().map(incident).transpose()? else { return Ok(None) };
+        let regions: Option<i64> =
+            query("SELECT COUNT(DISTINCT region) FROM incident_evidence WHERE incident = $1")
+                .bind(id.to_string())
+                .scalar(&mut db)
+                .await?;
+        Ok(Some((facts, regions.and_then(|count| u32::try_from(count).ok()).unwrap_or(0))))
+    }
+
+    /// Returns the start of the oldest stored event of the page.
+    pub async fn first(&self, page: PageId) -> Result<Option<Timestamp>, StoreError> {
+        first(&mut self.store.read().await?, page).await
+    }
+
+    /// Returns the events that started in `range` or overlap it, for components given by their
+    /// indexes on the page.
+    pub async fn past(
+        &self,
+        page: PageId,
+        places: &HashMap<ComponentId, usize>,
+        range: Span,
+    ) -> Result<PastFacts, StoreError> {
+        let mut db = self.store.read().await?;
+        let rows = query(select_incidents!(
+            "AND i.opened_at >= $2 AND i.opened_at < $3 \
+             ORDER BY i.opened_at DESC, i.id DESC LIMIT $4"
+        ))
+        .bind(page.to_string())
+        .bind(range.from.as_millis())
+        .bind(range.to.as_millis())
+        .bind(INCIDENTS_MAX)
+        .fetch_all(&mut db)
+        .await?;
+        let maintenances = maintenances(&mut db, page, places, range).await?;
+        // A window has a row for each of its components.
+        let windows: usize = maintenances.iter().map(|it| it.components.len()).sum();
+        let is_full = |count: usize, most: i64| i64::try_from(count).is_ok_and(|it| it >= most);
+        let reports = reports::began(&mut db, self.store.quarantine(), page, range).await?;
+        Ok(PastFacts {
+            is_cut: is_full(rows.len(), INCIDENTS_MAX)
+                || is_full(windows, WINDOWS_MAX)
+                || is_full(reports.len(), reports::OF_PAGE_MAX),
+            reports,
+            incidents: rows.iter().map(incident).collect::<Result<_, _>>()?,
+            maintenances,
+            first: first(&mut db, page).await?,
+        })
+    }
+}
+
+/// Returns the start of the oldest stored event of the page.
+async fn first(db: &mut Connection, page: PageId) -> Result<Option<Timestamp>, StoreError> {
+    let incident = query(
+        "SELECT MIN((SELECT MIN(i.opened_at) FROM incidents i WHERE i.monitor = c.monitor)) \
+         FROM components c WHERE c.page_id = $1",
+    );
+    let window = query(select_windows!("SELECT MIN(w.from_at)", ""));
+    let mut first: Option<Timestamp> = None;
+    let report = query("SELECT MIN(started_at) FROM reports WHERE page_id = $1");
+    for question in [report, incident, window] {
+        let row = question.bind(page.to_string()).fetch_one(&mut *db).await?;
+        let oldest = maybe_instant(&row, 0)?;
+        first = first.into_iter().chain(oldest).min();
+    }
+    Ok(first)
+}

@@ -1,0 +1,346 @@
+//! Actions of visitors: request emails, confirm an address, choose topics, and unsubscribe. The
+//! links that they received prove that they may. Responses do not reveal whether an address is
+//! known. A visitor who is inside a restricted page thereby proves access to its events.
+
+use std::net::IpAddr;
+
+use domain::notify::PageEventKind;
+use domain::page::may_subscribe;
+use rules::status_page::{
+    AccessProof, ComponentScope, StatusPage, Subscriber, SubscriberSettings, SubscriberState, Topic,
+};
+use rules::{SubscriberId, Timestamp, Violation, WorkspaceId, limits};
+
+use super::change::{find, insert, is_full, link, note, page_of, remove, write_to};
+use super::{SubscriberWithPage, Subscribers, address_hash, mark_of, one, pending};
+use crate::db::query;
+use crate::row::id;
+use crate::writer::Session;
+use crate::{Actor, AuditContext, StoreError, outbox};
+
+/// Maximum number of addresses that one transaction removes, so that verdicts are not delayed.
+const EXPIRED_AT_ONCE: u32 = 100;
+
+/// Source of a sign-up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignupSource {
+    /// Page, as the visitor was admitted to it.
+    pub page: StatusPage,
+    pub network: IpAddr,
+}
+
+/// Outcome of a sign-up. Visitors are not told which, except for the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignupOutcome {
+    /// The address is new, and a confirmation email is enqueued.
+    New,
+    /// The address was unconfirmed, and another confirmation email is enqueued.
+    Again,
+    /// The address is subscribed already, and an email says so.
+    Known,
+    /// The page has the maximum number of subscribers.
+    Full,
+    /// The network has the maximum number of unconfirmed addresses.
+    TooMany,
+    /// The page is for members, and the address is in none of their domains.
+    Outside,
+}
+
+/// Choice of a subscriber.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubscriptionChoice {
+    pub scope: ComponentScope,
+    /// Topics. An empty list means the defaults.
+    pub topics: Vec<Topic>,
+}
+
+impl Subscribers<'_> {
+    /// Signs up an address, and enqueues a confirmation email to it.
+    pub async fn ask(
+        &self,
+        new: SubscriberId,
+        settings: SubscriberSettings,
+        visit: SignupSource,
+        now: Timestamp,
+    ) -> Result<SignupOutcome, StoreError> {
+        let change = AuditContext { actor: Actor::Server, at: now };
+        self.store
+            .write_in(visit.page.workspace, move |session| {
+                Box::pin(ask(session, new, settings, visit, change))
+            })
+            .await
+    }
+
+    /// Confirms an address. `inside` is the page if the visitor was admitted to it. Returns `None`
+    /// if the subscription ended or the confirmation came too late. Fails if the page is full.
+    pub async fn confirm(
+        &self,
+        id: SubscriberId,
+        inside: Option<StatusPage>,
+        now: Timestamp,
+    ) -> Result<Option<SubscriberWithPage>, StoreError> {
+        let Some(seen) = self.receiving(id).await? else { return Ok(None) };
+        let change = AuditContext { actor: Actor::Server, at: now };
+        self.store
+            .write_in(seen.subscriber.workspace, move |session| {
+                Box::pin(async move {
+                    let Some(seen) = one(&mut session.db, &session.vault, id).await? else {
+                        return Ok(None);
+                    };
+                    admit(session, &seen.subscriber, inside.as_ref()).await?;
+                    if seen.subscriber.state() == SubscriberState::Active {
+                        return one(&mut session.db, &session.vault, id).await;
+                    }
+                    refuse_full(session, &seen.subscriber).await?;
+                    let confirmed = query(
+                        "UPDATE subscribers SET confirmed_at = $1, requester_hash = NULL \
+                         WHERE id = $2 AND confirmed_at IS NULL AND requested_at > $3",
+                    )
+                    .bind(now.as_millis())
+                    .bind(id.to_string())
+                    .bind((now - limits::SUBSCRIBER_PENDING_FOR).as_millis())
+                    .execute(&mut session.db)
+                    .await?;
+                    if confirmed == 0 {
+                        return Ok(None);
+                    }
+                    // Another confirmation email is not needed any more.
+                    outbox::leave(&mut session.db, id, now).await?;
+                    let workspace = seen.subscriber.workspace;
+                    note(&mut session.db, (workspace, id), change, "subscriber.confirm").await?;
+                    one(&mut session.db, &session.vault, id).await
+                })
+            })
+            .await
+    }
+
+    /// Changes the choice of a subscriber who is `inside` the page. Returns `None` if the
+    /// subscription ended.
+    pub async fn choose(
+        &self,
+        id: SubscriberId,
+        wanted: SubscriptionChoice,
+        inside: StatusPage,
+        now: Timestamp,
+    ) -> Result<Option<SubscriberWithPage>, StoreError> {
+        let Some(seen) = self.receiving(id).await? else { return Ok(None) };
+        let change = AuditContext { actor: Actor::Server, at: now };
+        self.store
+            .write_in(seen.subscriber.workspace, move |session| {
+                Box::pin(async move {
+                    let Some(seen) = one(&mut session.db, &session.vault, id).await? else {
+                        return Ok(None);
+                    };
+                    admit(session, &seen.subscriber, Some(&inside)).await?;
+                    settle(session, &seen, wanted).await?;
+                    let workspace = seen.subscriber.workspace;
+                    note(&mut session.db, (workspace, id), change, "subscriber.update").await?;
+                    one(&mut session.db, &session.vault, id).await
+                })
+            })
+            .await
+    }
+
+    /// Ends a subscription and deletes all data of the subscriber. Ending an ended subscription has
+    /// no effect.
+    pub async fn end(&self, id: SubscriberId, now: Timestamp) -> Result<(), StoreError> {
+        let Some(seen) = self.receiving(id).await? else { return Ok(()) };
+        let workspace = seen.subscriber.workspace;
+        let change = AuditContext { actor: Actor::Server, at: now };
+        self.store
+            .write_in(workspace, move |session| {
+                Box::pin(async move {
+                    remove(session, workspace, id, change).await?;
+                    Ok(())
+                })
+            })
+            .await
+    }
+
+    /// Removes the addresses that were not confirmed in time. Returns their number.
+    pub async fn expire(&self, now: Timestamp) -> Result<u32, StoreError> {
+        let before = now - limits::SUBSCRIBER_PENDING_FOR;
+        let late = query(
+            "SELECT 1 FROM subscribers WHERE confirmed_at IS NULL AND requested_at <= $1 LIMIT 1",
+        )
+        .bind(before.as_millis());
+        if late.fetch_optional(&mut self.store.read().await?).await?.is_none() {
+            return Ok(0);
+        }
+        let mut expired = 0;
+        loop {
+            let step = self.store.write(move |session| {
+                session.touches_nothing();
+                Box::pin(forget_late(session, before, now))
+            });
+            let gone = step.await?;
+            expired += gone;
+            if gone < EXPIRED_AT_ONCE {
+                return Ok(expired);
+            }
+        }
+    }
+}
+
+/// Removes some of the addresses that were requested `before` and not confirmed, and cancels their
+/// deliveries.
+async fn forget_late(
+    session: &mut Session,
+    before: Timestamp,
+    now: Timestamp,
+) -> Result<u32, StoreError> {
+    let gone = query(
+        "DELETE FROM subscribers WHERE id IN (SELECT id FROM subscribers \
+         WHERE confirmed_at IS NULL AND requested_at <= $1 ORDER BY requested_at, id LIMIT $2) \
+         RETURNING id, workspace_id",
+    )
+    .bind(before.as_millis())
+    .bind(i64::from(EXPIRED_AT_ONCE))
+    .fetch_all(&mut session.db)
+    .await?;
+    for row in &gone {
+        let subscriber: SubscriberId = id(row, 0, SubscriberId::parse)?;
+        session.touches(id(row, 1, WorkspaceId::parse)?);
+        outbox::leave(&mut session.db, subscriber, now).await?;
+    }
+    Ok(gone.len() as u32)
+}
+
+async fn ask(
+    session: &mut Session,
+    new: SubscriberId,
+    settings: SubscriberSettings,
+    visit: SignupSource,
+    change: AuditContext,
+) -> Result<SignupOutcome, StoreError> {
+    let (workspace, page_id) = (visit.page.workspace, settings.page_id);
+    let page = page_of(session, workspace, page_id).await?;
+    if !may_subscribe(&page.settings, &settings.destination) {
+        return Ok(SignupOutcome::Outside);
+    }
+    let asked_from = address_hash::of_network(&session.vault, visit.network);
+    if let Some(before) = find(session, page_id, &settings.destination).await? {
+        return ask_again(session, before, settings, (&visit.page, &asked_from), change).await;
+    }
+    if is_full(&mut session.db, page_id).await? {
+        return Ok(SignupOutcome::Full);
+    }
+    if pending::is_full_of(&mut session.db, page_id, &asked_from).await? {
+        return Ok(SignupOutcome::TooMany);
+    }
+    pending::make_room(&mut session.db, page_id, change.at).await?;
+    let mark = mark_of(&session.vault, &visit.page);
+    let subscriber = Subscriber {
+        id: new,
+        workspace,
+        settings,
+        created_at: change.at,
+        confirmed_at: None,
+        admission: mark.map_or(AccessProof::Visitor, AccessProof::Password),
+    };
+    insert(session, &subscriber, Some(&asked_from)).await?;
+    note(&mut session.db, (workspace, new), change, "subscriber.ask").await?;
+    write_to(
+        session,
+        &subscriber,
+        page.settings.title,
+        PageEventKind::ConfirmationRequested(new),
+        change,
+    )
+    .await?;
+    Ok(SignupOutcome::New)
+}
+
+/// Handles a sign-up of a known address: enqueues another confirmation email with the new choice,
+/// or an email that it is subscribed already.
+async fn ask_again(
+    session: &mut Session,
+    before: SubscriberId,
+    settings: SubscriberSettings,
+    (inside, asked_from): (&StatusPage, &[u8]),
+    change: AuditContext,
+) -> Result<SignupOutcome, StoreError> {
+    let seen = one(&mut session.db, &session.vault, before).await?;
+    let Some(seen) = seen else { return Ok(SignupOutcome::Full) };
+    let title = seen.page.settings.title.clone();
+    admit(session, &seen.subscriber, Some(inside)).await?;
+    if seen.subscriber.state() == SubscriberState::Active {
+        let subscriber = &seen.subscriber;
+        write_to(session, subscriber, title, PageEventKind::AlreadySubscribed(before), change)
+            .await?;
+        return Ok(SignupOutcome::Known);
+    }
+    // The choice of a page owner stays until the subscriber changes it.
+    if seen.subscriber.admission != AccessProof::Owner {
+        let (scope, topics) = (settings.scope, settings.topics);
+        settle(session, &seen, SubscriptionChoice { scope, topics }).await?;
+    }
+    query(
+        "UPDATE subscribers SET requested_at = $1, language = $2, \
+         requester_hash = CASE WHEN by_owner THEN NULL ELSE $3 END WHERE id = $4",
+    )
+    .bind(change.at.as_millis())
+    .bind(settings.language.as_str())
+    .bind(asked_from)
+    .bind(before.to_string())
+    .execute(&mut session.db)
+    .await?;
+    outbox::leave(&mut session.db, before, change.at).await?;
+    let about = PageEventKind::ConfirmationRequested(before);
+    write_to(session, &seen.subscriber, title, about, change).await?;
+    Ok(SignupOutcome::Again)
+}
+
+/// Stores that the subscriber knows the password, if it is inside a page with one. A subscriber
+/// that the owner added needs no password.
+async fn admit(
+    session: &mut Session,
+    subscriber: &Subscriber,
+    inside: Option<&StatusPage>,
+) -> Result<(), StoreError> {
+    let mark = inside.and_then(|page| mark_of(&session.vault, page));
+    let Some(mark) = mark else { return Ok(()) };
+    query("UPDATE subscribers SET password_hash = $1 WHERE id = $2 AND NOT by_owner")
+        .bind(mark)
+        .bind(subscriber.id.to_string())
+        .execute(&mut session.db)
+        .await?;
+    Ok(())
+}
+
+/// Rejects the confirmation of a visitor's address if the page is full.
+async fn refuse_full(session: &mut Session, subscriber: &Subscriber) -> Result<(), StoreError> {
+    let page = subscriber.settings.page_id;
+    let has_place = subscriber.admission == AccessProof::Owner;
+    if has_place || !is_full(&mut session.db, page).await? {
+        return Ok(());
+    }
+    let allowed = format!("must have fewer than {} subscribers", limits::SUBSCRIBERS_MAX);
+    Err(StoreError::Refused(Violation::new("page_id", page, allowed)))
+}
+
+async fn settle(
+    session: &mut Session,
+    seen: &SubscriberWithPage,
+    wanted: SubscriptionChoice,
+) -> Result<(), StoreError> {
+    let (subscriber, page) = (seen.subscriber.id, seen.subscriber.settings.page_id);
+    let SubscriptionChoice { scope, topics } = wanted;
+    let topics = if topics.is_empty() { Topic::BY_DEFAULT.to_vec() } else { topics };
+    query(
+        "UPDATE subscribers SET topic_reports = $1, topic_maintenance = $2, \
+         topic_incidents = $3, all_components = $4 WHERE id = $5",
+    )
+    .bind(topics.contains(&Topic::Reports))
+    .bind(topics.contains(&Topic::Maintenance))
+    .bind(topics.contains(&Topic::Incidents))
+    .bind(scope == ComponentScope::All)
+    .bind(subscriber.to_string())
+    .execute(&mut session.db)
+    .await?;
+    query("DELETE FROM subscriber_components WHERE subscriber = $1")
+        .bind(subscriber.to_string())
+        .execute(&mut session.db)
+        .await?;
+    link(&mut session.db, subscriber, page, &scope).await
+}

@@ -1,0 +1,105 @@
+//! A proxy in front of a test's PostgreSQL. A test can cut its connections, as a broken network
+//! does, or stall them, as a machine that hangs does, and restore them.
+
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+/// Maximum number of bytes copied at a time.
+const CHUNK: usize = 16 * 1024;
+
+/// A proxy. It stops with the test.
+#[derive(Debug)]
+pub struct FlakyProxy {
+    near: SocketAddr,
+    database: String,
+    state: watch::Sender<ProxyMode>,
+    task: AbortHandle,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProxyMode {
+    Carries,
+    Silent,
+    Cut,
+}
+
+impl FlakyProxy {
+    /// Starts a proxy for the database at this address, which comes from `postgres::database`.
+    pub async fn to(address: &str) -> Self {
+        let (name, rest) = address
+            .strip_prefix("postgres:///")
+            .and_then(|rest| rest.split_once('?'))
+            .expect("addresses of test databases have this form");
+        let folder = rest.split_once("host=").expect("addresses of test databases name a folder").1;
+        let socket = format!("{folder}/.s.PGSQL.5432");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let near = listener.local_addr().expect("it is bound");
+        let (state, seen) = watch::channel(ProxyMode::Carries);
+        let task = tokio::spawn(async move {
+            while let Ok((near, _)) = listener.accept().await {
+                let far =
+                    UnixStream::connect(&socket).await.expect("the database server is running");
+                tokio::spawn(carry(near, far, seen.clone()));
+            }
+        });
+        Self { near, database: name.to_owned(), state, task: task.abort_handle() }
+    }
+
+    /// Returns the address of the database through the proxy.
+    pub fn address(&self) -> String {
+        format!("postgres://aloft@{}/{}?sslmode=disable", self.near, self.database)
+    }
+
+    /// Closes every connection, and each new one.
+    pub fn cut(&self) {
+        self.state.send_replace(ProxyMode::Cut);
+    }
+
+    /// Stops all transfers without closing connections.
+    pub fn silence(&self) {
+        self.state.send_replace(ProxyMode::Silent);
+    }
+
+    /// Accepts new connections again, and resumes stalled ones.
+    pub fn mend(&self) {
+        self.state.send_replace(ProxyMode::Carries);
+    }
+}
+
+impl Drop for FlakyProxy {
+    fn drop(&mut self) {
+        self.state.send_replace(ProxyMode::Cut);
+        self.task.abort();
+    }
+}
+
+async fn carry(near: TcpStream, far: UnixStream, state: watch::Receiver<ProxyMode>) {
+    let mut cut = state.clone();
+    let (near_end, far_end) = (split(near), split(far));
+    tokio::select! {
+        () = forward(near_end.0, far_end.1, state.clone()) => {}
+        () = forward(far_end.0, near_end.1, state) => {}
+        _ = cut.wait_for(|it| *it == ProxyMode::Cut) => {}
+    }
+}
+
+async fn forward(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    mut state: watch::Receiver<ProxyMode>,
+) {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let Ok(count @ 1..) = from.read(&mut chunk).await else { return };
+        if state.wait_for(|it| *it != ProxyMode::Silent).await.is_err() {
+            return;
+        }
+        if to.write_all(&chunk[..count]).await.is_err() {
+            return;
+        }
+    }
+}
